@@ -1,0 +1,36 @@
+#pragma once
+// ONNX in: a file, or the shipped architectures by name, to a clean Graph.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace amdahl {
+
+struct LoadOptions {
+  // --shape NAME=1,128: replaces the whole shape of graph input NAME.
+  std::map<std::string, Shape> input_shapes;
+  // For builtin: models.
+  int64_t batch = 0, seq = 0, image = 0;  // 0: the architecture's default
+  bool clean = true;                      // false: as in the file, shapes inferred, nothing folded (tests)
+};
+
+// `model` is a path or "builtin:NAME". Throws Error: kBadModel, kUnsetDimension, kUnsupported (with *all* reasons).
+Graph load_model(const std::string& model, const LoadOptions& options);
+
+// From the serialized bytes of a ModelProto; external data is looked for below `folder` only.
+Graph load_onnx_bytes(const std::string& bytes, const std::string& folder, const LoadOptions& options);
+
+// Writes a graph as ONNX (opset 17; initializers over 1 KiB go to FILE.data when `external`).
+void save_onnx(const Graph& graph, const std::string& path, bool external);
+
+// Constant folding, identity removal, dead code, lowering of compound operators that no kernel kind wants.
+void clean_up(Graph& graph);
+
+// Tensor files: .npy (v1-3, little endian, C order) and ONNX TensorProto .pb. Throws Error(kBadInput / kIo).
+Tensor load_tensor(const std::string& path);
+void save_npy(const Tensor& tensor, const std::string& path);
+
+}  // namespace amdahl

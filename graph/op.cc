@@ -1,0 +1,67 @@
+#include "graph/op.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace amdahl {
+
+RefTensor RefTensor::of(const Tensor& t) {
+  RefTensor r;
+  r.dtype = t.dtype();
+  r.shape = t.shape();
+  if (amdahl::is_float(t.dtype())) r.value = to_doubles(t);
+  else r.ints = to_ints(t);
+  return r;
+}
+
+Tensor RefTensor::to_tensor() const {
+  return is_float() ? from_doubles(dtype, shape, value) : from_ints(dtype, shape, ints);
+}
+
+const Value& InferContext::input(size_t i) const {
+  if (!has_input(i)) throw Refusal(fmt::format("input {} is missing", i));
+  return graph_.value(node.inputs[i]);
+}
+
+const Tensor& InferContext::constant(size_t i, const char* what) const {
+  const Value& v = input(i);
+  if (!v.constant) throw Refusal(fmt::format("{} (input '{}') depends on the data; only constants are supported", what, v.name));
+  return *v.constant;
+}
+
+std::vector<int64_t> InferContext::constant_ints(size_t i, const char* what) const { return to_ints(constant(i, what)); }
+
+int64_t InferContext::normalized_axis(int64_t axis, size_t rank) const {
+  const auto r = static_cast<int64_t>(rank);
+  if (axis < -r || axis >= std::max<int64_t>(r, 1)) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, rank));
+  return axis < 0 ? axis + r : axis;
+}
+
+void InferContext::set_output(size_t i, DType dtype, Shape shape) {
+  if (i >= outputs_.size()) return;  // an optional output that nobody named
+  outputs_[i] = {dtype, std::move(shape), true};
+}
+
+const OpDef* find_op(std::string_view domain, std::string_view name) {
+  for (const OpDef& op : op_list())
+    if (op.domain == domain && op.name == name) return &op;
+  return nullptr;
+}
+
+std::vector<InferContext::Output> infer_node(const Graph& graph, const Node& node) {
+  const OpDef* op = find_op(node.domain, node.op);
+  if (!op) throw Refusal("unknown operator");
+  InferContext context(graph, node);
+  try {
+    op->infer(context);
+  } catch (const std::invalid_argument& e) {
+    throw Refusal(e.what());
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != kNoValue && !context.outputs()[i].set)
+      throw Refusal(fmt::format("output {} is not supported", i));
+  return context.outputs();
+}
+
+}  // namespace amdahl

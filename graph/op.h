@@ -1,0 +1,98 @@
+#pragma once
+// What an operator is: a shape rule and a float64 value with an error bound. One row of the op list (graph/ops/op_list.cc)
+// an operator; conformance tests iterate over that list.
+//
+// The bound beside each float value says how far an honest fp32 computation of the same node from the same inputs may be:
+// |computed - value| <= bound. Formulas are those of running error analysis with the probabilistic sqrt(K) growth (Higham
+// & Mary 2019), u = 2^-24; an operator propagates the bounds of its inputs, so a window of any nodes has a derived bound.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace amdahl {
+
+inline constexpr double kU32 = 0x1.0p-24;  // unit roundoff of fp32, round to nearest
+
+// A tensor of the oracle. Floats live in `value` (+ `bound`, empty when bounds are not asked for: all zero); integers and
+// bool in `ints`, exact.
+struct RefTensor {
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::vector<double> value;
+  std::vector<double> bound;
+  std::vector<int64_t> ints;
+
+  int64_t numel() const { return amdahl::numel(shape); }
+  bool is_float() const { return amdahl::is_float(dtype); }
+  double bound_at(int64_t i) const { return bound.empty() ? 0.0 : bound[static_cast<size_t>(i)]; }
+  static RefTensor of(const Tensor& t);  // exact: bound empty
+  // Rounded to the dtype.
+  Tensor to_tensor() const;
+};
+
+// Why a node cannot run; collected over the whole model and reported in one list.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Given to a shape rule. Constant inputs can be read (a Reshape's target, a Slice's starts).
+class InferContext {
+ public:
+  InferContext(const Graph& graph, const Node& node) : graph_(graph), node(node), outputs_(node.outputs.size()) {}
+  const Graph& graph_;
+  const Node& node;
+
+  size_t input_count() const { return node.inputs.size(); }
+  bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != kNoValue; }
+  const Value& input(size_t i) const;               // throws Refusal when absent
+  const Shape& shape(size_t i) const { return input(i).shape; }
+  DType dtype(size_t i) const { return input(i).dtype; }
+  const Tensor& constant(size_t i, const char* what) const;  // throws Refusal: "<what> must be a constant"
+  std::vector<int64_t> constant_ints(size_t i, const char* what) const;
+  // Negative axes count from the end; out of range is a Refusal.
+  int64_t normalized_axis(int64_t axis, size_t rank) const;
+  void set_output(size_t i, DType dtype, Shape shape);
+  struct Output {
+    DType dtype = DType::kF32;
+    Shape shape;
+    bool set = false;
+  };
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+ private:
+  std::vector<Output> outputs_;
+};
+
+// Given to the evaluator. Output dtypes and shapes are already set from the shape rule; `value`/`ints` must be filled, and
+// `bound` too when `bounds` is true.
+class EvalContext {
+ public:
+  const Node& node;
+  bool bounds;
+  std::vector<const RefTensor*> inputs;  // nullptr where absent
+  std::vector<RefTensor> outputs;
+
+  bool has_input(size_t i) const { return i < inputs.size() && inputs[i]; }
+  const RefTensor& in(size_t i) const { return *inputs[i]; }
+  RefTensor& out(size_t i) { return outputs[i]; }
+};
+
+struct OpDef {
+  std::string_view domain;       // "" or "com.microsoft"
+  std::string_view name;
+  void (*infer)(InferContext&);  // throws Refusal
+  void (*eval)(EvalContext&);
+};
+
+const std::vector<OpDef>& op_list();
+const OpDef* find_op(std::string_view domain, std::string_view name);
+
+// Runs the shape rule of `node` against `graph` and returns the outputs' types. Throws Refusal.
+std::vector<InferContext::Output> infer_node(const Graph& graph, const Node& node);
+
+}  // namespace amdahl
