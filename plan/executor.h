@@ -1,0 +1,37 @@
+#pragma once
+// Runs a Program in this process: allocates, packs constants, calls kernels in order. Used by `run`, by the worker (where
+// kernels are not trusted) and by tests.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "plan/program.h"
+#include "starter_kernels/backend.h"
+
+namespace amdahl {
+
+class Executor {
+ public:
+  // `blob`: the constants' bytes (may be a mapping; must outlive the executor unless all constants are packed).
+  // Throws Error when a library does not load.
+  Executor(Program program, const std::byte* blob);
+  ~Executor();
+  Executor(const Executor&) = delete;
+
+  const Program& program() const;
+  std::byte* buffer(int number);  // storage of an input, output or temporary
+  void run();
+  // As run(), with the wall-clock seconds of every call added to seconds[i].
+  void run_timed(std::vector<double>& seconds);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Row-major <-> storage format.
+void to_format(const std::byte* plain, std::byte* stored, DType dtype, const Shape& shape, const std::string& format);
+void from_format(const std::byte* stored, std::byte* plain, DType dtype, const Shape& shape, const std::string& format);
+
+}  // namespace amdahl

@@ -1,0 +1,63 @@
+#pragma once
+// A rewrite looks at the plan around one step and offers to compute the same nodes another way. Changing a tile size is a
+// window of one step; fusing or carrying a layout is many to one or many to many. The playbook is the ordered list.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/machine.h"
+#include "plan/plan.h"
+
+namespace amdahl {
+
+struct RewriteContext {
+  const Graph& graph;
+  const Plan& plan;
+  const MachineInfo& machine;
+  const Uses& uses;
+  const std::vector<ValueId>& storage;          // storage_of(graph)
+  // reader[operand] / writer: indices of the plan's steps.
+  std::map<Operand, std::vector<int>> readers;
+  std::map<Operand, int> writer;
+
+  static RewriteContext of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
+                           const std::vector<ValueId>& storage);
+  bool is_graph_output(const Operand& operand) const;
+  // The only step that reads the only output of `step`, or -1 (several readers, graph output, several outputs).
+  int sole_consumer(int step) const;
+};
+
+struct Match {
+  Window window;
+  std::vector<Step> replacement;
+  // Knobs that this rewrite opens, with the values to try: the searcher varies them on replacement[step]. Empty: one
+  // candidate, as it stands.
+  struct OpenKnob {
+    int step = 0;
+    std::string name;
+    std::vector<int64_t> values;
+  };
+  std::vector<OpenKnob> search;
+};
+
+class Rewrite {
+ public:
+  virtual ~Rewrite() = default;
+  virtual int tier() const = 0;                    // 1 … 6
+  virtual std::string_view name() const = 0;       // verb_object, as the file
+  virtual std::string_view target() const = 0;     // kinds it applies to, for `amdahl playbook`
+  virtual std::string_view precondition() const = 0;
+  // The window anchored at step `anchor`, or nullopt with the reason in *refusal. Deterministic: the same plan gives the
+  // same match. `replacement` computes exactly the window's outputs; correctness is the harness's to judge.
+  virtual std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const = 0;
+  // A changed shape of the computation (fusion, layout, algorithm): judged by the best of a small search over its knobs.
+  virtual bool structural() const { return false; }
+};
+
+// In playbook order (order is a prior, not a fence).
+const std::vector<const Rewrite*>& playbook();
+const Rewrite* find_rewrite(std::string_view name);
+
+}  // namespace amdahl

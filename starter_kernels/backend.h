@@ -1,0 +1,71 @@
+#pragma once
+// Source text in, callable kernel out. The toolchain is the system's compiler; results are cached by everything that
+// changes the bits: text, flags, compiler version, target.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "starter_kernels/problem.h"
+
+namespace amdahl {
+
+struct CompileLimits {
+  double seconds = 20;
+  int64_t memory_bytes = int64_t{2} << 30;
+};
+
+struct CompileResult {
+  bool ok = false;
+  bool cached = false;
+  bool timed_out = false;
+  std::string library;   // path of the .so
+  std::string message;   // compiler's first error line when !ok
+  double seconds = 0;
+};
+
+// All flags a variant is compiled with, in order (also what an export's build file uses).
+std::vector<std::string> compile_flags(const Variant& variant);
+
+class Toolchain {
+ public:
+  // `cache_dir`: where libraries live; created when missing. Throws Error(kNoCompiler) when no compiler works.
+  explicit Toolchain(std::string cache_dir);
+  const std::string& description() const { return description_; }  // "g++ (Debian …) 12.2.0; clang …"
+  bool has(const std::string& compiler) const;
+  // Safe to call from several threads; never throws for a bad candidate.
+  CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const;
+  CompileResult compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits = {}) const;
+
+ private:
+  std::string cache_dir_;
+  std::string description_;
+  std::map<std::string, std::string> versions_;
+};
+
+// $AMDAHL_CACHE, else $XDG_CACHE_HOME/amdahl, else ~/.cache/amdahl.
+std::string default_cache_dir();
+
+// A loaded kernel library; unloads on destruction.
+class LoadedKernel {
+ public:
+  explicit LoadedKernel(const std::string& library);  // throws Error(kInternal) when it does not load
+  ~LoadedKernel();
+  LoadedKernel(LoadedKernel&&) noexcept;
+  LoadedKernel(const LoadedKernel&) = delete;
+  LoadedKernel& operator=(LoadedKernel&&) = delete;
+
+  size_t workspace_bytes() const { return workspace_bytes_(); }
+  size_t packed_bytes(int input) const { return packed_bytes_(input); }
+  void pack(int input, const void* raw, void* packed) const { pack_(input, raw, packed); }
+  void run(const void* const* in, void* const* out, void* workspace) const { run_(in, out, workspace); }
+
+ private:
+  void* handle_ = nullptr;
+  size_t (*workspace_bytes_)() = nullptr;
+  size_t (*packed_bytes_)(int) = nullptr;
+  void (*pack_)(int, const void*, void*) = nullptr;
+  void (*run_)(const void* const*, void* const*, void*) = nullptr;
+};
+
+}  // namespace amdahl
