@@ -1,0 +1,18 @@
+#include "graph/ops/families.h"
+
+namespace amdahl {
+
+const std::vector<OpDef>& op_list() {
+  static const std::vector<OpDef> list = [] {
+    std::vector<OpDef> all;
+    for (auto family : {pointwise_ops, movement_ops, indexing_ops, shape_ops, linear_ops, convolution_ops,
+                        normalization_ops, reduction_ops, attention_ops, resize_ops}) {
+      const std::vector<OpDef> rows = family();
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,38 @@
+#pragma once
+// Text for scalar programs: the bodies of pointwise kernels and the epilogues of the others.
+//
+// Emitted functions are branch-free `static inline` scalar C++ on values in registers, so that the compiler vectorises the
+// loop that calls them (`#pragma omp simd`). Transcendentals come from cpu/scalar_math.h, whose text must precede.
+
+#include <string>
+#include <string_view>
+
+#include "starter_kernels/problem.h"
+
+namespace amdahl {
+
+// C type of a dtype in registers / in memory ("float", "int64_t", "_Float16", "uint16_t" for bf16 storage …).
+std::string c_type(DType dtype);
+
+// `static inline R NAME(T0 x0, T1 x1, …)` for one result; for several: `static inline void NAME(T0 x0, …, R0* r0, R1* r1, …)`.
+std::string emit_program(const PointwiseProgram& program, std::string_view name);
+
+// `static inline OUT epilogue(float acc, const void* const* in, int64_t i0, …, int64_t i<rank-1>)`: loads the extra inputs
+// in[base …] at that point of out[0]'s shape and applies params["epilogue"]; returns acc unchanged when there is none.
+// Also `constexpr bool HAS_EPILOGUE`. Index arguments are of out[0].shape.
+std::string emit_epilogue(const Problem& problem, size_t base);
+
+// The expression `base[offset + i0*s0 + …]` of an access for index names, e.g. {"i0", "i1"}, cast from `pointer`.
+std::string emit_load(const Access& access, const std::string& pointer, const std::vector<std::string>& indices);
+
+// The program of one pointwise graph operator (lower-cased ONNX name, with its attributes), or an empty one when the
+// operator is not pointwise. Scalar constants become "const" ops.
+struct Node;
+struct Graph;
+PointwiseProgram program_of(const Graph& graph, const Node& node);
+
+// f after g: `outer` with its input number `slot` replaced by `inner`'s (single) result. Inputs of the composition: outer's
+// other inputs in order, with inner's inputs in place of the slot.
+PointwiseProgram compose(const PointwiseProgram& outer, int slot, const PointwiseProgram& inner);
+
+}  // namespace amdahl
