@@ -1,0 +1,42 @@
+#include "starter_kernels/kernel_kinds.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "graph/op.h"
+
+namespace amdahl {
+
+// Order is meaning: the first kind whose lower() accepts a node computes it.
+const std::vector<const KernelKind*>& kernel_kinds() {
+  static const std::vector<const KernelKind*> kinds{
+      // one line a kind
+  };
+  return kinds;
+}
+
+const KernelKind& kernel_kind(std::string_view name) {
+  for (const KernelKind* kind : kernel_kinds())
+    if (kind->name() == name) return *kind;
+  throw Error(ExitCode::kInternal, fmt::format("unknown kernel kind '{}'", name));
+}
+
+Lowering lower_node(const Graph& graph, const Node& node, int threads) {
+  for (const KernelKind* kind : kernel_kinds())
+    if (auto lowering = kind->lower(graph, node, threads)) return *lowering;
+  throw Refusal("no kernel kind computes this operator with these attributes");
+}
+
+Knobs SearchSpace::starters() const {
+  Knobs knobs_of;
+  for (const Knob& knob : knobs) knobs_of[knob.name] = knob.starter;
+  return knobs_of;
+}
+
+const Knob* SearchSpace::find(std::string_view name) const {
+  for (const Knob& knob : knobs)
+    if (knob.name == name) return &knob;
+  return nullptr;
+}
+
+}  // namespace amdahl
