@@ -64,7 +64,7 @@ uint16_t f64_to_f16(double d) {
   int e;
   const double m = std::frexp(a, &e);  // a = m * 2^e, m in [0.5, 1)
   const auto q = static_cast<uint32_t>(std::nearbyint(m * 2048.0));  // 11 bits; 2048 carries into the exponent
-  return static_cast<uint16_t>(sign | (static_cast<uint32_t>(e + 13) << 10) + q);
+  return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(e + 13) << 10) + q));
 }
 
 Tensor Tensor::allocate(DType dtype, Shape shape, std::byte** writable) {

@@ -2,6 +2,7 @@
 // Source text in, callable kernel out. The toolchain is the system's compiler; results are cached by everything that
 // changes the bits: text, flags, compiler version, target.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>

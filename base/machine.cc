@@ -1,0 +1,82 @@
+#include "base/machine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/hash.h"
+
+namespace amdahl {
+namespace {
+
+// "/sys/…/size" holds "2048K" or "105M".
+int64_t read_size(const std::string& path) {
+  std::ifstream in(path);
+  int64_t n = 0;
+  char unit = 0;
+  if (!(in >> n)) return 0;
+  in >> unit;
+  return unit == 'M' ? n << 20 : unit == 'K' ? n << 10 : n;
+}
+
+void read_caches(MachineInfo& m) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string dir = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    std::ifstream level_file(dir + "level"), type_file(dir + "type");
+    int level = 0;
+    std::string type;
+    if (!(level_file >> level) || !(type_file >> type) || type == "Instruction") continue;
+    const int64_t size = read_size(dir + "size");
+    if (size <= 0) continue;
+    if (level == 1) m.l1d_bytes = size;
+    if (level == 2) m.l2_bytes = size;
+    if (level == 3) m.l3_bytes = size;
+  }
+}
+
+void read_cpuinfo(MachineInfo& m) {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string rest = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    if (line.rfind("model name", 0) == 0) m.cpu = rest;
+    if (line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0) {
+      std::istringstream words(rest);
+      for (std::string w; words >> w;) m.isa.push_back(w);
+      break;
+    }
+  }
+  std::sort(m.isa.begin(), m.isa.end());
+}
+
+MachineInfo detect() {
+  MachineInfo m;
+  read_cpuinfo(m);
+  read_caches(m);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) m.cores = std::max(1, CPU_COUNT(&set));
+  m.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return m;
+}
+
+}  // namespace
+
+bool MachineInfo::has(const std::string& feature) const { return std::binary_search(isa.begin(), isa.end(), feature); }
+
+std::string MachineInfo::fingerprint() const {
+  return hash_hex(fmt::format("{}|{}|{}|{}|{}|{}", cpu, fmt::join(isa, " "), cores, l1d_bytes, l2_bytes, l3_bytes));
+}
+
+const MachineInfo& this_machine() {
+  static const MachineInfo machine = detect();
+  return machine;
+}
+
+}  // namespace amdahl
