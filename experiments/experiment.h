@@ -1,0 +1,109 @@
+#pragma once
+// What the loop leaves behind: experiments, the ledger of kept steps, plans and profiles. Plain data; the session store
+// (session_store.h) keeps it, reports read it, and a resumed run rebuilds its scheduler and searchers from it alone.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "starter_kernels/problem.h"
+
+namespace amdahl {
+
+// What became of a candidate. Values are stored in sessions: append only.
+enum class Outcome : uint8_t {
+  kKept,          // proven faster, applied
+  kReverted,      // works, but is not faster; or the whole model contradicted the win (stage "gate")
+  kInconclusive,  // works, looked faster, was not proven
+  kBuildFailed,   // did not compile
+  kCrashed,       // died of a signal or exited
+  kTimedOut,      // killed by the watchdog
+  kWrong,         // an output differs from the oracle by more than its bound, or was not written
+  kMistrusted,    // conduct: forbidden system call, state left behind, outputs that prove nothing
+};
+std::string_view name_of(Outcome outcome);             // "kept", "build-failed", …
+Outcome outcome_from_name(std::string_view name);      // throws Error(kSessionDamaged)
+
+// Wall-clock seconds spent on one experiment.
+struct PhaseSeconds {
+  double build = 0, validate = 0, race = 0, prove = 0, confirm = 0;
+  double total() const { return build + validate + race + prove + confirm; }
+};
+
+// A gain as log(incumbent time / challenger time), with a 95% interval. Zero interval when nothing was measured.
+struct Gain {
+  double log = 0, lo = 0, hi = 0;
+  int pairs = 0;
+};
+
+struct Experiment {
+  int64_t id = 0;               // 1, 2, … in order of start
+  // What was tried.
+  std::string rewrite;
+  int tier = 0;
+  std::string signature;        // of the window
+  std::string window;           // for people: "matmul[128,768]x[768,3072] + gelu"
+  int64_t plan = 0;             // PlanRecord::id it started from
+  std::vector<int> steps;       // the window in that plan
+  int occurrences = 1;
+  std::string candidate;        // identity: hash of the replacement; never tried twice on one signature
+  Json replacement;             // array of Step (plan/plan.h): variants, sources, operands
+  Json knobs = Json::object();  // the values of the knobs under search
+  // What came of it.
+  Outcome outcome = Outcome::kInconclusive;
+  std::string stage;            // where it ended: build smoke shapes numerics determinism conduct race prove confirm gate
+  std::string reason;           // one line
+  uint64_t seed = 0;            // replays inputs, poison, order of the arms
+  double incumbent_seconds = 0, challenger_seconds = 0;  // one window, medians; race's until proven
+  double race_log_ratio = 0;    // log(incumbent/challenger) of the screening race
+  std::vector<double> prove_log_ratios, confirm_log_ratios;  // one a pair of fresh processes
+  int pairs_dropped = 0;        // by rules blind to the arm: stolen time, preemption
+  Gain gain;                    // from the confirmation pairs only
+  double share = 0;             // of the model's time that all occurrences had
+  PhaseSeconds seconds;
+};
+
+// One step of the whole model: wins that were gated together.
+struct LedgerEntry {
+  int64_t id = 0;
+  std::vector<int64_t> experiments;
+  int64_t plan_before = 0, plan_after = 0;
+  double predicted = 0;         // log speedup of the model by Amdahl's law from the windows' gains
+  Gain measured;                // of the model, end to end
+  double before_seconds = 0, after_seconds = 0;
+  bool kept = false;
+  std::string reason;
+  double error_ratio = 0;       // error against float64 relative to the starter plan's (0: not measured)
+};
+
+struct PlanRecord {
+  int64_t id = 0;
+  int64_t parent = -1;
+  int64_t experiment = 0;       // that made it; 0 for the starter plan
+  bool gated = false;           // the whole model has confirmed it
+  bool rolled_back = false;
+  Json plan;                    // plan/plan.h
+};
+
+// Where the time of a plan goes, measured in place in the whole model.
+struct ProfileRecord {
+  int64_t id = 0;
+  int64_t plan = 0;
+  double model_seconds = 0;            // a whole run, medians
+  std::vector<double> step_seconds;    // by step of the plan
+  std::vector<double> floor_seconds;   // by step: what its roofline allows at best
+};
+
+void to_json(Json& j, const Gain& g);
+void from_json(const Json& j, Gain& g);
+void to_json(Json& j, const Experiment& e);
+void from_json(const Json& j, Experiment& e);
+void to_json(Json& j, const LedgerEntry& e);
+void from_json(const Json& j, LedgerEntry& e);
+void to_json(Json& j, const PlanRecord& p);
+void from_json(const Json& j, PlanRecord& p);
+void to_json(Json& j, const ProfileRecord& p);
+void from_json(const Json& j, ProfileRecord& p);
+
+}  // namespace amdahl

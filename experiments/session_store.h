@@ -1,0 +1,60 @@
+#pragma once
+// Where the loop keeps what it did. Two implementations: SQLite (session.h) and memory (tests, runs without a session).
+//
+// One commit is one step of the loop and is atomic: after a kill at any byte the store holds all of a commit or none of
+// it. The loop keeps no state elsewhere: tried candidates, success rates and search positions are folds over
+// experiments(), random numbers are drawn from (session seed, experiment number); so a resumed run takes the same
+// decisions given the same measurements.
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "experiments/experiment.h"
+
+namespace amdahl {
+
+// Rows are inserted, or replaced when their id is there already (a race's survivor is written again after its proof, a
+// win that the whole model contradicts is written again as reverted).
+struct Commit {
+  std::vector<Experiment> experiments;
+  std::vector<LedgerEntry> ledger;
+  std::vector<PlanRecord> plans;
+  std::vector<ProfileRecord> profiles;
+  std::optional<Json> options;   // of the run (tuner/tuner.h), written once at the start
+  std::optional<Json> state;     // the loop's small rest: head and gated plan, pending wins, seconds spent
+};
+
+class SessionStore {
+ public:
+  virtual ~SessionStore() = default;
+  // Durable when it returns. Throws Error(kIo) when it cannot be.
+  virtual void commit(const Commit& commit) = 0;
+  // All by ascending id.
+  virtual std::vector<Experiment> experiments() const = 0;
+  virtual std::vector<LedgerEntry> ledger() const = 0;
+  virtual std::vector<PlanRecord> plans() const = 0;
+  virtual std::vector<ProfileRecord> profiles() const = 0;
+  virtual Json options() const = 0;  // null before the first commit
+  virtual Json state() const = 0;    // null before the first commit
+};
+
+class MemoryStore : public SessionStore {
+ public:
+  void commit(const Commit& commit) override;
+  std::vector<Experiment> experiments() const override;
+  std::vector<LedgerEntry> ledger() const override;
+  std::vector<PlanRecord> plans() const override;
+  std::vector<ProfileRecord> profiles() const override;
+  Json options() const override { return options_; }
+  Json state() const override { return state_; }
+
+ private:
+  std::map<int64_t, Experiment> experiments_;
+  std::map<int64_t, LedgerEntry> ledger_;
+  std::map<int64_t, PlanRecord> plans_;
+  std::map<int64_t, ProfileRecord> profiles_;
+  Json options_, state_;
+};
+
+}  // namespace amdahl
