@@ -85,6 +85,12 @@ Uses uses_of(const Graph& graph) {
   return uses;
 }
 
+std::string describe(const Node& node) {
+  std::string text = fmt::format("{}{}{} v{}", node.domain, node.domain.empty() ? "" : ".", node.op, node.version);
+  for (const auto& [key, value] : node.attributes) text += fmt::format(" {}={}", key, describe(value));
+  return text;
+}
+
 std::string fingerprint(const Graph& graph) {
   std::string text;
   for (const Value& v : graph.values) {
@@ -93,8 +99,7 @@ std::string fingerprint(const Graph& graph) {
     text += '\n';
   }
   for (const Node& n : graph.nodes) {
-    text += fmt::format("n {} {} {}", n.domain, n.op, n.version);
-    for (const auto& [key, value] : n.attributes) text += fmt::format(" {}={}", key, describe(value));
+    text += describe(n);
     for (ValueId v : n.inputs) text += fmt::format(" i{}", v);
     for (ValueId v : n.outputs) text += fmt::format(" o{}", v);
     text += '\n';

@@ -67,6 +67,9 @@ struct Uses {
 };
 Uses uses_of(const Graph& graph);
 
+// "Op v17 axis=1 …": what a node does, without the values it reads and writes. Equal nodes, equal text.
+std::string describe(const Node& node);
+
 // Hash of everything that determines the graph's results: nodes, attributes, shapes, constants' bytes.
 std::string fingerprint(const Graph& graph);
 

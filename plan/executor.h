@@ -11,17 +11,27 @@
 
 namespace amdahl {
 
+// For harnesses: where buffers lie and what seeded constants hold. Either may be empty.
+struct ExecutorHooks {
+  // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it.
+  std::function<std::byte*(int number, const Program::Buffer& buffer)> place;
+  // Fills a seeded constant (blob_offset -1); called once, before it is packed.
+  std::function<void(int number, const Program::Buffer& buffer, std::byte* data)> fill;
+};
+
 class Executor {
  public:
   // `blob`: the constants' bytes (may be a mapping; must outlive the executor unless all constants are packed).
   // Throws Error when a library does not load.
-  Executor(Program program, const std::byte* blob);
+  Executor(Program program, const std::byte* blob, const ExecutorHooks& hooks = {});
   ~Executor();
   Executor(const Executor&) = delete;
 
   const Program& program() const;
   std::byte* buffer(int number);  // storage of an input, output or temporary
   void run();
+  // Ranges (offset, bytes) of the blob that nothing reads any more, because every kernel that used them packed a copy.
+  std::vector<std::pair<int64_t, int64_t>> unused_blob_ranges() const;
   // As run(), with the wall-clock seconds of every call added to seconds[i].
   void run_timed(std::vector<double>& seconds);
 

@@ -23,6 +23,9 @@ struct Program {
     int64_t blob_offset = -1;
     // … or, when -1, made from a seed: normal numbers of this mean and deviation (weights of a window under test).
     double mean = 0, deviation = 1;
+    // Window programs: the number in WindowIo::inputs' distinct values (inputs) or WindowIo::constants (constants), so that
+    // two programs of one window draw the same numbers for the same tensor.
+    int source = -1;
   };
   struct Call {
     int kernel = 0;           // index into libraries

@@ -1,0 +1,150 @@
+#include "plan/executor.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <tuple>
+
+#include "base/error.h"
+
+namespace amdahl {
+namespace {
+
+// Zeroed pages; large ones ask for huge pages (4 KiB pages make a 9 MiB weight cost 2,300 TLB entries, of which there are
+// 2,048 here).
+class Memory {
+ public:
+  explicit Memory(size_t bytes) : bytes_(std::max<size_t>(bytes, 1)) {
+    data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data_ == MAP_FAILED) throw Error(ExitCode::kIo, "out of memory: close other programs or take a smaller model");
+    if (bytes_ >= size_t{2} << 20) madvise(data_, bytes_, MADV_HUGEPAGE);
+  }
+  ~Memory() { munmap(data_, bytes_); }
+  Memory(const Memory&) = delete;
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_;
+  size_t bytes_;
+};
+
+}  // namespace
+
+struct Executor::State {
+  Program program;
+  const std::byte* blob;
+  std::vector<LoadedKernel> kernels;
+  std::unique_ptr<Memory> arena, workspace;
+  std::vector<std::unique_ptr<Memory>> owned;  // inputs, outputs, seeded constants, packed copies
+  std::vector<std::byte*> address;             // of every buffer
+  struct Bound {
+    const LoadedKernel* kernel;
+    std::vector<const void*> in;
+    std::vector<void*> out;
+  };
+  std::vector<Bound> calls;
+  std::vector<bool> raw_is_read;  // by buffer
+
+  std::byte* allocate(size_t bytes) {
+    owned.push_back(std::make_unique<Memory>(bytes));
+    return owned.back()->data();
+  }
+  void place_buffers(const ExecutorHooks& hooks);
+  void bind_calls();
+};
+
+void Executor::State::place_buffers(const ExecutorHooks& hooks) {
+  arena = std::make_unique<Memory>(program.arena_bytes);
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const Program::Buffer& b = program.buffers[i];
+    const int number = static_cast<int>(i);
+    std::byte* memory = nullptr;
+    if (b.role == Program::Role::kConstant && b.blob_offset >= 0) memory = const_cast<std::byte*>(blob) + b.blob_offset;
+    else if (hooks.place) memory = hooks.place(number, b);
+    if (!memory) memory = b.role == Program::Role::kTemporary ? arena->data() + b.arena_offset : allocate(b.bytes);
+    if (b.role == Program::Role::kConstant && b.blob_offset < 0) {
+      if (!hooks.fill) throw Error(ExitCode::kInternal, "a seeded constant without a generator");
+      hooks.fill(number, b, memory);
+    }
+    address.push_back(memory);
+  }
+}
+
+void Executor::State::bind_calls() {
+  size_t workspace_bytes = 0;
+  raw_is_read.assign(program.buffers.size(), false);
+  std::map<std::tuple<int, int, int>, const void*> packed;  // (kernel, input, buffer)
+  for (const Program::Call& call : program.calls) {
+    Bound bound;
+    bound.kernel = &kernels[static_cast<size_t>(call.kernel)];
+    workspace_bytes = std::max(workspace_bytes, bound.kernel->workspace_bytes());
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      const int number = call.inputs[i];
+      const size_t bytes = bound.kernel->packed_bytes(static_cast<int>(i));
+      if (bytes == 0) {
+        raw_is_read[static_cast<size_t>(number)] = true;
+        bound.in.push_back(address[static_cast<size_t>(number)]);
+        continue;
+      }
+      if (program.buffers[static_cast<size_t>(number)].role != Program::Role::kConstant)
+        throw Error(ExitCode::kInternal, "a kernel wants to pack an input that is not a constant");
+      const void*& copy = packed[{call.kernel, static_cast<int>(i), number}];
+      if (!copy) {
+        std::byte* memory = allocate(bytes);
+        bound.kernel->pack(static_cast<int>(i), address[static_cast<size_t>(number)], memory);
+        copy = memory;
+      }
+      bound.in.push_back(copy);
+    }
+    for (int number : call.outputs) bound.out.push_back(address[static_cast<size_t>(number)]);
+    calls.push_back(std::move(bound));
+  }
+  workspace = std::make_unique<Memory>(workspace_bytes);
+}
+
+Executor::Executor(Program program, const std::byte* blob, const ExecutorHooks& hooks)
+    : state_(std::make_unique<State>()) {
+  state_->program = std::move(program);
+  state_->blob = blob;
+  for (const std::string& library : state_->program.libraries) state_->kernels.emplace_back(library);
+  state_->place_buffers(hooks);
+  state_->bind_calls();
+}
+
+Executor::~Executor() = default;
+
+const Program& Executor::program() const { return state_->program; }
+std::byte* Executor::buffer(int number) { return state_->address[static_cast<size_t>(number)]; }
+
+void Executor::run() {
+  for (const State::Bound& call : state_->calls)
+    call.kernel->run(call.in.data(), call.out.data(), state_->workspace->data());
+}
+
+void Executor::run_timed(std::vector<double>& seconds) {
+  seconds.resize(state_->calls.size(), 0.0);
+  auto before = std::chrono::steady_clock::now();
+  for (size_t c = 0; c < state_->calls.size(); ++c) {
+    const State::Bound& call = state_->calls[c];
+    call.kernel->run(call.in.data(), call.out.data(), state_->workspace->data());
+    const auto now = std::chrono::steady_clock::now();
+    seconds[c] += std::chrono::duration<double>(now - before).count();
+    before = now;
+  }
+}
+
+std::vector<std::pair<int64_t, int64_t>> Executor::unused_blob_ranges() const {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  std::vector<bool> is_output(state_->program.buffers.size(), false);
+  for (int b : state_->program.outputs) is_output[static_cast<size_t>(b)] = true;
+  for (size_t b = 0; b < state_->program.buffers.size(); ++b) {
+    const Program::Buffer& buffer = state_->program.buffers[b];
+    if (buffer.blob_offset >= 0 && !state_->raw_is_read[b] && !is_output[b])
+      ranges.emplace_back(buffer.blob_offset, static_cast<int64_t>(buffer.bytes));
+  }
+  return ranges;
+}
+
+}  // namespace amdahl
