@@ -1,0 +1,128 @@
+#pragma once
+// Compiles a plan's kernels, runs the plan on seeded inputs and judges the outputs by the float64 oracle with bounds.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "graph/oracle.h"
+#include "plan/executor.h"
+#include "plan/plan.h"
+
+namespace amdahl::testing {
+
+inline const Toolchain& toolchain() {
+  static const Toolchain instance(default_cache_dir());
+  return instance;
+}
+
+// Integer inputs are indices or labels in [0, 2): valid for any axis of size >= 2. Floats are normal.
+inline Tensor random_tensor(const Value& value, uint64_t seed) {
+  Random random(seed);
+  const auto n = static_cast<size_t>(numel(value.shape));
+  if (is_float(value.dtype)) {
+    std::vector<double> v(n);
+    for (double& x : v) x = random.normal();
+    return from_doubles(value.dtype, value.shape, v);
+  }
+  std::vector<int64_t> v(n);
+  for (int64_t& x : v) x = static_cast<int64_t>(random.below(2));
+  return from_ints(value.dtype, value.shape, v);
+}
+
+struct Judgement {
+  bool built = false, ran = false, within = false;
+  std::string reason;
+  double worst = 0;  // largest error / bound
+};
+
+// One float element against its reference. Expected NaN must be NaN; infinities must match.
+inline bool element_ok(double got, double want, double bound, double* ratio) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  if (std::isinf(want) || std::isinf(got)) return got == want;
+  const double error = std::fabs(got - want);
+  if (bound > 0) *ratio = std::max(*ratio, error / bound);
+  return error <= bound;
+}
+
+inline void compare(const Tensor& got, const RefTensor& want, Judgement& j) {
+  if (want.is_float()) {
+    const std::vector<double> values = to_doubles(got);
+    for (size_t i = 0; i < values.size(); ++i) {
+      // Storage rounding of the result itself is part of an honest kernel.
+      if (element_ok(values[i], want.value[i], want.bound_at(static_cast<int64_t>(i)), &j.worst)) continue;
+      j.within = false;
+      j.reason = fmt::format("element {}: got {}, expected {} ± {}", i, values[i], want.value[i],
+                             want.bound_at(static_cast<int64_t>(i)));
+      return;
+    }
+    return;
+  }
+  const std::vector<int64_t> values = to_ints(got);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] != want.ints[i]) {
+      j.within = false;
+      j.reason = fmt::format("element {}: got {}, expected {}", i, values[i], want.ints[i]);
+      return;
+    }
+}
+
+inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed) {
+  Judgement j;
+  std::vector<std::string> libraries;
+  for (const Step& step : plan.steps) {
+    const CompileResult r = toolchain().compile(step.variant);
+    if (!r.ok) {
+      j.reason = "build: " + r.message;
+      return j;
+    }
+    libraries.push_back(r.library);
+  }
+  j.built = true;
+  Blob blob;
+  const Program program = model_program(graph, plan, libraries, &blob);
+  std::byte* bytes;
+  const Tensor blob_memory = Tensor::allocate(DType::kU8, {static_cast<int64_t>(blob.bytes)}, &bytes);
+  for (const auto& [offset, tensor] : blob.pieces) std::memcpy(bytes + offset, tensor.data(), tensor.bytes());
+  Executor executor(program, bytes);
+  RefValues given;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const Tensor t = random_tensor(graph.value(graph.inputs[i]), seed + i);
+    std::memcpy(executor.buffer(program.inputs[i]), t.data(), t.bytes());
+    given[graph.inputs[i]] = RefTensor::of(t);
+  }
+  for (int output : program.outputs)  // a kernel that writes nothing must be seen
+    if (program.buffers[static_cast<size_t>(output)].role == Program::Role::kOutput)
+      std::memset(executor.buffer(output), 0xa7, program.buffers[static_cast<size_t>(output)].bytes);
+  executor.run();
+  j.ran = true;
+  j.within = true;
+  std::vector<NodeId> nodes(graph.nodes.size());
+  for (size_t n = 0; n < nodes.size(); ++n) nodes[n] = static_cast<NodeId>(n);
+  const RefValues want = evaluate(graph, nodes, given, graph.outputs, true);
+  for (size_t o = 0; o < graph.outputs.size() && j.within; ++o) {
+    const Value& value = graph.value(graph.outputs[o]);
+    std::byte* out;
+    const Tensor got = Tensor::allocate(value.dtype, value.shape, &out);
+    std::memcpy(out, executor.buffer(program.outputs[o]), got.bytes());
+    compare(got, want.at(graph.outputs[o]), j);
+  }
+  return j;
+}
+
+// `plan` with one knob of one step set; nullopt when the kind refuses the combination.
+inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value) {
+  Plan out = plan;
+  Variant& variant = out.steps[step].variant;
+  variant.knobs[knob] = value;
+  const SearchSpace space = kernel_kind(variant.problem.kind).space(variant.problem, this_machine());
+  if (space.refuse && !space.refuse(variant.knobs).empty()) return std::nullopt;
+  return out;
+}
+
+}  // namespace amdahl::testing
