@@ -1,0 +1,57 @@
+#pragma once
+// What one honest operation may be off by, by element type.
+
+#include <cmath>
+
+#include "graph/op.h"
+
+namespace amdahl {
+
+// Half-precision operators compute in fp32 and round once when they store; so `u` is fp32's for them and `store` comes on top.
+struct Precision {
+  double u;        // unit roundoff of the arithmetic
+  double store;    // relative rounding of the store beyond `u`
+  double tiny;     // absolute error where a result can underflow: flushing below the smallest normal is honest
+  double overflow; // magnitudes from here on round to infinity
+};
+
+// f64: the oracle computes in the same type, so its own rounding is added to the kernel's.
+inline Precision precision_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF64: return {0x1.0p-52, 0, 0x1.0p-1022, HUGE_VAL};
+    case DType::kF16: return {kU32, 0x1.0p-11, 0x1.0p-24, 65520.0};
+    case DType::kBF16: return {kU32, 0x1.0p-8, 0x1.0p-126, 0x1.ffp+127};
+    default: return {kU32, 0, 0x1.0p-126, 0x1.ffffffp+127};
+  }
+}
+
+// The bound of an operator's result: `moved` is how far the inputs' bounds can move it, `own` what the operation itself
+// adds. A result that certainly overflows its type becomes infinity (as in a run); one that may, is unbounded.
+struct Finish {
+  explicit Finish(DType dtype) : p(precision_of(dtype)) {}
+
+  double value(double z) const {
+    if (z >= p.overflow) return HUGE_VAL;
+    return z <= -p.overflow ? -HUGE_VAL : z;
+  }
+  void bounded(double& z, double& bound, double moved, double own) const {
+    if (std::isnan(z) || (std::isinf(z) && moved == 0)) {
+      bound = 0;
+      return;
+    }
+    const double a = std::fabs(z);
+    // Rounding a value below the threshold does not overflow, so the last rounding is no part of this test.
+    const double reach = moved + std::fmax(0.0, own - 1.0625 * p.u * a);
+    if (a + reach >= p.overflow || std::isinf(a)) {
+      const bool certain = a - reach >= p.overflow;
+      if (certain) z = std::copysign(HUGE_VAL, z);
+      bound = certain ? 0 : HUGE_VAL;
+      return;
+    }
+    bound = moved + own + p.store * (a + moved) + (p.store > 0 && own > 0 ? 0.5 * p.tiny : 0);
+  }
+
+  Precision p;
+};
+
+}  // namespace amdahl
