@@ -1,0 +1,294 @@
+// Scalar functions that the compiler can vectorise: straight-line code on registers, selects instead of branches, no calls
+// and no tables for float. A loop that calls them under `#pragma omp simd` becomes vector code on any target.
+//
+// Polynomials are relative-error minimax fits (Remez exchange in long double), rounded to float; range reductions are
+// Cody & Waite's (Software Manual for the Elementary Functions, 1980). Errors in ulp of float, over all inputs:
+//   exp 1.1   log 0.9   log1p 1.5   expm1 1.5   tanh 2.6   erf 1.3   sigmoid 2.2   sin, cos 1.1   pow 0.6
+// Results of exp below FLT_MIN are flushed to zero (a denormal costs 100+ cycles in whatever reads it). NaN propagates.
+// double overloads call libm: they are for float64 models, which nobody runs for speed.
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__clang__) && !defined(__AVX512FP16__)
+#define _Float16 __fp16  // clang < 15 has the storage type under this name only
+#endif
+
+#define SCALAR static inline __attribute__((always_inline))
+
+namespace scalar {
+
+template <class To, class From>
+SCALAR To bits(From x) { return __builtin_bit_cast(To, x); }
+
+// ---- storage ------------------------------------------------------------------------------------------------------------
+SCALAR float from_bf16(uint16_t h) { return bits<float>(uint32_t{h} << 16); }
+SCALAR uint16_t to_bf16(float x) {  // round to nearest even; NaN stays a (quiet) NaN
+  const uint32_t b = bits<uint32_t>(x);
+  return uint16_t(x != x ? (b >> 16) | 0x40u : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16);
+}
+template <class F> SCALAR float round_f16(F x) { return float(_Float16(x)); }
+SCALAR float round_bf16(float x) { return from_bf16(to_bf16(x)); }
+
+// float -> integer: truncates, saturates at 64 bits, NaN is 0; narrower integers take the low bits.
+template <class T, class F>
+SCALAR T to_int(F x) {
+  if (sizeof(T) < 4) return T(x != x ? 0 : int32_t(x));
+  if (sizeof(T) < 8) return T(x != x ? 0 : int64_t(x));
+  if (T(-1) > T(0)) return T(x != x ? 0 : x >= F(0x1p63) ? uint64_t(x) : uint64_t(int64_t(x)));
+  return T(x != x ? 0 : x >= F(0x1p63) ? INT64_MAX : int64_t(x));
+}
+
+// ---- exact functions ----------------------------------------------------------------------------------------------------
+SCALAR float abs(float x) { return __builtin_fabsf(x); }
+SCALAR double abs(double x) { return __builtin_fabs(x); }
+SCALAR float sqrt(float x) { return __builtin_sqrtf(x); }
+SCALAR double sqrt(double x) { return __builtin_sqrt(x); }
+SCALAR float floor(float x) { return __builtin_floorf(x); }
+SCALAR double floor(double x) { return __builtin_floor(x); }
+SCALAR float ceil(float x) { return __builtin_ceilf(x); }
+SCALAR double ceil(double x) { return __builtin_ceil(x); }
+SCALAR float round(float x) { return __builtin_rintf(x); }  // half to even: the rounding mode is never changed
+SCALAR double round(double x) { return __builtin_rint(x); }
+SCALAR float copysign(float x, float s) { return __builtin_copysignf(x, s); }
+SCALAR double copysign(double x, double s) { return __builtin_copysign(x, s); }
+template <class T> SCALAR T sign(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x; }
+template <class T> SCALAR T relu(T x) { return x < T(0) ? T(0) : x; }
+// NaN in either operand is the result (x != x is false for integers).
+template <class T> SCALAR T max(T a, T b) { return (a > b) | (a != a) ? a : b; }
+template <class T> SCALAR T min(T a, T b) { return (a < b) | (a != a) ? a : b; }
+template <class T> SCALAR T clip(T x, T lo, T hi) {
+  const T y = x < lo ? lo : x;
+  return y > hi ? hi : y;
+}
+
+// Integers wrap, as unsigned arithmetic does; a division by zero is 0 instead of a trap.
+template <class T> SCALAR T abs_int(T x) { return x < T(0) ? T(0 - uint64_t(x)) : x; }
+template <class T> SCALAR T div_int(T a, T b) { return b == T(0) ? T(0) : b == T(-1) && T(-1) < T(0) ? T(0 - uint64_t(a)) : T(a / b); }
+template <class T> SCALAR T fmod_int(T a, T b) { return b == T(0) || (b == T(-1) && T(-1) < T(0)) ? T(0) : T(a % b); }
+template <class T> SCALAR T mod_int(T a, T b) {  // sign of the divisor
+  const T r = fmod_int(a, b);
+  return r != T(0) && ((r < T(0)) != (b < T(0))) ? T(r + b) : r;
+}
+template <class T, class E> SCALAR T pow_int(T x, E e) {
+  if (e < E(0)) return x == T(1) ? T(1) : x == T(-1) && T(-1) < T(0) ? (e & 1 ? T(-1) : T(1)) : T(0);
+  uint64_t base = uint64_t(x), y = 1;
+  for (; e > E(0); e >>= 1, base *= base)
+    if (e & 1) y *= base;
+  return T(y);
+}
+template <class T, class E> SCALAR T shift_left(T x, E n) { return uint64_t(n) >= 8 * sizeof(T) ? T(0) : T(x << n); }
+template <class T, class E> SCALAR T shift_right(T x, E n) { return uint64_t(n) >= 8 * sizeof(T) ? T(0) : T(x >> n); }
+
+SCALAR float fmod(float a, float b) { return __builtin_fmodf(a, b); }
+SCALAR double fmod(double a, double b) { return __builtin_fmod(a, b); }
+template <class T> SCALAR T mod(T a, T b) {
+  const T r = fmod(a, b);
+  return r != T(0) && ((r < T(0)) != (b < T(0))) ? r + b : r;
+}
+
+// ---- exp family ---------------------------------------------------------------------------------------------------------
+// x = n ln2 + r with |r| <= ln2 / 2. Adding 1.5 * 2^23 rounds to an integer and leaves n in the low bits of the sum.
+constexpr float kRound = 0x1.8p23f, kLog2e = 0x1.715476p0f, kLn2Hi = 0x1.62e4p-1f, kLn2Lo = 0x1.7f7d1cp-20f;
+
+SCALAR float exp(float x) {
+  const float t = x * kLog2e + kRound;
+  const float n = t - kRound;
+  const float r = (x - n * kLn2Hi) - n * kLn2Lo;
+  float q = 0x1.6a2352p-10f;
+  q = q * r + 0x1.123a6cp-7f;
+  q = q * r + 0x1.5558f4p-5f;
+  q = q * r + 0x1.55549p-3f;
+  q = q * r + 0x1.fffffcp-2f;
+  const float p = (q * r) * r + r + 1.0f;
+  const float y = bits<float>(bits<uint32_t>(p) + (bits<uint32_t>(t) << 23));  // p 2^n: n added to the exponent
+  const float low = x < -0x1.5d589ep6f ? 0.0f : y;                              // ln FLT_MIN
+  return x <= 0x1.62e42ep6f ? low : x + __builtin_inff();                       // ln FLT_MAX; NaN comes here too
+}
+SCALAR double exp(double x) { return __builtin_exp(x); }
+
+// exp(x) - 1 without cancellation: 2^n (expm1(r)) + (2^n - 1).
+SCALAR float expm1(float x) {
+  const float lo = x < -30.0f ? -30.0f : x;
+  const float c = lo > 88.8f ? 88.8f : lo;
+  const float t = c * kLog2e + kRound;
+  const float n = t - kRound;
+  const float r = (c - n * kLn2Hi) - n * kLn2Lo;
+  float q = 0x1.6bebf2p-10f;
+  q = q * r + 0x1.1227f6p-7f;
+  q = q * r + 0x1.555674p-5f;
+  q = q * r + 0x1.5554bp-3f;
+  q = q * r + 0x1.fffffep-2f;
+  const float p = (q * r) * r + r;
+  const float half = bits<float>((bits<uint32_t>(t) << 23) + 0x3f000000u);  // 2^(n-1): n = 128 must not overflow early
+  return ((half * p) + (half - 0.5f)) * 2.0f;
+}
+SCALAR double expm1(double x) { return __builtin_expm1(x); }
+
+SCALAR float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+SCALAR double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+
+// With e = exp(2|x|) - 1: tanh|x| = e / (e + 2), accurate down to 0. Beyond 10 it is 1 in float.
+SCALAR float tanh(float x) {
+  const float a = abs(x);
+  const float e = expm1((a > 10.0f ? 10.0f : a) * 2.0f);
+  return copysign(e / (e + 2.0f), x);
+}
+SCALAR double tanh(double x) { return __builtin_tanh(x); }
+
+// ---- log family ---------------------------------------------------------------------------------------------------------
+// x = m 2^e with m in [sqrt(1/2), sqrt(2)): subtracting sqrt(1/2)'s bits makes the exponent field count from there.
+SCALAR float log(float x) {
+  const bool tiny = x < 0x1p-126f;
+  const uint32_t b = bits<uint32_t>(tiny ? x * 0x1p23f : x);
+  const int32_t k = int32_t(b - 0x3f3504f3u) >> 23;
+  const float f = bits<float>(b - (uint32_t(k) << 23)) - 1.0f;
+  const float e = float(k) - (tiny ? 23.0f : 0.0f);
+  float q = -0x1.38b588p-4f;
+  q = q * f + 0x1.055b6cp-3f;
+  q = q * f - 0x1.0d8542p-3f;
+  q = q * f + 0x1.22da1cp-3f;
+  q = q * f - 0x1.547244p-3f;
+  q = q * f + 0x1.99a008p-3f;
+  q = q * f - 0x1.000226p-2f;
+  q = q * f + 0x1.555554p-2f;
+  const float f2 = f * f;
+  const float small = (q * f) * f2 + e * kLn2Lo - 0.5f * f2;
+  const float y = e * kLn2Hi + (f + small);
+  const float finite = x < __builtin_inff() ? y : x;  // inf and NaN as they came
+  const float positive = x < 0.0f ? __builtin_nanf("") : finite;
+  return x == 0.0f ? -__builtin_inff() : positive;
+}
+SCALAR double log(double x) { return __builtin_log(x); }
+
+// log(u) of the rounded u = 1 + x, plus what the rounding lost, to first order.
+SCALAR float log1p(float x) {
+  const float u = 1.0f + x;
+  const float lost = x - (u - 1.0f);
+  const float c = u > 0x1p24f ? 0.0f : lost / u;
+  return u == 0.0f ? -__builtin_inff() : log(u) + c;
+}
+SCALAR double log1p(double x) { return __builtin_log1p(x); }
+
+// ---- erf ----------------------------------------------------------------------------------------------------------------
+// |x| < 0.92: x + x P(x^2). Above: 1 - exp(L(|x|)), L fitted to log erfc with the error weighted by erfc.
+SCALAR float erf(float x) {
+  const float a = abs(x), z = x * x;
+  float p = -0x1.3a8adp-11f;
+  p = p * z + 0x1.475764p-8f;
+  p = p * z - 0x1.b68ff6p-6f;
+  p = p * z + 0x1.ce1abap-4f;
+  p = p * z - 0x1.8126e8p-2f;
+  p = p * z + 0x1.06eba6p-3f;
+  const float near = p * a + a;
+  const float c = a > 4.0f ? 4.0f : a;
+  float l = -0x1.630958p-16f;
+  l = l * c + 0x1.c85bfp-12f;
+  l = l * c - 0x1.1196d2p-8f;
+  l = l * c + 0x1.9bb50cp-6f;
+  l = l * c - 0x1.bb926ap-4f;
+  l = l * c - 0x1.44447p-1f;
+  l = l * c - 0x1.212846p+0f;
+  l = l * c + 0x1.70d548p-13f;
+  const float far = 1.0f - exp(l);
+  return copysign(a < 0.92f ? near : far, x);
+}
+SCALAR double erf(double x) { return __builtin_erf(x); }
+
+// ---- sin, cos -----------------------------------------------------------------------------------------------------------
+// The quadrant is taken in double: 53 bits of pi/2 and 53 more. Floats above 2^50 are many periods apart; there the
+// remainder is only kept inside the quadrant.
+SCALAR float sin_quadrant(float x, uint64_t quarter_turns) {
+  const double d = x;
+  const double t = d * 0x1.45f306dc9c883p-1 + 0x1.8p52;
+  const double n = t - 0x1.8p52;
+  const double r0 = __builtin_fma(-n, 0x1.1a62633145c07p-54, __builtin_fma(-n, 0x1.921fb54442d18p0, d));
+  const double r1 = r0 > 0.7854 ? 0.7854 : r0;
+  const float r = float(r1 < -0.7854 ? -0.7854 : r1);
+  const uint32_t quadrant = uint32_t(bits<uint64_t>(t) + quarter_turns);
+  const float z = r * r;
+  float s = -0x1.994062p-13f;
+  s = s * z + 0x1.11073p-7f;
+  s = s * z - 0x1.555546p-3f;
+  s = (s * z) * r + r;
+  float c = 0x1.99e86ap-16f;
+  c = c * z - 0x1.6c0c28p-10f;
+  c = c * z + 0x1.55554ap-5f;
+  c = (c * z) * z - 0.5f * z + 1.0f;
+  const float y = quadrant & 1 ? c : s;
+  return bits<float>(bits<uint32_t>(y) ^ ((quadrant & 2) << 30));
+}
+SCALAR float sin(float x) { return sin_quadrant(x, 0); }
+SCALAR float cos(float x) { return sin_quadrant(x, 1); }
+SCALAR double sin(double x) { return __builtin_sin(x); }
+SCALAR double cos(double x) { return __builtin_cos(x); }
+
+// ---- pow ----------------------------------------------------------------------------------------------------------------
+// 2^(y log2|x|) in double, so that the product's rounding stays far below float's. Special cases are those of C.
+SCALAR float pow(float x, float y) {
+  const double a = abs(x);
+  const uint64_t b = bits<uint64_t>(a);
+  const int64_t k = int64_t(b - 0x3fe6a09e667f3bcdu) >> 52;
+  const double m = bits<double>(b - (uint64_t(k) << 52));
+  const double s = (m - 1.0) / (m + 1.0), z = s * s;  // log2 m = 2/ln2 atanh(s)
+  double p = 0x1.f1c98568fa76cp-3;
+  p = p * z + 0x1.0bb4ef2aca746p-2;
+  p = p * z + 0x1.484fc1fb769aep-2;
+  p = p * z + 0x1.a617562960a46p-2;
+  p = p * z + 0x1.2776c516e71dep-1;
+  p = p * z + 0x1.ec709dc39c7aep-1;
+  p = p * z + 0x1.71547652b82ffp+1;
+  const double log2 = a == 0.0 ? -__builtin_inf() : a < __builtin_inf() ? double(k) + s * p : a;
+  const double e0 = log2 * double(y);
+  const double e1 = e0 > 200.0 ? 200.0 : e0;
+  const double e = e1 < -200.0 ? -200.0 : e1;
+  const double t = e + 0x1.8p52;
+  const double r = e - (t - 0x1.8p52);
+  double q = 0x1.fe17831e25615p-17;
+  q = q * r + 0x1.446a1fdadeafdp-13;
+  q = q * r + 0x1.5d8a7088fde03p-10;
+  q = q * r + 0x1.3b29dc40d649ap-7;
+  q = q * r + 0x1.c6b08aaf2e2f5p-5;
+  q = q * r + 0x1.ebfbe0a4be81ap-3;
+  q = q * r + 0x1.62e42ff11629p-1;
+  q = q * r + 0x1.ffffffffabbcdp-1;
+  const float magnitude = a == 1.0 ? 1.0f : float(q * bits<double>((bits<uint64_t>(t) << 52) + 0x3ff0000000000000u));
+  const bool whole = round(y) == y;
+  const bool odd = whole && round(0.5f * y) != 0.5f * y;
+  const bool no_root = x < 0.0f && !whole && x > -__builtin_inff();
+  const uint32_t sign = odd ? bits<uint32_t>(x) & 0x80000000u : 0u;
+  const float value = no_root ? __builtin_nanf("") : bits<float>(bits<uint32_t>(magnitude) | sign);
+  const bool one = (x == 1.0f) | (y == 0.0f);
+  return one ? 1.0f : (x != x) | (y != y) ? __builtin_nanf("") : value;
+}
+SCALAR double pow(double x, double y) { return __builtin_pow(x, y); }
+
+// ---- rare ones: libm ----------------------------------------------------------------------------------------------------
+#define SCALAR_LIBM(name)                                         \
+  SCALAR float name(float x) { return __builtin_##name##f(x); } \
+  SCALAR double name(double x) { return __builtin_##name(x); }
+SCALAR_LIBM(tan) SCALAR_LIBM(asin) SCALAR_LIBM(acos) SCALAR_LIBM(atan)
+SCALAR_LIBM(sinh) SCALAR_LIBM(cosh) SCALAR_LIBM(asinh) SCALAR_LIBM(acosh) SCALAR_LIBM(atanh)
+#undef SCALAR_LIBM
+
+// ---- activations --------------------------------------------------------------------------------------------------------
+template <class T> SCALAR T gelu(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752))); }
+// 0.5 x (1 + tanh u) = x / (1 + exp(-2u)): one division less, and no cancellation in the tail.
+template <class T> SCALAR T gelu_tanh(T x) {
+  return x * sigmoid(T(2 * 0.79788456080286536) * (x + T(0.044715) * x * x * x));
+}
+template <class T> SCALAR T swish(T x, T alpha) { return x * sigmoid(alpha * x); }
+template <class T> SCALAR T softplus(T x) { return relu(x) + log1p(exp(-abs(x))); }
+// tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2) with e = exp(x); 1 in float beyond 20.
+template <class T> SCALAR T mish(T x) {
+  const T e = exp(x > T(20) ? T(20) : x), n = e * (e + T(2));
+  return x * (n / (n + T(2)));
+}
+template <class T> SCALAR T elu(T x, T alpha) { return x < T(0) ? alpha * expm1(x) : x; }
+template <class T> SCALAR T celu(T x, T alpha) { return x < T(0) ? alpha * expm1(x / alpha) : x; }
+template <class T> SCALAR T selu(T x, T alpha, T gamma) { return gamma * (x < T(0) ? alpha * expm1(x) : x); }
+template <class T> SCALAR T hardsigmoid(T x, T alpha, T beta) { return clip(alpha * x + beta, T(0), T(1)); }
+template <class T> SCALAR T hardswish(T x) { return x * clip(x * T(1.0 / 6) + T(0.5), T(0), T(1)); }
+template <class T> SCALAR T shrink(T x, T lambda, T bias) { return x < -lambda ? x + bias : x > lambda ? x - bias : T(0); }
+
+}  // namespace scalar

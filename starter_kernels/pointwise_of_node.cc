@@ -1,0 +1,204 @@
+// Graph operators as scalar programs.
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "graph/graph.h"
+#include "starter_kernels/pointwise.h"
+
+namespace amdahl {
+namespace {
+
+std::string lower_case(std::string s) {
+  for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return s;
+}
+
+// Inputs that take part in the computation; the others only state a type, a mode or a seed.
+size_t used_inputs(const Node& node) {
+  if (node.op == "CastLike" || node.op == "Dropout") return 1;
+  return node.inputs.size();
+}
+
+bool is_scalar_constant(const Graph& graph, ValueId v) {
+  return graph.is_constant(v) && graph.value(v).constant->numel() == 1;
+}
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
+    for (size_t i = 0; i < used_inputs(node); ++i) {
+      const ValueId v = node.inputs[i];
+      number_.push_back(-1);
+      if (v == kNoValue || is_scalar_constant(graph, v)) continue;
+      number_.back() = program_.inputs++;
+      program_.input_types.push_back(graph.value(v).dtype);
+      inputs_.push_back(v);
+    }
+  }
+
+  DType result_type() const { return graph_.value(node_.outputs[0]).dtype; }
+  DType type(int value) const { return type_of_value(program_, value); }
+  bool has(size_t i) const { return i < number_.size() && node_.inputs[i] != kNoValue; }
+
+  int input(size_t i) {
+    if (number_[i] >= 0) return number_[i];
+    const Tensor& t = *graph_.value(node_.inputs[i]).constant;
+    return is_float(t.dtype()) ? constant(t.dtype(), to_doubles(t)[0]) : constant_int(t.dtype(), to_ints(t)[0]);
+  }
+  // The value of input i when it is a scalar constant.
+  std::optional<double> scalar(size_t i) const {
+    if (!has(i) || number_[i] >= 0) return std::nullopt;
+    return to_doubles(*graph_.value(node_.inputs[i]).constant)[0];
+  }
+  int op(std::string name, std::vector<int> args, DType type, double imm = 0, double imm2 = 0) {
+    program_.ops.push_back({std::move(name), std::move(args), type, imm, imm2, 0});
+    return program_.inputs + static_cast<int>(program_.ops.size()) - 1;
+  }
+  int constant(DType type, double value) { return op("const", {}, type, value); }
+  int constant_int(DType type, int64_t value) {
+    const int v = op("const", {}, type);
+    program_.ops.back().imm_int = value;
+    return v;
+  }
+  int cast(int value, DType to) { return type(value) == to ? value : op("cast", {value}, to); }
+
+  PointwiseProgram finish(int result) {
+    if (result < 0) return {};
+    if (program_.ops.empty()) result = op("identity", {result}, result_type());
+    program_.results = {result};
+    return std::move(program_);
+  }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const Node& node() const { return node_; }
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  PointwiseProgram program_;
+  std::vector<int> number_;  // of node input i, -1 for constants and absent ones
+  std::vector<ValueId> inputs_;
+};
+
+// One program op of the same name, all inputs in order.
+const std::set<std::string>& same_name() {
+  static const std::set<std::string> ops{
+      "neg",   "abs",   "sign",  "reciprocal", "sqrt",     "floor",          "ceil",       "round",      "exp",        "log",
+      "sin",   "cos",   "tan",   "asin",       "acos",     "atan",           "sinh",       "cosh",       "asinh",      "acosh",
+      "atanh", "tanh",  "erf",   "sigmoid",    "relu",     "softplus",       "softsign",   "hardswish",  "mish",       "isnan",
+      "not",   "add",   "sub",   "mul",        "div",      "prelu",          "where",      "equal",      "less",       "lessorequal",
+      "greater", "greaterorequal", "and", "or", "xor", "bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot", "identity"};
+  return ops;
+}
+
+int power(Builder& b) {
+  const int x = b.input(0);
+  const DType type = b.result_type();
+  if (const auto e = b.scalar(1); e && is_float(type)) {
+    if (*e == 1) return b.op("identity", {x}, type);
+    if (*e == 2) return b.op("mul", {x, x}, type);
+    if (*e == 3) return b.op("mul", {b.op("mul", {x, x}, type), x}, type);
+    if (*e == 0.5) return b.op("sqrt", {x}, type);
+    if (*e == -1) return b.op("reciprocal", {x}, type);
+  }
+  const int y = b.input(1);
+  const DType compute = is_float(type) ? type : is_float(b.type(y)) ? DType::kF64 : type;
+  // An integer base with a float exponent is computed in double and truncated.
+  if (compute != type) return b.cast(b.op("pow", {b.cast(x, compute), b.cast(y, compute)}, compute), type);
+  return b.op("pow", {x, is_float(type) ? b.cast(y, type) : y}, type);
+}
+
+int clip(Builder& b) {
+  const DType type = b.result_type();
+  const Node& node = b.node();
+  const auto bound = [&](size_t i, const char* attribute, bool low) {
+    if (b.has(i)) return b.input(i);
+    if (node.has(attribute)) return b.constant(type, node.attr_float(attribute, 0));
+    if (is_float(type)) return b.constant(type, low ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+    const int bits = static_cast<int>(8 * size_of(type));
+    const bool is_unsigned = type >= DType::kU8;
+    if (low) return b.constant_int(type, is_unsigned ? 0 : -1 - static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1));
+    return b.constant_int(type, static_cast<int64_t>(~uint64_t{0} >> (64 - bits + (is_unsigned ? 0 : 1))));
+  };
+  const int x = b.input(0), lo = bound(1, "min", true), hi = bound(2, "max", false);
+  return b.op("clip", {x, lo, hi}, type);
+}
+
+int n_ary(Builder& b, const std::string& op) {
+  int value = b.input(0);
+  const DType type = b.result_type();
+  for (size_t i = 1; i < b.node().inputs.size(); ++i) value = b.op(op, {value, b.input(i)}, type);
+  return value;
+}
+
+// -1 when the operator is not pointwise.
+int build(Builder& b) {
+  const Node& node = b.node();
+  const DType type = b.result_type();
+  const std::string name = lower_case(node.op);
+  if (node.domain == "com.microsoft") {
+    if (name == "gelu") return b.op("gelu", {b.input(0)}, type);
+    if (name == "quickgelu") return b.op("swish", {b.input(0)}, type, node.attr_float("alpha", 1.702));
+    if (name == "biasgelu") return b.op("gelu", {b.op("add", {b.input(0), b.input(1)}, type)}, type);
+    if (name == "fastgelu") {
+      const int x = b.has(1) ? b.op("add", {b.input(0), b.input(1)}, type) : b.input(0);
+      return b.op("gelu_tanh", {x}, type);
+    }
+    return -1;
+  }
+  if (!node.domain.empty() && node.domain != "ai.onnx") return -1;
+  if (same_name().count(name)) {
+    std::vector<int> args;
+    for (size_t i = 0; i < node.inputs.size(); ++i) args.push_back(b.input(i));
+    return b.op(name, std::move(args), type);
+  }
+  if (name == "max" || name == "min") return n_ary(b, name);
+  if (name == "sum") return n_ary(b, "add");
+  if (name == "mean")
+    return b.op("div", {n_ary(b, "add"), b.constant(type, static_cast<double>(node.inputs.size()))}, type);
+  if (name == "pow") return power(b);
+  if (name == "clip") return clip(b);
+  if (name == "mod") return b.op(node.attr_int("fmod", 0) ? "fmod" : "mod", {b.input(0), b.input(1)}, type);
+  if (name == "cast" || name == "castlike") return b.op("cast", {b.input(0)}, type);
+  if (name == "dropout") return node.outputs.size() > 1 && node.outputs[1] != kNoValue ? -1 : b.input(0);
+  if (name == "leakyrelu") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.01));
+  if (name == "elu" || name == "celu" || name == "thresholdedrelu")
+    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
+  if (name == "swish") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
+  if (name == "selu")
+    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.67326319217681884765625),
+                node.attr_float("gamma", 1.05070102214813232421875));
+  if (name == "hardsigmoid")
+    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.2), node.attr_float("beta", 0.5));
+  if (name == "shrink")
+    return b.op(name, {b.input(0)}, type, node.attr_float("lambd", 0.5), node.attr_float("bias", 0.0));
+  if (name == "gelu")
+    return b.op(node.attr_string("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu", {b.input(0)}, type);
+  if (name == "isinf") {
+    const bool positive = node.attr_int("detect_positive", 1) != 0, negative = node.attr_int("detect_negative", 1) != 0;
+    if (!positive && !negative) return b.constant_int(DType::kBool, 0);
+    return b.op(positive && negative ? "isinf" : positive ? "isinf_positive" : "isinf_negative", {b.input(0)}, type);
+  }
+  if (name == "bitshift")
+    return b.op(node.attr_string("direction", "LEFT") == "LEFT" ? "bitshift_left" : "bitshift_right",
+                {b.input(0), b.input(1)}, type);
+  return -1;
+}
+
+}  // namespace
+
+PointwiseProgram program_of(const Graph& graph, const Node& node) {
+  Builder b(graph, node);
+  return b.finish(build(b));
+}
+
+std::vector<int32_t> program_inputs(const Graph& graph, const Node& node) {
+  Builder b(graph, node);
+  return build(b) < 0 ? std::vector<int32_t>{} : b.inputs();
+}
+
+}  // namespace amdahl

@@ -1,0 +1,151 @@
+// Every function against libm in double over a stride through all 2^32 floats, so that each binade, denormals, zeros,
+// infinities and NaNs are met; then the special values one by one.
+
+#include "starter_kernels/cpu/scalar_math.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "graph/tensor.h"
+
+namespace amdahl {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+double ulp_of(double exact) {
+  const double a = std::fabs(exact);
+  if (a < 0x1p-126) return 0x1p-149;
+  return std::ldexp(1.0, std::ilogb(a) - 23);
+}
+
+// Largest error in ulp of the exact result. A result that overflows float must be the infinity, NaN must be NaN. `floor`:
+// exact results below it may come out as anything of that size (flush to zero).
+template <class F, class G>
+double worst_ulp(F function, G exact_function, double floor = 0) {
+  double worst = 0;
+  for (uint64_t b = 0; b < (uint64_t{1} << 32); b += 9973) {
+    const float x = scalar::bits<float>(static_cast<uint32_t>(b));
+    const double exact = exact_function(static_cast<double>(x));
+    const float y = function(x);
+    if (std::isnan(exact)) {
+      if (!std::isnan(y)) return kInf;
+    } else if (std::fabs(exact) >= 0x1.fffffep127) {
+      if (std::fabs(y) < 0x1.fffffcp127 || std::signbit(y) != std::signbit(exact)) return kInf;
+    } else if (std::fabs(exact) < floor) {
+      if (!(std::fabs(y) <= floor)) return kInf;
+    } else {
+      const double error = std::fabs(y - exact) / ulp_of(exact);
+      if (!(error <= worst)) worst = error;
+    }
+  }
+  return worst;
+}
+
+TEST(ScalarMath, ExpIsWithinTwoUlpAndFlushesBelowFltMin) {
+  EXPECT_LT(worst_ulp([](float x) { return scalar::exp(x); }, [](double x) { return std::exp(x); }, 0x1p-126), 2);
+  EXPECT_EQ(scalar::exp(-kInf), 0.0f);
+  EXPECT_EQ(scalar::exp(kInf), kInf);
+  EXPECT_EQ(scalar::exp(0.0f), 1.0f);
+  EXPECT_EQ(scalar::exp(1000.0f), kInf);
+  EXPECT_EQ(scalar::exp(-1000.0f), 0.0f);
+  // A NaN whose payload would look like an exponent shift.
+  EXPECT_TRUE(std::isnan(scalar::exp(scalar::bits<float>(0xffffffffu))));
+}
+
+TEST(ScalarMath, Expm1IsWithinThreeUlpNearZeroToo) {
+  EXPECT_LT(worst_ulp([](float x) { return scalar::expm1(x); }, [](double x) { return std::expm1(x); }), 3);
+  EXPECT_EQ(scalar::expm1(-kInf), -1.0f);
+}
+
+TEST(ScalarMath, LogIsWithinTwoUlpForDenormalsToo) {
+  EXPECT_LT(worst_ulp([](float x) { return scalar::log(x); }, [](double x) { return std::log(x); }), 2);
+  EXPECT_EQ(scalar::log(0.0f), -kInf);
+  EXPECT_EQ(scalar::log(kInf), kInf);
+  EXPECT_TRUE(std::isnan(scalar::log(-1.0f)));
+}
+
+TEST(ScalarMath, Log1pIsWithinTwoUlp) {
+  EXPECT_LT(worst_ulp([](float x) { return scalar::log1p(x); }, [](double x) { return std::log1p(x); }), 2.5);
+}
+
+TEST(ScalarMath, TanhErfSigmoidAreWithinFourUlp) {
+  EXPECT_LT(worst_ulp([](float x) { return scalar::tanh(x); }, [](double x) { return std::tanh(x); }), 4);
+  EXPECT_LT(worst_ulp([](float x) { return scalar::erf(x); }, [](double x) { return std::erf(x); }), 2);
+  EXPECT_LT(worst_ulp([](float x) { return scalar::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, 0x1p-126), 4);
+  EXPECT_EQ(scalar::tanh(kInf), 1.0f);
+  EXPECT_EQ(scalar::erf(-kInf), -1.0f);
+  EXPECT_EQ(scalar::sigmoid(-kInf), 0.0f);
+}
+
+TEST(ScalarMath, SinAndCosAreWithinTwoUlpToAMillionAndInRangeBeyond) {
+  const auto near = [](auto x) { return std::fabs(x) < 1e6f ? x : 0; };
+  EXPECT_LT(worst_ulp([&](float x) { return scalar::sin(near(x)); }, [&](double x) { return std::sin(near(x)); }), 2);
+  EXPECT_LT(worst_ulp([&](float x) { return scalar::cos(near(x)); }, [&](double x) { return std::cos(near(x)); }), 2);
+  for (float x = 1e6f; x < kInf; x *= 1.7f) {
+    EXPECT_LE(std::fabs(scalar::sin(x)), 1.0f) << x;
+    EXPECT_LE(std::fabs(scalar::cos(-x)), 1.0f) << x;
+  }
+  EXPECT_TRUE(std::isnan(scalar::sin(kInf)));
+  EXPECT_TRUE(std::isnan(scalar::cos(kNan)));
+}
+
+TEST(ScalarMath, PowFollowsCInItsSpecialCases) {
+  const float values[] = {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, -0.5f, 2.0f, -2.0f, 3.0f, -3.0f, 2.5f, -2.5f, 1e-40f, 1e30f, -1e30f, kInf, -kInf, kNan};
+  for (float x : values)
+    for (float y : values) {
+      const float expected = std::pow(x, y), got = scalar::pow(x, y);
+      if (std::isnan(expected)) EXPECT_TRUE(std::isnan(got)) << x << " " << y;
+      else if (std::isinf(expected)) EXPECT_EQ(got, expected) << x << " " << y;
+      else EXPECT_NEAR(got, expected, std::fabs(expected) * 1e-7f) << x << " " << y;
+    }
+}
+
+TEST(ScalarMath, PowIsWithinOneUlp) {
+  for (float y : {-2.0f, -0.75f, 0.01f, 0.3333f, 2.5f, 17.3f})
+    EXPECT_LT(worst_ulp([y](float x) { return scalar::pow(x, y); }, [y](double x) { return std::pow(x, double{y}); }), 1) << y;
+}
+
+TEST(ScalarMath, MaxMinClipReluCarryNan) {
+  EXPECT_TRUE(std::isnan(scalar::max(kNan, 1.0f)));
+  EXPECT_TRUE(std::isnan(scalar::max(1.0f, kNan)));
+  EXPECT_TRUE(std::isnan(scalar::min(kNan, 1.0f)));
+  EXPECT_TRUE(std::isnan(scalar::clip(kNan, 0.0f, 1.0f)));
+  EXPECT_TRUE(std::isnan(scalar::relu(kNan)));
+  EXPECT_TRUE(std::isnan(scalar::hardswish(kNan)));
+  EXPECT_TRUE(std::isnan(scalar::mish(kNan)));
+}
+
+TEST(ScalarMath, HalfFloatsRoundToNearestEven) {
+  for (uint64_t b = 0; b < (uint64_t{1} << 32); b += 99991) {
+    const float x = scalar::bits<float>(static_cast<uint32_t>(b));
+    if (std::isnan(x)) {
+      EXPECT_TRUE(std::isnan(scalar::round_bf16(x)));
+      continue;
+    }
+    EXPECT_EQ(scalar::to_bf16(x), f32_to_bf16(x)) << x;
+    EXPECT_EQ(scalar::round_f16(x), f16_to_f32(f64_to_f16(x))) << x;
+  }
+}
+
+TEST(ScalarMath, IntegersWrapAndNeverTrap) {
+  EXPECT_EQ(scalar::div_int<int32_t>(7, 0), 0);
+  EXPECT_EQ(scalar::div_int<int32_t>(INT32_MIN, -1), INT32_MIN);
+  EXPECT_EQ(scalar::div_int<int8_t>(-7, 2), -3);
+  EXPECT_EQ(scalar::mod_int<int32_t>(-7, 3), 2);
+  EXPECT_EQ(scalar::mod_int<int32_t>(7, -3), -2);
+  EXPECT_EQ(scalar::fmod_int<int32_t>(-7, 3), -1);
+  EXPECT_EQ(scalar::fmod_int<int64_t>(INT64_MIN, -1), 0);
+  EXPECT_EQ((scalar::pow_int<int32_t, int32_t>(3, 5)), 243);
+  EXPECT_EQ((scalar::pow_int<int32_t, int32_t>(2, -1)), 0);
+  EXPECT_EQ(scalar::abs_int<int8_t>(-128), -128);
+  EXPECT_EQ((scalar::to_int<int64_t, float>(kNan)), 0);
+  EXPECT_EQ((scalar::to_int<int64_t, float>(1e30f)), INT64_MAX);
+  EXPECT_EQ((scalar::to_int<int32_t, float>(-2.9f)), -2);
+}
+
+}  // namespace
+}  // namespace amdahl
