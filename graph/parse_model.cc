@@ -1,0 +1,224 @@
+// ModelProto to ParsedModel. Nothing is computed here; what cannot be represented becomes a refusal of its node.
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <onnx/onnx_pb.h>
+
+#include <climits>
+
+#include "base/error.h"
+#include "graph/onnx_tensor.h"
+#include "graph/parsed_model.h"
+
+namespace amdahl {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+using Imports = std::map<std::string, int>;  // domain -> opset version
+
+// Semantics of the default domain that the shape rules know.
+constexpr int64_t kOldestOpset = 9, kNewestOpset = 24;
+// Fields that are younger than the installed onnx.proto; protobuf keeps them, undecoded.
+constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;
+
+[[noreturn]] void bad(const std::string& message) { throw Error(ExitCode::kBadModel, message); }
+
+std::vector<std::string> undecoded(const std::string& unknown_fields, int number) {
+  std::vector<std::string> found;
+  CodedInputStream in(reinterpret_cast<const uint8_t*>(unknown_fields.data()), static_cast<int>(unknown_fields.size()));
+  while (const uint32_t tag = in.ReadTag()) {
+    uint64_t skipped;
+    uint32_t length;
+    std::string bytes;
+    switch (tag & 7) {  // protobuf wire types
+      case 0:
+        if (!in.ReadVarint64(&skipped)) return found;
+        break;
+      case 1:
+        if (!in.Skip(8)) return found;
+        break;
+      case 2:
+        if (!in.ReadVarint32(&length) || !in.ReadString(&bytes, static_cast<int>(length))) return found;
+        if (static_cast<int>(tag >> 3) == number) found.push_back(std::move(bytes));
+        break;
+      case 5:
+        if (!in.Skip(4)) return found;
+        break;
+      default: return found;
+    }
+  }
+  return found;
+}
+
+std::string overload_of(const std::string& unknown_fields, int number) {
+  const auto found = undecoded(unknown_fields, number);
+  return found.empty() ? "" : found.back();
+}
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+template <typename Opsets>
+Imports read_imports(const Opsets& opsets) {
+  Imports imports;
+  for (const auto& opset : opsets) {
+    const std::string domain = domain_of(opset.domain());
+    if (domain.empty() && (opset.version() < kOldestOpset || opset.version() > kNewestOpset))
+      throw Error(ExitCode::kUnsupported,
+                  fmt::format("the model uses ONNX opset {}; {} to {} are supported: export it again, or convert it with "
+                              "onnx.version_converter",
+                              opset.version(), kOldestOpset, kNewestOpset));
+    imports[domain] = static_cast<int>(opset.version());
+  }
+  return imports;
+}
+
+// Old files leave `type` out: the field that is set tells it.
+onnx::AttributeProto::AttributeType type_of(const onnx::AttributeProto& a) {
+  using A = onnx::AttributeProto;
+  if (a.type() != A::UNDEFINED) return a.type();
+  if (a.has_f()) return A::FLOAT;
+  if (a.has_i()) return A::INT;
+  if (a.has_s()) return A::STRING;
+  if (a.has_t()) return A::TENSOR;
+  if (a.has_g()) return A::GRAPH;
+  if (a.floats_size()) return A::FLOATS;
+  if (a.ints_size()) return A::INTS;
+  if (a.strings_size()) return A::STRINGS;
+  return A::UNDEFINED;
+}
+
+// Sets `refusal` for kinds of attributes that no supported operator has.
+std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::string& owner, ExternalData& external,
+                                        std::string* refusal) {
+  using A = onnx::AttributeProto;
+  switch (type_of(a)) {
+    case A::FLOAT: return static_cast<double>(a.f());
+    case A::INT: return static_cast<int64_t>(a.i());
+    case A::STRING: return a.s();
+    case A::FLOATS: return std::vector<double>(a.floats().begin(), a.floats().end());
+    case A::INTS: return std::vector<int64_t>(a.ints().begin(), a.ints().end());
+    case A::STRINGS: return std::vector<std::string>(a.strings().begin(), a.strings().end());
+    case A::TENSOR: {
+      std::string reason;
+      Tensor t = read_tensor(*a.mutable_t(), fmt::format("{} of {}", a.name(), owner), &external, &reason);
+      if (reason.empty()) return t;
+      *refusal = fmt::format("attribute '{}': {}", a.name(), reason);
+      return std::nullopt;
+    }
+    case A::GRAPH:
+    case A::GRAPHS: *refusal = "control flow (a subgraph as attribute) is not supported"; return std::nullopt;
+    case A::SPARSE_TENSOR:
+    case A::SPARSE_TENSORS: *refusal = fmt::format("attribute '{}' is a sparse tensor", a.name()); return std::nullopt;
+    default: *refusal = fmt::format("attribute '{}' has a type that is not supported", a.name()); return std::nullopt;
+  }
+}
+
+ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalData& external) {
+  ParsedNode node;
+  node.name = proto.name();
+  node.domain = domain_of(proto.domain());
+  node.op = proto.op_type();
+  node.overload = overload_of(proto.unknown_fields(), kNodeOverload);
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  const auto version = imports.find(node.domain);
+  if (version == imports.end() && node.domain.empty())
+    bad(fmt::format("node '{}' ({}) belongs to ONNX's own operators, but the file does not say which opset it uses; "
+                    "export it again",
+                    node.name, node.op));
+  node.version = version == imports.end() ? 1 : version->second;
+  const std::string owner = fmt::format("node '{}' ({})", node.name, node.op);
+  for (auto& a : *proto.mutable_attribute()) {
+    if (a.has_ref_attr_name() && !a.ref_attr_name().empty()) {
+      node.references.emplace_back(a.name(), a.ref_attr_name());
+      continue;
+    }
+    if (auto value = read_attribute(a, owner, external, &node.refusal)) node.attributes[a.name()] = std::move(*value);
+  }
+  return node;
+}
+
+ParsedFunction read_function(onnx::FunctionProto& proto, ExternalData& external) {
+  ParsedFunction f;
+  f.name = proto.name();
+  f.domain = domain_of(proto.domain());
+  f.overload = overload_of(proto.unknown_fields(), kFunctionOverload);
+  f.inputs.assign(proto.input().begin(), proto.input().end());
+  f.outputs.assign(proto.output().begin(), proto.output().end());
+  for (const std::string& bytes : undecoded(proto.unknown_fields(), kFunctionDefaults)) {
+    onnx::AttributeProto a;
+    if (!a.ParseFromString(bytes)) bad(fmt::format("function '{}' has a damaged attribute", f.name));
+    std::string refusal;  // a default that cannot be represented matters only where a body refers to it
+    if (auto value = read_attribute(a, fmt::format("function '{}'", f.name), external, &refusal))
+      f.defaults[a.name()] = std::move(*value);
+  }
+  const Imports imports = read_imports(proto.opset_import());
+  for (auto& node : *proto.mutable_node()) f.nodes.push_back(read_node(node, imports, external));
+  return f;
+}
+
+ParsedInput read_input(const onnx::ValueInfoProto& info) {
+  ParsedInput input;
+  input.name = info.name();
+  const onnx::TypeProto& type = info.type();
+  if (!type.has_tensor_type()) {
+    input.refusal = type.has_sequence_type()        ? "it is a sequence"
+                    : type.has_map_type()           ? "it is a map"
+                    : type.has_optional_type()      ? "it is an optional"
+                    : type.has_sparse_tensor_type() ? "it is a sparse tensor"
+                                                    : "it has no type";
+    return input;
+  }
+  const auto dtype = dtype_of_onnx(type.tensor_type().elem_type());
+  if (!dtype)
+    input.refusal = fmt::format("element type {} is not supported", onnx_type_name(type.tensor_type().elem_type()));
+  else
+    input.dtype = *dtype;
+  input.has_shape = type.tensor_type().has_shape();
+  for (const auto& dim : type.tensor_type().shape().dim()) {
+    ParsedInput::Dimension d;
+    if (dim.has_dim_value() && dim.dim_value() >= 0) d.value = dim.dim_value();
+    if (dim.has_dim_param()) d.symbol = dim.dim_param();
+    input.dims.push_back(std::move(d));
+  }
+  return input;
+}
+
+}  // namespace
+
+ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
+  if (bytes.size() > INT_MAX)
+    bad("the file is larger than 2 GiB, which ONNX cannot hold; save it with external data (onnx.save with "
+        "save_as_external_data=True)");
+  onnx::ModelProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    bad(fmt::format("not an ONNX model, or damaged or cut off after {} bytes: fetch or export it again", bytes.size()));
+  if (!proto.has_graph()) bad("the file holds no graph: it is not an ONNX model, or is cut off; fetch or export it again");
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  if (graph.output_size() == 0) bad("the model's graph has no outputs; export it again");
+
+  ParsedModel model;
+  model.name = graph.name();
+  const Imports imports = read_imports(proto.opset_import());
+  std::map<std::string, bool> constants;
+  for (auto& tensor : *graph.mutable_initializer()) {
+    ParsedConstant c;
+    c.name = tensor.name();
+    constants[c.name] = true;
+    c.tensor = read_tensor(tensor, c.name, &external, &c.refusal);
+    model.constants.push_back(std::move(c));
+  }
+  for (const auto& sparse : graph.sparse_initializer()) {
+    constants[sparse.values().name()] = true;
+    model.constants.push_back({sparse.values().name(), {}, "it is a sparse tensor"});
+  }
+  // Up to IR version 3 every initializer was listed as an input too; its value is the model's all the same.
+  for (const auto& input : graph.input())
+    if (!constants.count(input.name())) model.inputs.push_back(read_input(input));
+  for (const auto& output : graph.output()) model.outputs.push_back(output.name());
+  for (auto& function : *proto.mutable_functions()) model.functions.push_back(read_function(function, external));
+  for (auto& node : *graph.mutable_node()) model.nodes.push_back(read_node(node, imports, external));
+  return model;
+}
+
+}  // namespace amdahl
