@@ -1,7 +1,7 @@
 // ModelProto to ParsedModel. Nothing is computed here; what cannot be represented becomes a refusal of its node.
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
 #include <climits>
@@ -13,7 +13,6 @@
 namespace amdahl {
 namespace {
 
-using google::protobuf::io::CodedInputStream;
 using Imports = std::map<std::string, int>;  // domain -> opset version
 
 // Semantics of the default domain that the shape rules know.
@@ -23,35 +22,16 @@ constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;
 
 [[noreturn]] void bad(const std::string& message) { throw Error(ExitCode::kBadModel, message); }
 
-std::vector<std::string> undecoded(const std::string& unknown_fields, int number) {
+std::vector<std::string> undecoded(const google::protobuf::UnknownFieldSet& fields, int number) {
   std::vector<std::string> found;
-  CodedInputStream in(reinterpret_cast<const uint8_t*>(unknown_fields.data()), static_cast<int>(unknown_fields.size()));
-  while (const uint32_t tag = in.ReadTag()) {
-    uint64_t skipped;
-    uint32_t length;
-    std::string bytes;
-    switch (tag & 7) {  // protobuf wire types
-      case 0:
-        if (!in.ReadVarint64(&skipped)) return found;
-        break;
-      case 1:
-        if (!in.Skip(8)) return found;
-        break;
-      case 2:
-        if (!in.ReadVarint32(&length) || !in.ReadString(&bytes, static_cast<int>(length))) return found;
-        if (static_cast<int>(tag >> 3) == number) found.push_back(std::move(bytes));
-        break;
-      case 5:
-        if (!in.Skip(4)) return found;
-        break;
-      default: return found;
-    }
-  }
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (fields.field(i).number() == number && fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      found.push_back(fields.field(i).length_delimited());
   return found;
 }
 
-std::string overload_of(const std::string& unknown_fields, int number) {
-  const auto found = undecoded(unknown_fields, number);
+std::string overload_of(const google::protobuf::UnknownFieldSet& fields, int number) {
+  const auto found = undecoded(fields, number);
   return found.empty() ? "" : found.back();
 }
 

@@ -1,0 +1,132 @@
+#include "graph/infer_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "graph/fold.h"
+#include "graph/onnx_tensor.h"
+#include "graph/op.h"
+
+namespace amdahl {
+namespace {
+
+class Inference {
+ public:
+  Inference(ParsedModel model, const std::map<std::string, Shape>& shapes) : model_(std::move(model)), shapes_(shapes) {}
+
+  Graph run() {
+    graph_.name = model_.name;
+    for (const ParsedInput& i : model_.inputs) add_input(i);
+    for (ParsedConstant& c : model_.constants) {
+      if (c.refusal.empty()) bind(c.name, graph_.add_constant(c.name, std::move(c.tensor)));
+      else refuse(fmt::format("initializer '{}': {}", c.name, c.refusal), c.name);
+    }
+    for (const ParsedNode& n : model_.nodes) add_node(n);
+    if (!reasons_.empty()) throw_reasons();
+    for (const std::string& name : model_.outputs) graph_.outputs.push_back(ids_.at(name));
+    return std::move(graph_);
+  }
+
+ private:
+  void bind(const std::string& name, ValueId v) { ids_[name] = v; }
+
+  // A value that cannot be had is reported once, where it arises: what depends on it is passed over in silence.
+  void refuse(const std::string& reason, const std::string& name) {
+    reasons_.push_back(reason);
+    unknown_.insert(name);
+  }
+
+  void add_input(const ParsedInput& input) {
+    if (!input.refusal.empty()) return refuse(fmt::format("input '{}': {}", input.name, input.refusal), input.name);
+    const Shape& shape = shapes_.at(input.name);
+    if (!checked_numel(shape, input.dtype))
+      return refuse(fmt::format("input '{}': shape {} is too large", input.name, to_string(shape)), input.name);
+    const ValueId v = graph_.add_value(input.name, input.dtype, shape);
+    graph_.inputs.push_back(v);
+    bind(input.name, v);
+  }
+
+  std::string unique_name(const ParsedNode& node) {
+    const std::string base = node.name.empty() ? fmt::format("{}_{}", node.op, graph_.nodes.size()) : node.name;
+    std::string name = base;
+    for (int i = 2; !node_names_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    return name;
+  }
+
+  void refuse_node(const ParsedNode& parsed, const std::string& name, const std::string& reason) {
+    reasons_.push_back(fmt::format("{} ({} {}), node '{}': {}", parsed.op, parsed.domain.empty() ? "ai.onnx" : parsed.domain,
+                                   parsed.version, name, reason));
+    unknown_.insert(parsed.outputs.begin(), parsed.outputs.end());
+  }
+
+  void add_node(const ParsedNode& parsed) {
+    Node node;
+    node.name = unique_name(parsed);
+    node.domain = parsed.domain;
+    node.op = parsed.op;
+    node.version = parsed.version;
+    node.attributes = parsed.attributes;
+    if (!parsed.refusal.empty()) return refuse_node(parsed, node.name, parsed.refusal);
+    if (!find_op(node.domain, node.op)) return refuse_node(parsed, node.name, "unknown operator");
+    for (const std::string& name : parsed.inputs) {
+      if (unknown_.count(name)) {
+        unknown_.insert(parsed.outputs.begin(), parsed.outputs.end());
+        return;
+      }
+      node.inputs.push_back(name.empty() ? kNoValue : ids_.at(name));
+    }
+    node.outputs.resize(parsed.outputs.size(), kNoValue);
+    // Shape rules see only which outputs are wanted; these numbers become real below.
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      if (!parsed.outputs[i].empty()) node.outputs[i] = static_cast<ValueId>(graph_.values.size() + i);
+    if (std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId v) { return v == kNoValue; }))
+      return refuse_node(parsed, node.name, "it has no outputs");
+    try {
+      place(std::move(node), parsed);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {
+      refuse_node(parsed, parsed.name.empty() ? parsed.op : parsed.name, e.what());
+    }
+  }
+
+  void place(Node node, const ParsedNode& parsed) {
+    const auto types = infer_node(graph_, node);
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      if (node.outputs[i] != kNoValue && !checked_numel(types[i].shape, types[i].dtype))
+        throw Refusal(fmt::format("the result's shape {} is impossible or too large", to_string(types[i].shape)));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kNoValue) continue;
+      node.outputs[i] = graph_.add_value(parsed.outputs[i], types[i].dtype, types[i].shape);
+    }
+    fold_node(graph_, node);
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      if (node.outputs[i] != kNoValue) bind(parsed.outputs[i], node.outputs[i]);
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  [[noreturn]] void throw_reasons() const {
+    std::string text = fmt::format("this model cannot run, for {} reason{}:", reasons_.size(), reasons_.size() == 1 ? "" : "s");
+    for (const std::string& r : reasons_) text += "\n  " + r;
+    throw Error(ExitCode::kUnsupported, text);
+  }
+
+  ParsedModel model_;
+  const std::map<std::string, Shape>& shapes_;
+  Graph graph_;
+  std::unordered_map<std::string, ValueId> ids_;
+  std::set<std::string> unknown_, node_names_;
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace
+
+Graph infer_graph(ParsedModel model, const std::map<std::string, Shape>& shapes) {
+  return Inference(std::move(model), shapes).run();
+}
+
+}  // namespace amdahl
