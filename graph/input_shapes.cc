@@ -71,6 +71,7 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
       shapes[input.name] = chosen->second;
       continue;
     }
+    if (!input.refusal.empty()) continue;  // reported with the other reasons that the model cannot run
     if (!input.has_shape) {
       unset.push_back(fmt::format("input '{}' has no shape in the model", input.name));
       options.push_back(fmt::format("--shape {}=1,128", input.name));

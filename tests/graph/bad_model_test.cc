@@ -1,0 +1,220 @@
+// Every way in which a model file can be wrong: each gives one clear message and its exit code, never a crash.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/error.h"
+#include "graph/onnx_load.h"
+#include "tests/graph/model_maker.h"
+#include "tests/graph/temporary_folder.h"
+
+namespace amdahl {
+namespace {
+
+using testing::ModelMaker;
+using testing::TemporaryFolder;
+
+struct BadModel {
+  const char* what;
+  ExitCode code;
+  std::vector<std::string> says;                              // all of these
+  std::function<std::string(const TemporaryFolder&)> make;    // writes it, returns the path
+  LoadOptions options = {};
+};
+
+void PrintTo(const BadModel& m, std::ostream* out) { *out << m.what; }
+
+std::string identity_model(const std::function<void(ModelMaker&)>& breaks) {
+  ModelMaker m;
+  m.input("x", {"2"}).output("y");
+  m.node("Identity", {"x"}, {"y"});
+  breaks(m);
+  return m.bytes();
+}
+
+std::function<std::string(const TemporaryFolder&)> broken(const std::function<void(ModelMaker&)>& breaks) {
+  return [=](const TemporaryFolder& dir) { return dir.write("m.onnx", identity_model(breaks)); };
+}
+
+std::function<std::string(const TemporaryFolder&)> content(const std::string& bytes) {
+  return [=](const TemporaryFolder& dir) { return dir.write("m.onnx", bytes); };
+}
+
+// A model with a 2x3 weight in `location`; `prepare` puts what is there.
+std::function<std::string(const TemporaryFolder&)> with_weights(const std::string& location, int64_t offset, int64_t length,
+                                                                std::function<void(const TemporaryFolder&)> prepare) {
+  return [=](const TemporaryFolder& dir) {
+    prepare(dir);
+    return dir.write("m.onnx", identity_model([&](ModelMaker& m) {
+                       m.external("w", {2, 3}, location, offset, length);
+                       m.node("Identity", {"w"}, {"z"});
+                       m.output("z");
+                     }));
+  };
+}
+
+const auto kNothing = [](const TemporaryFolder&) {};
+LoadOptions shapes(std::map<std::string, Shape> s) {
+  LoadOptions o;
+  o.input_shapes = std::move(s);
+  return o;
+}
+
+std::vector<BadModel> bad_models() {
+  const auto symbolic = [](ModelMaker& m) {
+    m.input("ids", {"batch", "seq"}).input("mask", {"batch", "seq"}).output("a").output("b");
+    m.node("Identity", {"ids"}, {"a"});
+    m.node("Identity", {"mask"}, {"b"});
+  };
+  std::vector<BadModel> table = {
+      {"missing file", ExitCode::kBadModel, {"cannot open", "No such file"},
+       [](const TemporaryFolder& d) { return d / "absent.onnx"; }},
+      {"a folder", ExitCode::kBadModel, {"cannot open", "directory"}, [](const TemporaryFolder& d) { return d.str(); }},
+      {"no such shipped model", ExitCode::kBadModel, {"no shipped model 'nothing'"},
+       [](const TemporaryFolder&) { return std::string("builtin:nothing"); }},
+      {"empty file", ExitCode::kBadModel, {"empty"}, content("")},
+      {"zip archive", ExitCode::kBadModel, {"zip archive", "torch.onnx.export"}, content(std::string("PK\x03\x04____", 8))},
+      {"LFS pointer", ExitCode::kBadModel, {"git lfs pull"}, content("version https://git-lfs.github.com/spec/v1\noid")},
+      {"web page", ExitCode::kBadModel, {"download went wrong"}, content("<!DOCTYPE html><html>404</html>")},
+      {"not protobuf", ExitCode::kBadModel, {"not an ONNX model"}, content("what is this, a text for ants?")},
+      {"protobuf without graph", ExitCode::kBadModel, {"no graph"}, content(std::string("\x08\x08", 2))},
+      {"graph without outputs", ExitCode::kBadModel, {"no outputs"},
+       broken([](ModelMaker& m) { m.proto.mutable_graph()->clear_output(); })},
+      {"old opset", ExitCode::kUnsupported, {"opset 7", "9 to"},
+       broken([](ModelMaker& m) { m.proto.mutable_opset_import(0)->set_version(7); })},
+      {"opset of the future", ExitCode::kUnsupported, {"opset 99"},
+       broken([](ModelMaker& m) { m.proto.mutable_opset_import(0)->set_version(99); })},
+      {"no opset", ExitCode::kBadModel, {"opset"}, broken([](ModelMaker& m) { m.proto.clear_opset_import(); })},
+      {"reads what nothing produces", ExitCode::kBadModel, {"Identity_z", "'ghost'"},
+       broken([](ModelMaker& m) { m.node("Identity", {"ghost"}, {"z"}); })},
+      {"output that nothing produces", ExitCode::kBadModel, {"'ghost'"}, broken([](ModelMaker& m) { m.output("ghost"); })},
+      {"two producers", ExitCode::kBadModel, {"'y'", "two values"},
+       broken([](ModelMaker& m) { m.node("Identity", {"x"}, {"y"}, "again"); })},
+      {"two initializers of one name", ExitCode::kBadModel, {"'w'", "two values"}, broken([](ModelMaker& m) {
+         m.initializer("w", {1}, {1});
+         m.initializer("w", {1}, {2});
+       })},
+      {"cycle", ExitCode::kBadModel, {"cycle"}, broken([](ModelMaker& m) {
+         m.node("Add", {"x", "b"}, {"a"});
+         m.node("Add", {"x", "a"}, {"b"});
+         m.output("b");
+       })},
+      {"initializer too short", ExitCode::kBadModel, {"'w'", "[4]", "3 elements"},
+       broken([](ModelMaker& m) { m.initializer("w", {4}, {1, 2, 3}); })},
+      {"raw initializer too short", ExitCode::kBadModel, {"'w'", "16 bytes", "5"}, broken([](ModelMaker& m) {
+         m.initializer("w", {4}, {}).set_raw_data("12345");
+       })},
+      {"negative dimension", ExitCode::kBadModel, {"'w'", "impossible"},
+       broken([](ModelMaker& m) { m.initializer("w", {-4}, {}); })},
+      {"size overflows", ExitCode::kBadModel, {"'w'", "impossible"},
+       broken([](ModelMaker& m) { m.initializer("w", {int64_t{1} << 40, int64_t{1} << 40}, {}); })},
+      {"input too large", ExitCode::kUnsupported, {"'big'", "too large"}, broken([](ModelMaker& m) {
+         m.input("big", {"4000000000", "4000000000", "4000000000"}).output("z");
+         m.node("Identity", {"big"}, {"z"});
+       })},
+      {"external file missing", ExitCode::kBadModel, {"w.bin", "missing", "'w'"}, with_weights("w.bin", 0, 24, kNothing)},
+      {"external file too short", ExitCode::kBadModel, {"w.bin", "24 bytes at offset 8", "the file has 20"},
+       with_weights("w.bin", 8, 24, [](const TemporaryFolder& d) { d.write("w.bin", std::string(20, 'x')); })},
+      {"external length disagrees", ExitCode::kBadModel, {"needs 24 bytes", "20"},
+       with_weights("w.bin", 0, 20, [](const TemporaryFolder& d) { d.write("w.bin", std::string(64, 'x')); })},
+      {"external offset overflows", ExitCode::kBadModel, {"too short"},
+       with_weights("w.bin", INT64_MAX, 24, [](const TemporaryFolder& d) { d.write("w.bin", std::string(64, 'x')); })},
+      {"external path absolute", ExitCode::kBadModel, {"/etc/passwd", "refused"},
+       with_weights("/etc/passwd", 0, 24, kNothing)},
+      {"external path climbs", ExitCode::kBadModel, {"../w.bin", "refused"}, with_weights("../w.bin", 0, 24, kNothing)},
+      {"external path is a link outwards", ExitCode::kBadModel, {"leaves the model's folder"},
+       with_weights("w.bin", 0, 24,
+                    [](const TemporaryFolder& d) { std::filesystem::create_symlink("/etc/passwd", d / "w.bin"); })},
+      {"external file is a folder", ExitCode::kBadModel, {"w.bin", "directory"},
+       with_weights("w.bin", 0, 24, [](const TemporaryFolder& d) { std::filesystem::create_directory(d / "w.bin"); })},
+      {"symbols unset", ExitCode::kUnsetDimension,
+       {"'ids'", "'batch'", "'seq'", "--shape ids=1,128 --shape mask=1,128"}, broken(symbolic)},
+      {"one symbol unset", ExitCode::kUnsetDimension, {"1 ('seq')", "--shape ids=1,128"}, broken([](ModelMaker& m) {
+         m.input("ids", {"1", "seq"}).output("a");
+         m.node("Identity", {"ids"}, {"a"});
+       })},
+      {"shape of another rank", ExitCode::kUsage, {"--shape ids=1,2,3", "3 dimensions", "[batch, seq]"}, broken(symbolic),
+       shapes({{"ids", {1, 2, 3}}})},
+      {"shape against a fixed dimension", ExitCode::kUsage, {"--shape x=3", "fixes dimension 0 to 2"}, broken(symbolic),
+       shapes({{"x", {3}}})},
+      {"shapes that disagree", ExitCode::kUsage, {"'batch'", "'ids'", "same"}, broken(symbolic),
+       shapes({{"ids", {1, 8}}, {"mask", {2, 8}}})},
+      {"shape of no input", ExitCode::kUsage, {"no such input", "x, ids, mask"}, broken(symbolic), shapes({{"idz", {1, 8}}})},
+      {"negative shape", ExitCode::kUsage, {"negative"}, broken(symbolic), shapes({{"ids", {1, -8}}})},
+      {"string input", ExitCode::kUnsupported, {"'s'", "string"}, broken([](ModelMaker& m) {
+         m.input("s", {"2"}, onnx::TensorProto::STRING).output("z");
+         m.node("Identity", {"s"}, {"z"});
+       })},
+      {"sequence input", ExitCode::kUnsupported, {"'s'", "sequence"}, broken([](ModelMaker& m) {
+         auto* info = m.proto.mutable_graph()->add_input();
+         info->set_name("s");
+         info->mutable_type()->mutable_sequence_type();
+         m.node("SequenceLength", {"s"}, {"z"});
+         m.output("z");
+       })},
+      {"sparse initializer", ExitCode::kUnsupported, {"'s'", "sparse"}, broken([](ModelMaker& m) {
+         m.proto.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
+         m.node("Identity", {"s"}, {"z"});
+         m.output("z");
+       })},
+      {"float8 initializer", ExitCode::kUnsupported, {"'w'", "float8e4m3fn"}, broken([](ModelMaker& m) {
+         m.initializer("w", {1}, {}).set_data_type(17);
+         m.node("Identity", {"w"}, {"z"});
+         m.output("z");
+       })},
+      {"control flow", ExitCode::kUnsupported, {"If (ai.onnx 17)", "node 'branch'", "control flow"}, broken([](ModelMaker& m) {
+         auto* a = m.node("If", {"x"}, {"z"}, "branch").add_attribute();
+         a->set_name("then_branch");
+         a->set_type(onnx::AttributeProto::GRAPH);
+         a->mutable_g()->set_name("then");
+         m.output("z");
+       })},
+      {"all reasons at once", ExitCode::kUnsupported,
+       {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"}, broken([](ModelMaker& m) {
+         m.node("Frobnicate", {"x"}, {"f1"}, "f");
+         m.node("Identity", {"f1"}, {"f2"});  // a consequence: not listed
+         m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");
+         m.output("z");
+       })},
+      {"function that calls itself", ExitCode::kBadModel, {"'Loop'", "calls itself"}, broken([](ModelMaker& m) {
+         auto* f = m.proto.add_functions();
+         f->set_name("Loop");
+         f->set_domain("local");
+         f->add_input("a");
+         f->add_output("b");
+         ModelMaker::fill(*f->add_node(), "Loop", {"a"}, {"b"}).set_domain("local");
+         m.node("Loop", {"x"}, {"z"}).set_domain("local");
+         m.output("z");
+       })},
+  };
+  return table;
+}
+
+class BadModelTest : public ::testing::TestWithParam<BadModel> {};
+
+TEST_P(BadModelTest, IsRefusedWithAReason) {
+  const TemporaryFolder dir;
+  const std::string path = GetParam().make(dir);
+  try {
+    load_model(path, GetParam().options);
+    FAIL() << "loaded";
+  } catch (const Error& e) {
+    EXPECT_EQ(static_cast<int>(e.code()), static_cast<int>(GetParam().code)) << e.what();
+    for (const std::string& part : GetParam().says)
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << "expected '" << part << "' in: " << e.what();
+    if (GetParam().code != ExitCode::kUnsupported) {
+      EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << e.what();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, BadModelTest, ::testing::ValuesIn(bad_models()), [](const auto& info) {
+  std::string name = info.param.what;
+  for (char& c : name)
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace amdahl
