@@ -1,0 +1,226 @@
+// The cxx format: everything as source that a C++ compiler and OpenMP can build. Texts with @WORDS@ are in cxx_templates/.
+
+#include "export/cxx.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/embedded.h"
+#include "base/error.h"
+#include "base/machine.h"
+#include "plan/program.h"
+#include "starter_kernels/backend.h"
+
+namespace fs = std::filesystem;
+
+namespace amdahl {
+
+const std::vector<EmbeddedText>& embedded_templates();  // generated
+
+namespace {
+
+using Words = std::map<std::string, std::string>;
+
+std::string filled(std::string text, const Words& words) {
+  for (const auto& [word, value] : words) {
+    const std::string mark = "@" + word + "@";
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
+      text.replace(at, mark.size(), value);
+  }
+  return text;
+}
+
+class Writer {
+ public:
+  explicit Writer(std::string directory) : directory_(std::move(directory)) {
+    std::error_code error;
+    if (fs::exists(directory_) && !fs::is_empty(directory_, error) && !fs::exists(directory_ + "/weights.bin"))
+      throw Error(ExitCode::kIo, fmt::format("'{}' holds other files: give a new or empty folder", directory_));
+    fs::remove_all(directory_ + "/src", error);
+    for (const char* sub : {"", "/src/kernels", "/include"}) {
+      fs::create_directories(directory_ + sub, error);
+      if (error) throw Error(ExitCode::kIo, fmt::format("cannot create '{}{}': {}", directory_, sub, error.message()));
+    }
+  }
+
+  void text(const std::string& name, const std::string& content) {
+    binary(name, [&](std::ostream& out) { out << content; });
+  }
+  template <typename F>
+  void binary(const std::string& name, F&& write) {
+    std::ofstream out(directory_ + "/" + name, std::ios::binary);
+    write(out);
+    if (!out.flush())
+      throw Error(ExitCode::kIo, fmt::format("cannot write '{}/{}': is the disk full or the folder read-only?", directory_, name));
+    files_.push_back(name);
+  }
+  std::vector<std::string> files() const { return files_; }
+
+ private:
+  std::string directory_;
+  std::vector<std::string> files_;
+};
+
+// Kernels come with equal function names: each goes into a namespace of its own with its four entry points renamed, and
+// includes are lifted out of it.
+std::string isolated(const std::string& source, int number) {
+  std::string includes, body;
+  size_t at = 0;
+  while (at < source.size()) {
+    const size_t end = std::min(source.find('\n', at), source.size() - 1) + 1;
+    const std::string line = source.substr(at, end - at);
+    (line.rfind("#include <", 0) == 0 ? includes : body) += line;
+    at = end;
+  }
+  std::string renames;
+  for (const char* f : {"workspace_bytes", "packed_bytes", "pack", "run"})
+    renames += fmt::format("#define amdahl_{} amdahl_k{}_{}\n", f, number, f);
+  return fmt::format("{}{}namespace amdahl_k{} {{\n{}\n}}  // namespace\n", renames, includes, number, body);
+}
+
+std::string tensor_table(const Graph& graph, const std::vector<ValueId>& values, const std::string& name, const char* which) {
+  std::string shapes, rows;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& v = graph.value(values[i]);
+    shapes += fmt::format("static const int64_t {}_shape_{}[] = {{{}}};\n", which, i,
+                          v.shape.empty() ? "1" : fmt::format("{}", fmt::join(v.shape, ", ")));
+    rows += fmt::format("    {{\"{}\", \"{}\", {}, {}_shape_{}, {}}},\n", v.name, name_of(v.dtype), v.shape.size(), which, i,
+                        static_cast<size_t>(numel(v.shape)) * size_of(v.dtype));
+  }
+  return fmt::format("{}extern \"C\" const int {}_{}_count = {};\nextern \"C\" const {}_tensor {}_{}s[] = {{\n{}}};\n", shapes, name,
+                     which, values.size(), name, name, which, rows);
+}
+
+std::string place_of(const Program::Buffer& b) {
+  switch (b.role) {
+    case Program::Role::kInput: return "GIVEN_INPUT, 0";
+    case Program::Role::kOutput: return "GIVEN_OUTPUT, 0";
+    case Program::Role::kTemporary: return fmt::format("IN_ARENA, {}", b.arena_offset);
+    case Program::Role::kConstant: return fmt::format("IN_WEIGHTS, {}", b.blob_offset);
+  }
+  return "";
+}
+
+// src/model_tables.h: the program as constant tables.
+std::string tables(const Graph& graph, const Program& p, const std::string& name) {
+  size_t max_in = 1, max_out = 1;
+  std::string buffers, calls, kernels, declarations;
+  for (const Program::Buffer& b : p.buffers) buffers += fmt::format("    {{{}}},\n", place_of(b));
+  for (const Program::Call& c : p.calls) {
+    max_in = std::max(max_in, c.inputs.size());
+    max_out = std::max(max_out, c.outputs.size());
+    calls += fmt::format("    {{{}, {}, {}, {{{}}}, {{{}}}}},\n", c.kernel, c.inputs.size(), c.outputs.size(),
+                         fmt::join(c.inputs, ", "), fmt::join(c.outputs, ", "));
+  }
+  for (size_t k = 0; k < p.libraries.size(); ++k) {
+    declarations += fmt::format(
+        "extern \"C\" size_t amdahl_k{0}_workspace_bytes(void);\nextern \"C\" size_t amdahl_k{0}_packed_bytes(int);\n"
+        "extern \"C\" void amdahl_k{0}_pack(int, const void*, void*);\n"
+        "extern \"C\" void amdahl_k{0}_run(const void* const*, void* const*, void*);\n",
+        k);
+    kernels += fmt::format(
+        "    {{amdahl_k{0}_workspace_bytes, amdahl_k{0}_packed_bytes, amdahl_k{0}_pack, amdahl_k{0}_run}},\n", k);
+  }
+  return fmt::format(
+      "// Generated.\n#pragma once\nenum {{ BUFFERS = {}, CALLS = {}, KERNELS = {}, INPUTS = {}, OUTPUTS = {}, MAX_INPUTS = {}, "
+      "MAX_OUTPUTS = {} }};\n"
+      "static const size_t WEIGHT_BYTES = {}, ARENA_BYTES = {};\n"
+      "int cpu_can_run(char* missing, size_t bytes);\n\n"
+      "enum buffer_place {{ GIVEN_INPUT, GIVEN_OUTPUT, IN_ARENA, IN_WEIGHTS }};\n"
+      "struct buffer_entry {{\n  buffer_place place;\n  size_t offset;\n}};\n"
+      "struct call_entry {{\n  int kernel, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n"
+      "struct kernel_entry {{\n  size_t (*workspace_bytes)(void);\n  size_t (*packed_bytes)(int);\n"
+      "  void (*pack)(int, const void*, void*);\n  void (*run)(const void* const*, void* const*, void*);\n}};\n\n{}\n"
+      "static const buffer_entry buffer_table[BUFFERS] = {{\n{}}};\n"
+      "static const call_entry call_table[CALLS] = {{\n{}}};\n"
+      "static const kernel_entry kernel_table[KERNELS] = {{\n{}}};\n"
+      "static const int input_buffer[INPUTS + 1] = {{{}}};\nstatic const int output_buffer[OUTPUTS + 1] = {{{}}};\n\n{}\n{}",
+      p.buffers.size(), p.calls.size(), p.libraries.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
+      std::max<size_t>(p.arena_bytes, 64), declarations, buffers, calls, kernels, fmt::join(p.inputs, ", "),
+      fmt::join(p.outputs, ", "), tensor_table(graph, graph.inputs, name, "input"),
+      tensor_table(graph, graph.outputs, name, "output"));
+}
+
+std::string describe_tensors(const Graph& graph) {
+  std::string text;
+  for (ValueId v : graph.inputs)
+    text += fmt::format(" *   in  {} {} {}\n", graph.value(v).name, name_of(graph.value(v).dtype), to_string(graph.value(v).shape));
+  for (ValueId v : graph.outputs)
+    text += fmt::format(" *   out {} {} {}\n", graph.value(v).name, name_of(graph.value(v).dtype), to_string(graph.value(v).shape));
+  return text;
+}
+
+void write_weights(Writer& writer, const Blob& blob) {
+  writer.binary("weights.bin", [&](std::ostream& out) {
+    size_t at = 0;
+    const std::string zeros(64, '\0');
+    for (const auto& [offset, tensor] : blob.pieces) {
+      out.write(zeros.data(), static_cast<std::streamsize>(static_cast<size_t>(offset) - at));
+      out.write(reinterpret_cast<const char*>(tensor.data()), static_cast<std::streamsize>(tensor.bytes()));
+      at = static_cast<size_t>(offset) + tensor.bytes();
+    }
+    out.write(zeros.data(), static_cast<std::streamsize>(blob.bytes - at));
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> write_cxx(const ExportRequest& request) {
+  const std::string name = c_identifier(request.name);
+  Writer writer(request.directory);
+
+  // Steps with equal variants share a kernel; "libraries" are the kernels' names here.
+  std::vector<std::string> library_of, per_kernel;
+  std::map<std::string, int> number_of;
+  for (const Step& step : request.plan.steps) {
+    const Variant& v = step.variant;
+    const auto [it, is_new] = number_of.try_emplace(v.id(), static_cast<int>(number_of.size()));
+    library_of.push_back(fmt::format("k{:03}", it->second));
+    if (!is_new) continue;
+    const std::string text = v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override;
+    const std::string file = fmt::format("src/kernels/k{:03}_{}.cpp", it->second, v.problem.kind);
+    writer.text(file, isolated(text, it->second));
+    if (!v.flags.empty())
+      per_kernel.push_back(fmt::format("set_property(SOURCE {} APPEND PROPERTY COMPILE_OPTIONS {})", file, fmt::join(v.flags, " ")));
+  }
+  Blob blob;
+  const Program program = model_program(request.graph, request.plan, library_of, &blob);
+
+  std::vector<std::string> flags;
+  Variant plain;
+  for (const std::string& f : compile_flags(plain))
+    if (f != "-march=native" && f != "-fopenmp") flags.push_back(f);
+  const Words words{{"NAME", name},
+                    {"PROVENANCE", request.provenance},
+                    {"THREADS", fmt::format("{}", request.plan.threads)},
+                    {"SIGNATURE", describe_tensors(request.graph)},
+                    {"LIMIT", fmt::format("{:.3e}", 2 * request.self_test.relative_norm + 1e-9)},
+                    {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
+                    {"FOLDER", "."},
+                    {"CPU", this_machine().cpu},
+                    {"KERNEL_FLAGS", fmt::format("{}", fmt::join(flags, " "))},
+                    {"PER_KERNEL_FLAGS", fmt::format("{}", fmt::join(per_kernel, "\n"))}};
+  const std::vector<std::pair<std::string, std::string>> texts{{"model.cpp.in", "src/model.cpp"},
+                                                               {"cpu_check.cpp.in", "src/cpu_check.cpp"},
+                                                               {"features.cpp.in", "src/features.cpp"},
+                                                               {"model.h.in", fmt::format("include/{}.h", name)},
+                                                               {"selftest.cpp.in", "selftest.cpp"},
+                                                               {"example.c.in", "example.c"},
+                                                               {"CMakeLists.txt.in", "CMakeLists.txt"},
+                                                               {"README.md.in", "README.md"}};
+  for (const auto& [from, to] : texts) writer.text(to, filled(std::string(find_text(embedded_templates(), from)), words));
+  writer.text("src/model_tables.h", tables(request.graph, program, name));
+  write_weights(writer, blob);
+  writer.binary("selftest.bin", [&](std::ostream& out) {
+    for (const std::vector<Tensor>* list : {&request.self_test.inputs, &request.self_test.expected})
+      for (const Tensor& t : *list)
+        out.write(reinterpret_cast<const char*>(t.data()), static_cast<std::streamsize>(t.bytes()));
+  });
+  return writer.files();
+}
+
+}  // namespace amdahl

@@ -1,0 +1,41 @@
+#pragma once
+// A kept plan out of the program, in one of several formats.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace amdahl {
+
+// Inputs and the outputs that are right for them, for the export's self-test.
+struct SelfTestCase {
+  std::vector<Tensor> inputs;    // in the order of graph.inputs
+  std::vector<Tensor> expected;  // float64 oracle, rounded; in the order of graph.outputs
+  double relative_norm = 0;      // |out - expected| / |expected| that the plan reached here: the limit is twice this
+};
+
+struct ExportRequest {
+  const Graph& graph;
+  const Plan& plan;
+  std::string name;         // of the model: a C identifier is made from it
+  std::string directory;    // created; must be empty or hold an earlier export
+  SelfTestCase self_test;
+  double milliseconds = 0;  // median of the plan on the machine that tuned it
+  std::string provenance;   // one line: model, machine, session
+};
+
+struct ExportFormat {
+  std::string_view name;
+  std::string_view summary;
+  // Throws Error(kIo) when the directory cannot be written. Returns the files written, relative to the directory.
+  std::vector<std::string> (*write)(const ExportRequest&);
+};
+
+const std::vector<ExportFormat>& export_formats();
+const ExportFormat* find_export_format(std::string_view name);
+
+std::string c_identifier(std::string_view name);
+
+}  // namespace amdahl
