@@ -1,7 +1,170 @@
+// MatMul and Gemm.
+
+#include <fmt/format.h>
+
+#include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
 namespace amdahl {
+namespace {
 
-std::vector<OpDef> linear_ops() { return {}; }
+// A MatMul as batches of m x k times k x n. Vectors are promoted to matrices and the added dimension dropped again.
+struct MatMulShape {
+  int64_t m = 1, n = 1, k = 1;
+  Shape batch, batch_a, batch_b;
+  bool vector_a = false, vector_b = false;
+
+  MatMulShape(Shape a, Shape b) {
+    if (a.empty() || b.empty()) throw Refusal("MatMul of a scalar");
+    vector_a = a.size() == 1;
+    vector_b = b.size() == 1;
+    if (vector_a) a.insert(a.begin(), 1);
+    if (vector_b) b.push_back(1);
+    m = a[a.size() - 2];
+    k = a.back();
+    n = b.back();
+    if (b[b.size() - 2] != k)
+      throw Refusal(fmt::format("MatMul of {} and {}: inner dimensions differ", to_string(a), to_string(b)));
+    batch_a.assign(a.begin(), a.end() - 2);
+    batch_b.assign(b.begin(), b.end() - 2);
+    batch = broadcast(batch_a, batch_b);
+  }
+  Shape output() const {
+    Shape out = batch;
+    if (!vector_a) out.push_back(m);
+    if (!vector_b) out.push_back(n);
+    return out;
+  }
+};
+
+// For each batch of `to`, the index of the batch of `from` that it reads.
+std::vector<int64_t> broadcast_batches(const Shape& from, const Shape& to) {
+  std::vector<int64_t> index(static_cast<size_t>(numel(to)));
+  const Shape strides = row_major_strides(from);
+  const size_t skip = to.size() - from.size();
+  for (size_t i = 0; i < index.size(); ++i) {
+    int64_t rest = static_cast<int64_t>(i), at = 0;
+    for (size_t d = to.size(); d-- > 0;) {
+      const int64_t c = rest % to[d];
+      rest /= to[d];
+      if (d >= skip && from[d - skip] != 1) at += c * strides[d - skip];
+    }
+    index[i] = at;
+  }
+  return index;
+}
+
+void infer_matmul(InferContext& c) {
+  if (c.dtype(0) != c.dtype(1)) throw Refusal("MatMul inputs differ in type");
+  c.set_output(0, c.dtype(0), MatMulShape(c.shape(0), c.shape(1)).output());
+}
+
+void matmul_ints(const MatMulShape& s, const std::vector<int64_t>& at_a, const std::vector<int64_t>& at_b,
+                 const RefTensor& a, const RefTensor& b, RefTensor& out) {
+  out.ints.assign(static_cast<size_t>(out.numel()), 0);
+  for (size_t batch = 0; batch < at_a.size(); ++batch) {
+    const int64_t* pa = a.ints.data() + at_a[batch] * s.m * s.k;
+    const int64_t* pb = b.ints.data() + at_b[batch] * s.k * s.n;
+    int64_t* po = out.ints.data() + static_cast<int64_t>(batch) * s.m * s.n;
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t l = 0; l < s.k; ++l)
+        for (int64_t j = 0; j < s.n; ++j) po[i * s.n + j] += pa[i * s.k + l] * pb[l * s.n + j];
+  }
+}
+
+void eval_matmul(EvalContext& c) {
+  const MatMulShape s(c.in(0).shape, c.in(1).shape);
+  const std::vector<int64_t> at_a = broadcast_batches(s.batch_a, s.batch), at_b = broadcast_batches(s.batch_b, s.batch);
+  if (!c.out(0).is_float()) return matmul_ints(s, at_a, at_b, c.in(0), c.in(1), c.out(0));
+  RefTensor& out = float_output(c, 0);
+  const bool one_b = numel(s.batch_b) == 1 && numel(s.batch_a) == numel(s.batch);
+  const auto multiply = [&](const double* a, const double* b, const double*, double* y) {
+    if (one_b) return gemm_f64(static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, a, b, y);  // one tall product
+    // Many small products run one a thread; few are parallel inside Eigen, which stays serial in a parallel region.
+#pragma omp parallel for schedule(dynamic) if (at_a.size() >= 4)
+    for (size_t i = 0; i < at_a.size(); ++i)
+      gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n,
+               y + static_cast<int64_t>(i) * s.m * s.n);
+  };
+  bounded_bilinear(multiply, c.in(0), c.in(1), {}, s.k, out.numel(), out.value.data(),
+                   c.bounds ? out.bound.data() : nullptr);
+  finish_bounds(out);
+}
+
+struct GemmShape {
+  int64_t m, n, k;
+  bool trans_a, trans_b;
+
+  GemmShape(const Node& node, const Shape& a, const Shape& b) {
+    if (a.size() != 2 || b.size() != 2) throw Refusal("Gemm needs matrices");
+    trans_a = node.attr_int("transA", 0) != 0;
+    trans_b = node.attr_int("transB", 0) != 0;
+    m = a[trans_a ? 1 : 0];
+    k = a[trans_a ? 0 : 1];
+    n = b[trans_b ? 0 : 1];
+    if (b[trans_b ? 1 : 0] != k)
+      throw Refusal(fmt::format("Gemm of {} and {}: inner dimensions differ", to_string(a), to_string(b)));
+  }
+};
+
+void infer_gemm(InferContext& c) {
+  require_float(c, 0);
+  require_float(c, 1);
+  const GemmShape s(c.node, c.shape(0), c.shape(1));
+  if (c.has_input(2) && broadcast(c.shape(2), {s.m, s.n}) != Shape{s.m, s.n})
+    throw Refusal(fmt::format("Gemm addend {} does not broadcast to [{}, {}]", to_string(c.shape(2)), s.m, s.n));
+  c.set_output(0, c.dtype(0), {s.m, s.n});
+}
+
+// scale * x, transposed when asked: a rows x cols result.
+std::vector<double> arranged(const std::vector<double>& x, int64_t rows, int64_t cols, bool transpose, double scale) {
+  if (x.empty()) return {};
+  std::vector<double> out(x.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j)
+      out[static_cast<size_t>(i * cols + j)] = scale * x[static_cast<size_t>(transpose ? j * rows + i : i * cols + j)];
+  return out;
+}
+
+// beta * C spread over m x n.
+std::vector<double> spread(const std::vector<double>& x, const Shape& shape, int64_t m, int64_t n, double scale) {
+  if (x.empty()) return {};
+  const int64_t cols = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[0];
+  std::vector<double> out(static_cast<size_t>(m * n));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      out[static_cast<size_t>(i * n + j)] = scale * x[static_cast<size_t>((rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j))];
+  return out;
+}
+
+void eval_gemm(EvalContext& c) {
+  const RefTensor &a = c.in(0), &b = c.in(1);
+  const GemmShape s(c.node, a.shape, b.shape);
+  const double alpha = c.node.attr_float("alpha", 1.0), beta = c.node.attr_float("beta", 1.0);
+  RefTensor& out = float_output(c, 0);
+  const auto av = arranged(a.value, s.m, s.k, s.trans_a, alpha), ae = arranged(a.bound, s.m, s.k, s.trans_a, std::fabs(alpha));
+  const auto bv = arranged(b.value, s.k, s.n, s.trans_b, 1.0), be = arranged(b.bound, s.k, s.n, s.trans_b, 1.0);
+  std::vector<double> cv, ce;
+  if (c.has_input(2)) {
+    cv = spread(c.in(2).value, c.in(2).shape, s.m, s.n, beta);
+    ce = spread(c.in(2).bound, c.in(2).shape, s.m, s.n, std::fabs(beta));
+  }
+  const auto multiply = [&](const double* pa, const double* pb, const double* pc, double* y) {
+    if (pc) std::copy(pc, pc + s.m * s.n, y);
+    gemm_f64(s.m, s.n, s.k, pa, pb, y, pc != nullptr);
+  };
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, s.k, out.numel(), out.value.data(),
+                   c.bounds ? out.bound.data() : nullptr);
+  finish_bounds(out);
+}
+
+}  // namespace
+
+std::vector<OpDef> linear_ops() {
+  return {
+      {"", "MatMul", infer_matmul, eval_matmul},
+      {"", "Gemm", infer_gemm, eval_gemm},
+  };
+}
 
 }  // namespace amdahl

@@ -1,7 +1,208 @@
+// Normalisation of rows: Layer, RMS, Instance, Group and mean-variance normalisation share one row function.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
 namespace amdahl {
+namespace {
 
-std::vector<OpDef> normalization_ops() { return {}; }
+using Row = std::span<const double>;
+
+// Statistics of a row of n elements, and how far those of an honest fp32 computation may be.
+struct RowStatistics {
+  double mean = 0, scale = 0;         // scale = sqrt(var + eps), or sqrt(mean square + eps) when not centred
+  double mean_abs = 0;                // mean |x|, when centred
+  double mean_moved = 0;              // how far the inputs' bounds move the mean
+  double scale_moved = 0;             // ... and the scale: at most the RMS of how far the centred elements move
+  double smallest_scale = 0;          // the scale is at least this after the move
+
+  RowStatistics() = default;
+  RowStatistics(Row x, Row e, double eps, bool centred) {
+    const auto n = static_cast<double>(x.size());
+    if (centred) {
+      for (double v : x) mean += v / n, mean_abs += std::fabs(v) / n;
+      for (double v : e) mean_moved += v / n;
+    }
+    double squares = 0, moved = 0;
+    for (double v : x) squares += (v - mean) * (v - mean);
+    for (double v : e) moved += (v + mean_moved) * (v + mean_moved);
+    scale = std::sqrt(squares / n + eps);
+    scale_moved = std::sqrt(moved / n);
+    smallest_scale = std::max(scale - scale_moved, std::sqrt(eps));
+  }
+};
+
+// y = (x - mean) / scale with |error| <= (3 sqrt(n) + 8) u ((|x| + mean|x|) / scale + |y|) + what the bounds of x move.
+// The move is exact, not first order: |y' - y| <= (|x' - x| + |y| |scale' - scale|) / scale'.
+void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, std::span<double> y, std::span<double> y_bound) {
+  const double growth = (3.0 * std::sqrt(static_cast<double>(x.size())) + 8.0) * kU32;
+  for (size_t i = 0; i < x.size(); ++i) {
+    y[i] = (x[i] - s.mean) / s.scale;
+    if (y_bound.empty()) continue;
+    const double magnitude = centred ? (std::fabs(x[i]) + s.mean_abs) / s.scale + std::fabs(y[i]) : std::fabs(y[i]);
+    y_bound[i] = growth * magnitude;
+    if (e.empty()) continue;
+    const double moved = (e[i] + s.mean_moved + std::fabs(y[i]) * s.scale_moved) / s.smallest_scale;
+    y_bound[i] += (1.0 + growth) * moved;
+  }
+}
+
+// y = y * gamma + beta, in place, with bounds.
+void apply_affine(double& y, double* bound, double gamma, double e_gamma, double beta, double e_beta) {
+  if (bound)
+    *bound = *bound * (std::fabs(gamma) + e_gamma) + e_gamma * std::fabs(y) + e_beta +
+             2.0 * kU32 * (std::fabs(beta) + e_beta);
+  y = y * gamma + beta;
+}
+
+// Parameter `i` of the affine part: `absent` where the input is not there.
+struct Parameter {
+  const RefTensor* t;
+  double absent;
+  Parameter(const EvalContext& c, size_t input, double otherwise)
+      : t(c.has_input(input) ? c.inputs[input] : nullptr), absent(otherwise) {}
+  double at(int64_t i) const { return t ? t->value[static_cast<size_t>(i % t->numel())] : absent; }
+  double bound(int64_t i) const { return t ? t->bound_at(i % t->numel()) : 0.0; }
+};
+
+// Normalises every row of `n` adjacent elements. `parameter_of(row, i)` is the index of gamma and beta of an element.
+// Returns the statistics of all rows.
+template <typename F>
+std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, int64_t n, double eps, bool centred,
+                                          Parameter gamma, Parameter beta, F parameter_of) {
+  RefTensor& out = float_output(c, 0);
+  const int64_t rows = n == 0 ? 0 : x.numel() / n;
+  std::vector<RowStatistics> statistics(static_cast<size_t>(rows));
+#pragma omp parallel for
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto at = static_cast<size_t>(r * n), size = static_cast<size_t>(n);
+    const Row row(x.value.data() + at, size), e = x.bound.empty() ? Row() : Row(x.bound.data() + at, size);
+    const std::span<double> y(out.value.data() + at, size);
+    const std::span<double> bound = c.bounds ? std::span<double>(out.bound.data() + at, size) : std::span<double>();
+    const RowStatistics s(row, e, eps, centred);
+    normalize_row(row, e, s, centred, y, bound);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t p = parameter_of(r, i);
+      apply_affine(y[static_cast<size_t>(i)], c.bounds ? &bound[static_cast<size_t>(i)] : nullptr, gamma.at(p), gamma.bound(p),
+                   beta.at(p), beta.bound(p));
+    }
+    statistics[static_cast<size_t>(r)] = s;
+  }
+  finish_bounds(out);
+  return statistics;
+}
+
+int64_t product_from(const Shape& shape, size_t first) {
+  int64_t n = 1;
+  for (size_t d = first; d < shape.size(); ++d) n *= shape[d];
+  return n;
+}
+
+// LayerNormalization and RMSNormalization: rows are the dimensions from `axis` on; gamma and beta broadcast to them.
+
+size_t layer_axis(const Node& node, size_t rank) {
+  const int64_t axis = node.attr_int("axis", -1);
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
+
+void check_layer_parameter(const InferContext& c, size_t i, const Shape& x, size_t axis) {
+  if (!c.has_input(i)) return;
+  require_float(c, i);
+  const Shape row(x.begin() + static_cast<ptrdiff_t>(axis), x.end());
+  Shape p = c.shape(i);
+  while (p.size() > row.size() && p.front() == 1) p.erase(p.begin());
+  if (p != row && numel(p) != 1)
+    throw Refusal(fmt::format("parameter {} of a normalisation over {}; only the whole row or a scalar is supported",
+                              to_string(c.shape(i)), to_string(row)));
+}
+
+void infer_layer(InferContext& c) {
+  require_float(c, 0);
+  const Shape& x = c.shape(0);
+  const auto axis = static_cast<size_t>(c.normalized_axis(c.node.attr_int("axis", -1), x.size()));
+  check_layer_parameter(c, 1, x, axis);
+  check_layer_parameter(c, 2, x, axis);
+  c.set_output(0, c.dtype(0), x);
+  Shape statistics = x;
+  std::fill(statistics.begin() + static_cast<ptrdiff_t>(axis), statistics.end(), 1);
+  const bool rms = c.node.op != "LayerNormalization";
+  const DType stash = c.node.attr_int("stash_type", 1) == 1 ? DType::kF32 : c.dtype(0);
+  // SimplifiedLayerNormalization has the inverse scale as its second output, RMSNormalization has only the first.
+  if (c.node.op != "RMSNormalization") c.set_output(1, stash, statistics);
+  if (!rms) c.set_output(2, stash, statistics);
+}
+
+void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatistics>& rows, int64_t n, bool inverse_scale) {
+  if (output >= c.outputs.size() || c.node.outputs[output] == kNoValue) return;
+  RefTensor& out = float_output(c, output);
+  const double growth = (3.0 * std::sqrt(static_cast<double>(n)) + 8.0) * kU32;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const RowStatistics& s = rows[r];
+    out.value[r] = inverse_scale ? 1.0 / s.scale : s.mean;
+    if (!c.bounds) continue;
+    if (inverse_scale)
+      out.bound[r] = (growth * (1.0 + s.mean_abs / s.scale) + s.scale_moved / s.smallest_scale) * out.value[r];
+    else
+      out.bound[r] = growth * (s.mean_abs + s.mean_moved) + s.mean_moved;
+  }
+  finish_bounds(out);
+}
+
+void eval_layer(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  const bool rms = c.node.op != "LayerNormalization";
+  const int64_t n = product_from(x.shape, layer_axis(c.node, x.shape.size()));
+  const auto statistics = normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, Parameter(c, 1, 1.0),
+                                         Parameter(c, 2, 0.0), [](int64_t, int64_t i) { return i; });
+  if (!rms) write_statistics(c, 1, statistics, n, false);
+  write_statistics(c, rms ? 1 : 2, statistics, n, true);
+}
+
+// InstanceNormalization and GroupNormalization: rows are channels or groups of channels of one image.
+
+void infer_channels(InferContext& c) {
+  for (size_t i = 0; i < 3; ++i) require_float(c, i);
+  const Shape& x = c.shape(0);
+  if (x.size() < 3) throw Refusal(fmt::format("{} of an input of rank {}", c.node.op, x.size()));
+  int64_t parameters = x[1];
+  if (c.node.op == "GroupNormalization") {
+    const int64_t groups = c.node.attr_int("num_groups", 0);
+    if (groups < 1 || x[1] % groups != 0) throw Refusal(fmt::format("{} channels in {} groups", x[1], groups));
+    if (c.node.version < 21) parameters = groups;  // one scale a group until opset 21, one a channel since
+  }
+  for (size_t i = 1; i < 3; ++i)
+    if (c.shape(i) != Shape{parameters})
+      throw Refusal(fmt::format("parameter {} where [{}] is needed", to_string(c.shape(i)), parameters));
+  c.set_output(0, c.dtype(0), x);
+}
+
+void eval_channels(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  const bool grouped = c.node.op == "GroupNormalization";
+  const int64_t channels = x.shape[1], plane = product_from(x.shape, 2);
+  const int64_t rows = grouped ? c.node.attr_int("num_groups", 1) : channels, row_channels = channels / rows;
+  const bool by_group = grouped && c.node.version < 21;
+  normalize_rows(c, x, row_channels * plane, c.node.attr_float("epsilon", 1e-5), true, Parameter(c, 1, 1.0),
+                 Parameter(c, 2, 0.0), [&](int64_t row, int64_t i) {
+                   return by_group ? row % rows : row % rows * row_channels + i / plane;
+                 });
+}
+
+}  // namespace
+
+std::vector<OpDef> normalization_ops() {
+  return {
+      {"", "LayerNormalization", infer_layer, eval_layer},
+      {"", "RMSNormalization", infer_layer, eval_layer},
+      {"com.microsoft", "SimplifiedLayerNormalization", infer_layer, eval_layer},
+      {"", "SimplifiedLayerNormalization", infer_layer, eval_layer},
+      {"", "InstanceNormalization", infer_channels, eval_channels},
+      {"", "GroupNormalization", infer_channels, eval_channels},
+  };
+}
 
 }  // namespace amdahl

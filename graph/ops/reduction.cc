@@ -1,7 +1,217 @@
+// ReduceX: each row of reduced elements is gathered and handed to one function of the operator.
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/softmax.h"
 
 namespace amdahl {
+namespace {
 
-std::vector<OpDef> reduction_ops() { return {}; }
+using Row = std::span<const double>;
+
+double sum(Row x) {
+  double s = 0;
+  for (double v : x) s += v;
+  return s;
+}
+double sum_abs(Row x) {
+  double s = 0;
+  for (double v : x) s += std::fabs(v);
+  return s;
+}
+double sum_squares(Row x) {
+  double s = 0;
+  for (double v : x) s += v * v;
+  return s;
+}
+double growth(Row x) { return dot_growth(static_cast<int64_t>(x.size())); }
+
+// A sum of one element is exact.
+ValueAndBound reduce_sum(Row x, Row e) {
+  const double moved = sum(e);
+  return {sum(x), moved + (x.size() > 1 ? growth(x) * (sum_abs(x) + moved) : 0.0)};
+}
+ValueAndBound reduce_mean(Row x, Row e) {
+  const auto [value, bound] = reduce_sum(x, e);
+  const auto n = static_cast<double>(x.size());
+  return {value / n, bound / n};
+}
+ValueAndBound reduce_max(Row x, Row e) {
+  double m = -std::numeric_limits<double>::infinity();
+  for (double v : x) m = std::isnan(v) || std::isnan(m) ? std::numeric_limits<double>::quiet_NaN() : std::max(m, v);
+  return {m, e.empty() ? 0.0 : *std::max_element(e.begin(), e.end())};
+}
+ValueAndBound reduce_min(Row x, Row e) {
+  double m = std::numeric_limits<double>::infinity();
+  for (double v : x) m = std::isnan(v) || std::isnan(m) ? std::numeric_limits<double>::quiet_NaN() : std::min(m, v);
+  return {m, e.empty() ? 0.0 : *std::max_element(e.begin(), e.end())};
+}
+ValueAndBound reduce_prod(Row x, Row e) {
+  double value = 1, upper = 1;
+  for (size_t i = 0; i < x.size(); ++i) {
+    value *= x[i];
+    upper *= std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
+  }
+  return {value, (static_cast<double>(x.size()) + 2) * kU32 * upper + (upper - std::fabs(value))};
+}
+ValueAndBound reduce_l1(Row x, Row e) {
+  const double value = sum_abs(x), moved = sum(e);
+  return {value, moved + (x.size() > 1 ? growth(x) * (value + moved) : 0.0)};
+}
+// A norm moves by at most the norm of the change.
+ValueAndBound reduce_l2(Row x, Row e) {
+  const double value = std::sqrt(sum_squares(x)), moved = std::sqrt(sum_squares(e));
+  return {value, moved + growth(x) * (value + moved) + kFlush};
+}
+ValueAndBound reduce_sum_square(Row x, Row e) {
+  const double value = sum_squares(x);
+  double moved = 0;
+  for (size_t i = 0; i < e.size(); ++i) moved += (2 * std::fabs(x[i]) + e[i]) * e[i];
+  return {value, moved + growth(x) * (value + moved)};
+}
+ValueAndBound reduce_log_sum(Row x, Row e) {
+  const auto [s, es] = reduce_sum(x, e);
+  const double value = std::log(s);
+  if (!(es < s)) return {value, std::numeric_limits<double>::infinity()};  // the sum may be zero or negative
+  return {value, 4 * kU32 * std::fabs(value) - std::log1p(-es / s)};
+}
+
+using RowFunction = ValueAndBound (*)(Row, Row);
+using IntFunction = int64_t (*)(std::span<const int64_t>);
+
+int64_t int_sum(std::span<const int64_t> x) {
+  uint64_t s = 0;  // wraps as the machine does
+  for (int64_t v : x) s += static_cast<uint64_t>(v);
+  return static_cast<int64_t>(s);
+}
+int64_t int_mean(std::span<const int64_t> x) { return x.empty() ? 0 : int_sum(x) / static_cast<int64_t>(x.size()); }
+int64_t int_max(std::span<const int64_t> x) { return x.empty() ? INT64_MIN : *std::max_element(x.begin(), x.end()); }
+int64_t int_min(std::span<const int64_t> x) { return x.empty() ? INT64_MAX : *std::min_element(x.begin(), x.end()); }
+int64_t int_prod(std::span<const int64_t> x) {
+  uint64_t p = 1;
+  for (int64_t v : x) p *= static_cast<uint64_t>(v);
+  return static_cast<int64_t>(p);
+}
+int64_t int_l1(std::span<const int64_t> x) {
+  int64_t s = 0;
+  for (int64_t v : x) s += std::abs(v);
+  return s;
+}
+int64_t int_sum_square(std::span<const int64_t> x) {
+  int64_t s = 0;
+  for (int64_t v : x) s += v * v;
+  return s;
+}
+
+// ReduceSum takes its axes as an input since opset 13, the others since 18; before that they are an attribute.
+bool axes_are_input(const Node& node) { return node.version >= (node.op == "ReduceSum" ? 13 : 18); }
+
+// One flag a dimension. Without axes everything is reduced, or nothing with noop_with_empty_axes.
+std::vector<bool> reduced_dimensions(const Node& node, const std::vector<int64_t>& axes, size_t rank) {
+  if (axes.empty()) return std::vector<bool>(rank, node.attr_int("noop_with_empty_axes", 0) == 0);
+  std::vector<bool> reduced(rank, false);
+  for (int64_t axis : axes) reduced[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis)] = true;
+  return reduced;
+}
+
+template <bool ints_allowed>
+void infer_reduce(InferContext& c) {
+  if (!ints_allowed || c.dtype(0) == DType::kBool) require_float(c, 0);
+  const Shape& x = c.shape(0);
+  std::vector<int64_t> axes;
+  if (!axes_are_input(c.node)) axes = c.node.attr_ints("axes");
+  else if (c.has_input(1)) axes = c.constant_ints(1, "the axes of a reduction");
+  for (int64_t axis : axes) c.normalized_axis(axis, x.size());
+  const std::vector<bool> reduced = reduced_dimensions(c.node, axes, x.size());
+  const bool keep = c.node.attr_int("keepdims", 1) != 0;
+  Shape out;
+  for (size_t d = 0; d < x.size(); ++d)
+    if (!reduced[d]) out.push_back(x[d]);
+    else if (keep) out.push_back(1);
+  c.set_output(0, c.dtype(0), out);
+}
+
+// Element offsets of all index combinations of the dimensions whose flag equals `which`, row-major.
+std::vector<int64_t> offsets(const Shape& shape, const std::vector<bool>& flags, bool which) {
+  const Shape strides = row_major_strides(shape);
+  std::vector<int64_t> out{0};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (flags[d] != which) continue;
+    std::vector<int64_t> next;
+    next.reserve(out.size() * static_cast<size_t>(shape[d]));
+    for (int64_t base : out)
+      for (int64_t i = 0; i < shape[d]; ++i) next.push_back(base + i * strides[d]);
+    out = std::move(next);
+  }
+  return out;
+}
+
+template <RowFunction row_function, IntFunction int_function = nullptr>
+void eval_reduce(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  std::vector<int64_t> axes;
+  if (!axes_are_input(c.node)) axes = c.node.attr_ints("axes");
+  else if (c.has_input(1)) axes = c.in(1).ints;
+  const std::vector<bool> reduced = reduced_dimensions(c.node, axes, x.shape.size());
+  const std::vector<int64_t> rows = offsets(x.shape, reduced, false), elements = offsets(x.shape, reduced, true);
+  RefTensor& out = c.out(0);
+  const auto count = static_cast<int64_t>(rows.size());
+  const bool nothing_reduced = std::find(reduced.begin(), reduced.end(), true) == reduced.end() &&
+                               c.node.attr_int("noop_with_empty_axes", 0) != 0 && axes.empty();
+  if (nothing_reduced) {
+    out.value = x.value;
+    out.ints = x.ints;
+    if (c.bounds && out.is_float()) out.bound = x.bound.empty() ? std::vector<double>(x.value.size(), 0.0) : x.bound;
+    return;
+  }
+  if (!out.is_float()) {
+    if constexpr (int_function != nullptr) {
+      out.ints.resize(rows.size());
+      std::vector<int64_t> row(elements.size());
+      for (size_t r = 0; r < rows.size(); ++r) {
+        for (size_t i = 0; i < row.size(); ++i) row[i] = x.ints[static_cast<size_t>(rows[r] + elements[i])];
+        out.ints[r] = int_function(row);
+      }
+    }
+    return;
+  }
+  float_output(c, 0);
+#pragma omp parallel
+  {
+    std::vector<double> row(elements.size()), bound(x.bound.empty() ? 0 : elements.size());
+#pragma omp for
+    for (int64_t r = 0; r < count; ++r) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        const auto at = static_cast<size_t>(rows[static_cast<size_t>(r)] + elements[i]);
+        row[i] = x.value[at];
+        if (!bound.empty()) bound[i] = x.bound[at];
+      }
+      const ValueAndBound y = row_function(row, bound);
+      out.value[static_cast<size_t>(r)] = y.value;
+      if (c.bounds) out.bound[static_cast<size_t>(r)] = y.bound;
+    }
+  }
+  finish_bounds(out);
+}
+
+}  // namespace
+
+std::vector<OpDef> reduction_ops() {
+  return {
+      {"", "ReduceSum", infer_reduce<true>, eval_reduce<reduce_sum, int_sum>},
+      {"", "ReduceMean", infer_reduce<true>, eval_reduce<reduce_mean, int_mean>},
+      {"", "ReduceMax", infer_reduce<true>, eval_reduce<reduce_max, int_max>},
+      {"", "ReduceMin", infer_reduce<true>, eval_reduce<reduce_min, int_min>},
+      {"", "ReduceProd", infer_reduce<true>, eval_reduce<reduce_prod, int_prod>},
+      {"", "ReduceL1", infer_reduce<true>, eval_reduce<reduce_l1, int_l1>},
+      {"", "ReduceL2", infer_reduce<false>, eval_reduce<reduce_l2>},
+      {"", "ReduceSumSquare", infer_reduce<true>, eval_reduce<reduce_sum_square, int_sum_square>},
+      {"", "ReduceLogSum", infer_reduce<false>, eval_reduce<reduce_log_sum>},
+      {"", "ReduceLogSumExp", infer_reduce<false>, eval_reduce<log_sum_exp>},
+  };
+}
 
 }  // namespace amdahl

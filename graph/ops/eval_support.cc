@@ -1,0 +1,92 @@
+// GCC 12 reports its own AVX-512 intrinsics as uninitialised when Eigen's product kernels are inlined (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+#include "graph/ops/eval_support.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <limits>
+
+namespace amdahl {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// |x| + e, elementwise.
+std::vector<double> magnitudes(std::span<const double> x, std::span<const double> e) {
+  std::vector<double> out(x.size());
+#pragma omp parallel for if (x.size() > 100000)
+  for (size_t i = 0; i < x.size(); ++i) out[i] = std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
+  return out;
+}
+
+const double* data_or_null(const std::vector<double>& v) { return v.empty() ? nullptr : v.data(); }
+
+}  // namespace
+
+RefTensor& float_output(EvalContext& context, size_t i) {
+  RefTensor& out = context.out(i);
+  out.value.assign(static_cast<size_t>(out.numel()), 0.0);
+  if (context.bounds) out.bound.assign(static_cast<size_t>(out.numel()), 0.0);
+  return out;
+}
+
+void finish_bounds(RefTensor& out) {
+  const double store = out.dtype == DType::kF16 ? 0x1.0p-11 : out.dtype == DType::kBF16 ? 0x1.0p-8 : 0.0;
+  for (size_t i = 0; i < out.bound.size(); ++i) {
+    if (!std::isfinite(out.value[i])) out.bound[i] = 0.0;
+    else if (std::isnan(out.bound[i])) out.bound[i] = std::numeric_limits<double>::infinity();
+    else out.bound[i] += store * std::fabs(out.value[i]);
+  }
+}
+
+void require_float(const InferContext& context, size_t i) {
+  if (!is_float(context.dtype(i)))
+    throw Refusal(fmt::format("input {} is {}; only float types are supported", i, name_of(context.dtype(i))));
+  if (context.dtype(i) != context.dtype(0))
+    throw Refusal(fmt::format("inputs 0 and {} differ in type ({} and {})", i, name_of(context.dtype(0)),
+                              name_of(context.dtype(i))));
+}
+
+void bounded_bilinear(const Bilinear& f, Operand a, Operand b, Operand c, int64_t terms, int64_t size, double* value,
+                      double* bound) {
+  f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
+  if (!bound) return;
+  const double g = dot_growth(terms);
+  const std::vector<double> abs_a = magnitudes(a.value, {}), abs_b = magnitudes(b.value, {}),
+                            abs_c = magnitudes(c.value, {});
+  f(abs_a.data(), abs_b.data(), data_or_null(abs_c), bound);
+  if (a.bound.empty() && b.bound.empty() && c.bound.empty()) {
+    for (int64_t i = 0; i < size; ++i) bound[i] *= g;
+    return;
+  }
+  std::vector<double> upper(static_cast<size_t>(size));
+  const std::vector<double> upper_a = a.bound.empty() ? std::vector<double>() : magnitudes(a.value, a.bound);
+  const std::vector<double> upper_b = b.bound.empty() ? std::vector<double>() : magnitudes(b.value, b.bound);
+  const std::vector<double> upper_c = c.bound.empty() ? std::vector<double>() : magnitudes(c.value, c.bound);
+  f((upper_a.empty() ? abs_a : upper_a).data(), (upper_b.empty() ? abs_b : upper_b).data(),
+    data_or_null(upper_c.empty() ? abs_c : upper_c), upper.data());
+  for (int64_t i = 0; i < size; ++i) bound[i] = (1.0 + g) * upper[static_cast<size_t>(i)] - bound[i];
+}
+
+void gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c, bool accumulate) {
+  Eigen::Map<const RowMajor> A(a, m, k), B(b, k, n);
+  Eigen::Map<RowMajor> C(c, m, n);
+  if (k == 0) {
+    if (!accumulate) C.setZero();
+  } else if (accumulate) {
+    C.noalias() += A * B;
+  } else {
+    C.noalias() = A * B;
+  }
+}
+
+void gemm_tn_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c) {
+  Eigen::Map<const RowMajor> A(a, k, m), B(b, k, n);
+  Eigen::Map<RowMajor> C(c, m, n);
+  if (k == 0) C.setZero();
+  else C.noalias() = A.transpose() * B;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,54 @@
+#pragma once
+// What the evaluators of the linear, convolution, normalization, reduction and attention families share.
+
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "graph/op.h"
+
+namespace amdahl {
+
+// Relative growth of an honest fp32 dot product of k terms (validation.md, Tolerances).
+inline double dot_growth(int64_t k) { return (3.0 * std::sqrt(static_cast<double>(k)) + 4.0) * kU32; }
+
+// Smallest normal fp32: honest kernels may flush below it.
+inline constexpr double kFlush = 0x1.0p-126;
+
+// Output i with room for its values, and bounds when they are asked for (all zero).
+RefTensor& float_output(EvalContext& context, size_t i);
+
+// Last step of an evaluator. Adds the rounding of a 16-bit store, and makes bounds usable where arithmetic on infinities
+// left none: a non-finite value must be met exactly (0), a finite one beside an indefinite bound accepts anything.
+void finish_bounds(RefTensor& out);
+
+// Refuses when an input is not a float of the same type as input 0 (several operators define integer forms that no model
+// here uses).
+void require_float(const InferContext& context, size_t i);
+
+// out = f(a, b) + c for an f that is linear in a and in b, every output element a sum of at most `terms` products. c may be
+// null: no addend.
+using Bilinear = std::function<void(const double* a, const double* b, const double* c, double* out)>;
+
+struct Operand {
+  std::span<const double> value;
+  std::span<const double> bound;  // empty: exact
+
+  Operand() = default;
+  Operand(const RefTensor& t) : value(t.value), bound(t.bound) {}  // NOLINT: the natural conversion
+  Operand(std::span<const double> v, std::span<const double> b) : value(v), bound(b) {}
+};
+
+// Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
+//   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms)
+// which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped.
+// `bound` null: not wanted. Both outputs hold `size` elements.
+void bounded_bilinear(const Bilinear& f, Operand a, Operand b, Operand c, int64_t terms, int64_t size, double* value,
+                      double* bound);
+
+// C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.
+void gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c, bool accumulate = false);
+// C (m x n) = A (k x m) transposed * B (k x n).
+void gemm_tn_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c);
+
+}  // namespace amdahl

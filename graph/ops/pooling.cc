@@ -1,0 +1,149 @@
+// MaxPool, AveragePool, LpPool and their global forms.
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "graph/ops/eval_support.h"
+#include "graph/ops/families.h"
+#include "graph/ops/window_geometry.h"
+
+namespace amdahl {
+namespace {
+
+WindowGeometry pool_geometry(const Node& node, const Shape& x) {
+  if (!node.op.starts_with("Global")) return window_geometry(node, x, {});
+  Node whole;  // a window as large as the input
+  whole.attributes["kernel_shape"] = Shape(x.begin() + std::min<ptrdiff_t>(2, x.end() - x.begin()), x.end());
+  return window_geometry(whole, x, {});
+}
+
+void infer_pool(InferContext& c) {
+  require_float(c, 0);
+  const Shape& x = c.shape(0);
+  if (x.size() < 3) throw Refusal(fmt::format("pooling of an input of rank {}", x.size()));
+  if (c.node.attr_int("storage_order", 0) != 0) throw Refusal("column-major storage_order is not supported");
+  const Shape out = pool_geometry(c.node, x).output_shape(x[0], x[1]);
+  c.set_output(0, c.dtype(0), out);
+  if (c.node.op == "MaxPool") c.set_output(1, DType::kI64, out);
+}
+
+// Calls window(plane, output, positions): `positions` are the input offsets inside the image that the window covers.
+template <typename F>
+void for_each_window(const WindowGeometry& g, int64_t planes, F&& window) {
+#pragma omp parallel
+  {
+    std::vector<int64_t> positions;
+#pragma omp for collapse(2)
+    for (int64_t plane = 0; plane < planes; ++plane)
+      for (int64_t o0 = 0; o0 < g.out[0]; ++o0)
+        for (int64_t o1 = 0; o1 < g.out[1]; ++o1)
+          for (int64_t o2 = 0; o2 < g.out[2]; ++o2) {
+            positions.clear();
+            for (int64_t k0 = 0; k0 < g.kernel[0]; ++k0)
+              for (int64_t k1 = 0; k1 < g.kernel[1]; ++k1)
+                for (int64_t k2 = 0; k2 < g.kernel[2]; ++k2) {
+                  const int64_t i0 = g.position(0, o0, k0), i1 = g.position(1, o1, k1), i2 = g.position(2, o2, k2);
+                  if (i0 < 0 || i0 >= g.in[0] || i1 < 0 || i1 >= g.in[1] || i2 < 0 || i2 >= g.in[2]) continue;
+                  positions.push_back((i0 * g.in[1] + i1) * g.in[2] + i2);
+                }
+            window(plane, (o0 * g.out[1] + o1) * g.out[2] + o2, positions);
+          }
+  }
+}
+
+void eval_max_pool(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  const WindowGeometry g = pool_geometry(c.node, x.shape);
+  RefTensor& out = float_output(c, 0);
+  RefTensor* indices = c.outputs.size() > 1 && c.node.outputs[1] != kNoValue ? &c.out(1) : nullptr;
+  if (indices) indices->ints.assign(static_cast<size_t>(indices->numel()), 0);
+  for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
+    double best = -std::numeric_limits<double>::infinity(), bound = 0;
+    int64_t at = positions.empty() ? 0 : plane * g.in_size() + positions[0];
+    for (int64_t p : positions) {
+      const int64_t i = plane * g.in_size() + p;
+      const double v = x.value[static_cast<size_t>(i)];
+      if (v > best || (std::isnan(v) && !std::isnan(best))) best = v, at = i;
+      bound = std::max(bound, x.bound_at(i));
+    }
+    const auto to = static_cast<size_t>(plane * g.out_size() + o);
+    out.value[to] = best;
+    if (c.bounds) out.bound[to] = bound;
+    if (indices) indices->ints[to] = at;
+  });
+  finish_bounds(out);
+}
+
+// What an average divides by: the covered elements, or with count_include_pad those and the declared padding (but not what
+// ceil_mode adds behind it).
+int64_t divisor(const WindowGeometry& g, int64_t o, int64_t covered, bool include_pad) {
+  if (!include_pad) return covered;
+  const int64_t at[3] = {o / g.out[2] / g.out[1], o / g.out[2] % g.out[1], o % g.out[2]};
+  int64_t n = 1;
+  for (int d = 0; d < 3; ++d) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < g.kernel[d]; ++k) count += g.position(d, at[d], k) < g.in[d] + g.pad_end[d];
+    n *= count;
+  }
+  return n;
+}
+
+void eval_average_pool(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  const WindowGeometry g = pool_geometry(c.node, x.shape);
+  const bool include_pad = c.node.attr_int("count_include_pad", 0) != 0;
+  RefTensor& out = float_output(c, 0);
+  for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
+    double sum = 0, magnitude = 0, propagated = 0;
+    for (int64_t p : positions) {
+      const int64_t i = plane * g.in_size() + p;
+      sum += x.value[static_cast<size_t>(i)];
+      magnitude += std::fabs(x.value[static_cast<size_t>(i)]);
+      propagated += x.bound_at(i);
+    }
+    const auto covered = static_cast<int64_t>(positions.size());
+    const auto n = static_cast<double>(divisor(g, o, covered, include_pad));
+    const auto to = static_cast<size_t>(plane * g.out_size() + o);
+    out.value[to] = sum / n;
+    if (c.bounds) out.bound[to] = (dot_growth(covered) * (magnitude + propagated) + propagated) / n;
+  });
+  finish_bounds(out);
+}
+
+void eval_lp_pool(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  const WindowGeometry g = pool_geometry(c.node, x.shape);
+  const auto p = static_cast<double>(c.node.attr_int("p", 2));
+  RefTensor& out = float_output(c, 0);
+  for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
+    double sum = 0, propagated = 0;
+    for (int64_t at : positions) {
+      const int64_t i = plane * g.in_size() + at;
+      sum += std::pow(std::fabs(x.value[static_cast<size_t>(i)]), p);
+      propagated += std::pow(x.bound_at(i), p);
+    }
+    const auto to = static_cast<size_t>(plane * g.out_size() + o);
+    out.value[to] = std::pow(sum, 1 / p);
+    // A norm changes by at most the norm of the change. Beside the sum, each pow costs a few units relative to its term.
+    if (!c.bounds) return;
+    const double moved = std::pow(propagated, 1 / p);
+    out.bound[to] = moved + (dot_growth(static_cast<int64_t>(positions.size())) + 12 * kU32) * (out.value[to] + moved);
+  });
+  finish_bounds(out);
+}
+
+}  // namespace
+
+std::vector<OpDef> pooling_ops() {
+  return {
+      {"", "MaxPool", infer_pool, eval_max_pool},
+      {"", "AveragePool", infer_pool, eval_average_pool},
+      {"", "LpPool", infer_pool, eval_lp_pool},
+      {"", "GlobalMaxPool", infer_pool, eval_max_pool},
+      {"", "GlobalAveragePool", infer_pool, eval_average_pool},
+      {"", "GlobalLpPool", infer_pool, eval_lp_pool},
+  };
+}
+
+}  // namespace amdahl

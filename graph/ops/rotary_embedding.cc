@@ -1,0 +1,7 @@
+#include "graph/ops/families.h"
+
+namespace amdahl {
+
+std::vector<OpDef> rotary_ops() { return {}; }
+
+}  // namespace amdahl

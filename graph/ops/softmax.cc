@@ -1,0 +1,159 @@
+// Softmax, LogSoftmax, Hardmax. Before opset 13 they flatten to a matrix at `axis`; since then they run along `axis` alone.
+
+#include "graph/ops/softmax.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/ops/eval_support.h"
+#include "graph/ops/families.h"
+
+namespace amdahl {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double maximum(std::span<const double> x) {
+  double m = -kInfinity;
+  for (double v : x) {
+    if (std::isnan(v)) return v;
+    m = std::max(m, v);
+  }
+  return m;
+}
+
+// Moments of the distribution p = softmax(x) that the bounds need.
+struct Moments {
+  double max = 0;          // m
+  double sum = 0;          // sum exp(x - m)
+  double mean_shift = 0;   // E_p |x - m|
+  double log_mean_exp = 0; // log E_p[exp e]
+
+  Moments(std::span<const double> x, std::span<const double> e) : max(maximum(x)) {
+    double shifted = 0, raised = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double d = x[i] - max, p = std::exp(d);
+      sum += p;
+      if (p > 0) shifted -= p * d;
+      if (!e.empty()) raised += std::exp(d + e[i]);
+    }
+    mean_shift = shifted / sum;
+    if (!e.empty()) log_mean_exp = std::log(raised / sum);
+  }
+};
+
+}  // namespace
+
+void softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
+  const Moments m(x, e);
+  const double common = 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0 + m.mean_shift;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double d = x[i] - m.max;
+    y[i] = std::exp(d) / m.sum;
+    if (y_bound.empty()) continue;
+    double b = kFlush + (y[i] > 0 ? y[i] * (common - d) * kU32 : 0.0);
+    if (!e.empty()) {
+      // For a small move t = e_i + log E_p[exp e], expm1 keeps its digits; for a large one the product may overflow where
+      // the probability has underflowed, hence one exponential.
+      const double t = e[i] + m.log_mean_exp;
+      b += t < 1 ? y[i] * std::expm1(t) : std::exp(d + t) / m.sum - y[i];
+    }
+    y_bound[i] = std::min(b, 1.0);  // both the value and what is computed lie in [0, 1]
+  }
+}
+
+void log_softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
+  const Moments m(x, e);
+  const double log_sum = std::log(m.sum), common = 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0 + std::fabs(m.max);
+  for (size_t i = 0; i < x.size(); ++i) {
+    y[i] = x[i] - m.max - log_sum;
+    if (!y_bound.empty())
+      y_bound[i] = (std::fabs(x[i]) + common) * kU32 + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
+  }
+}
+
+ValueAndBound log_sum_exp(std::span<const double> x, std::span<const double> e) {
+  if (x.empty()) return {-kInfinity, 0.0};
+  const double max = maximum(x);
+  if (std::isinf(max)) return {max, 0.0};  // exp(inf - inf) would make a NaN of it
+  const Moments m(x, e);
+  const double value = m.max + std::log(m.sum);
+  return {value, (std::fabs(value) + std::fabs(m.max) + m.mean_shift + 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0) *
+                         kU32 + m.log_mean_exp};
+}
+
+namespace {
+
+int64_t softmax_axis(const Node& node, size_t rank) {
+  const int64_t axis = node.attr_int("axis", node.version >= 13 ? -1 : 1);
+  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+}
+
+void infer_softmax(InferContext& c) {
+  require_float(c, 0);
+  const int64_t axis = softmax_axis(c.node, c.shape(0).size());
+  // The flattening form allows axis == rank: rows of one element. So does a vector with the old default, 1.
+  if (c.node.version >= 13 || axis != static_cast<int64_t>(c.shape(0).size())) c.normalized_axis(axis, c.shape(0).size());
+  c.set_output(0, c.dtype(0), c.shape(0));
+}
+
+void hardmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
+  const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
+  std::fill(y.begin(), y.end(), 0.0);
+  if (x.empty()) return;
+  y[best] = 1.0;
+  if (y_bound.empty() || e.empty()) return;
+  // Any element that the inputs' errors can lift to the top may be the one.
+  double floor = -kInfinity;
+  for (size_t i = 0; i < x.size(); ++i) floor = std::max(floor, x[i] - e[i]);
+  int64_t rivals = 0;
+  for (size_t i = 0; i < x.size(); ++i) rivals += x[i] + e[i] >= floor;
+  for (size_t i = 0; i < x.size(); ++i) y_bound[i] = rivals > 1 && x[i] + e[i] >= floor ? 1.0 : 0.0;
+}
+
+using RowFunction = void (*)(std::span<const double>, std::span<const double>, std::span<double>, std::span<double>);
+
+template <RowFunction row_function>
+void eval_softmax(EvalContext& c) {
+  const RefTensor& x = c.in(0);
+  RefTensor& out = float_output(c, 0);
+  const auto axis = static_cast<size_t>(softmax_axis(c.node, x.shape.size()));
+  int64_t n = 1, inner = 1;
+  for (size_t d = axis; d < x.shape.size(); ++d) (c.node.version < 13 || d == axis ? n : inner) *= x.shape[d];
+  if (out.value.empty()) return;
+  const int64_t rows = x.numel() / n;
+#pragma omp parallel
+  {
+    const auto size = static_cast<size_t>(n);
+    std::vector<double> row(size), bound(x.bound.empty() ? 0 : size), y(size), y_bound(c.bounds ? size : 0);
+#pragma omp for
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t base = r / inner * n * inner + r % inner;
+      for (size_t i = 0; i < size; ++i) {
+        const auto at = static_cast<size_t>(base + static_cast<int64_t>(i) * inner);
+        row[i] = x.value[at];
+        if (!bound.empty()) bound[i] = x.bound[at];
+      }
+      std::fill(y_bound.begin(), y_bound.end(), 0.0);
+      row_function(row, bound, y, y_bound);
+      for (size_t i = 0; i < size; ++i) {
+        const auto at = static_cast<size_t>(base + static_cast<int64_t>(i) * inner);
+        out.value[at] = y[i];
+        if (c.bounds) out.bound[at] = y_bound[i];
+      }
+    }
+  }
+  finish_bounds(out);
+}
+
+}  // namespace
+
+std::vector<OpDef> softmax_ops() {
+  return {
+      {"", "Softmax", infer_softmax, eval_softmax<softmax_row>},
+      {"", "LogSoftmax", infer_softmax, eval_softmax<log_softmax_row>},
+      {"", "Hardmax", infer_softmax, eval_softmax<hardmax_row>},
+  };
+}
+
+}  // namespace amdahl
