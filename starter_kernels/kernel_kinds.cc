@@ -10,6 +10,7 @@ namespace amdahl {
 // Order is meaning: the first kind whose lower() accepts a node computes it.
 const std::vector<const KernelKind*>& kernel_kinds() {
   static const std::vector<const KernelKind*> kinds{
+      matmul_kind(),
       // one line a kind
   };
   return kinds;

@@ -1,0 +1,215 @@
+// C[b] = A[b] * B[b], blocked for the cache levels as in BLIS: a block of NC columns and KC rows of B, cut in panels of NR
+// columns that pass through L1; a block of MC rows of A that stays in L2; and a tile of MR x NR of C in registers.
+// The prelude states shapes, strides (in elements), dtypes, THREADS, the knobs and finish(), which scales a sum, applies
+// the epilogue and converts to the type of C.
+
+constexpr int64_t NR = NRV * LANES;
+constexpr int64_t M_TILES = ceil_div(M, MR), N_TILES = ceil_div(N, NR);
+constexpr int ROWS_LEFT = M % MR;                                        // rows of the last tile, 0: it is full
+constexpr int VECS_LEFT = static_cast<int>(ceil_div(N % NR, LANES));     // vectors of the last tile
+constexpr int64_t K_BLOCK = max_of(1, min_of(K, KC));
+constexpr int64_t M_BLOCK = min_of(ceil_div(MC, MR), M_TILES) * MR;      // whole tiles
+constexpr int64_t N_BLOCK = min_of(ceil_div(NC, NR), N_TILES) * NR;
+// One packed panel of a constant B holds all of K; the panels of one block of B hold K_BLOCK.
+constexpr int64_t B_PANEL = (PACK_B ? K : K_BLOCK) * NR;
+
+// ---- tasks: parts of C over threads -------------------------------------------------------------------------------
+
+// Enough parts of a C matrix that BATCH * parts is a multiple of THREADS * TASKS.
+constexpr int64_t gcd_of(int64_t a, int64_t b) { return b == 0 ? a : gcd_of(b, a % b); }
+constexpr int64_t WANTED = THREADS * TASKS;
+constexpr int64_t PARTS = PARTITION == 0 ? 1 : WANTED / gcd_of(BATCH, WANTED);
+constexpr int64_t square_divisor(int64_t n, int64_t d) { return n % d == 0 ? d : square_divisor(n, d - 1); }
+constexpr int64_t root_of(int64_t n, int64_t r) { return (r + 1) * (r + 1) > n ? r : root_of(n, r + 1); }
+constexpr int64_t ROOT = square_divisor(PARTS, root_of(PARTS, 1));
+constexpr int64_t PARTS_M = min_of(M_TILES, PARTITION == 1 ? 1 : PARTITION == 2 ? PARTS : ROOT);
+constexpr int64_t PARTS_N = min_of(N_TILES, PARTITION == 1 ? PARTS : PARTITION == 2 ? 1 : PARTS / ROOT);
+constexpr int64_t TASK_COUNT = BATCH * PARTS_M * PARTS_N;
+constexpr int WORKERS = PARTITION == 0 ? 1 : static_cast<int>(min_of(THREADS, TASK_COUNT));
+
+// Software prefetch: while a panel of B is multiplied, LINES cache lines every UNROLL_K steps of the one PREFETCH panels on
+// are fetched, so that weights that come from DRAM arrive before they are needed.
+constexpr int64_t TILES_A_PANEL = LOOP_ORDER == 0 ? min_of(ceil_div(M_TILES, PARTS_M), M_BLOCK / MR) : 1;
+constexpr int64_t CHUNKS = max_of(1, K_BLOCK / UNROLL_K);
+constexpr int64_t PANEL_LINES = ceil_div(K_BLOCK * NR * static_cast<int64_t>(sizeof(ACC)), 64);
+constexpr int LINES = PREFETCH ? static_cast<int>(ceil_div(PANEL_LINES, TILES_A_PANEL * CHUNKS)) : 0;
+constexpr int64_t FETCHED = LINES * CHUNKS * 64;  // bytes a tile
+
+// ---- packing -------------------------------------------------------------------------------------------------------
+
+// Columns n0 … n0+width of B, rows k0 … k0+depth, to [depth][NR]; columns beyond the width are zero.
+static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, int64_t width, ACC* panel) {
+  const B_T* from = b + k0 * B_ROW + n0 * B_COL;
+  if (width < NR)
+    for (int64_t i = 0; i < depth * NR; ++i) panel[i] = ACC(0);
+  if constexpr (B_COL == 1) {
+    if (width == NR) {
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t n = 0; n < NR; ++n) panel[k * NR + n] = to_acc(from[k * B_ROW + n]);
+    } else {
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t n = 0; n < width; ++n) panel[k * NR + n] = to_acc(from[k * B_ROW + n]);
+    }
+  } else {  // transposed: read along k, 16 steps of one cache line at a time
+    for (int64_t k1 = 0; k1 < depth; k1 += 16)
+      for (int64_t n = 0; n < width; ++n)
+        for (int64_t k = k1; k < min_of(k1 + 16, depth); ++k)
+          panel[k * NR + n] = to_acc(from[k * B_ROW + n * B_COL]);
+  }
+}
+
+// Rows m0 … m0+rows of A to panels of MR rows, [panel][depth][MR]. The last panel's missing rows are never read.
+static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int64_t depth, ACC* block) {
+  for (int64_t i0 = 0; i0 < rows; i0 += MR, block += depth * MR) {
+    const A_T* from = a + (m0 + i0) * A_ROW + k0 * A_COL;
+    const int64_t count = min_of(MR, rows - i0);
+    if (count == MR) {
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t i = 0; i < MR; ++i) block[k * MR + i] = to_acc(from[i * A_ROW + k * A_COL]);
+    } else {
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t i = 0; i < count; ++i) block[k * MR + i] = to_acc(from[i * A_ROW + k * A_COL]);
+    }
+  }
+}
+
+// ---- one tile of C -------------------------------------------------------------------------------------------------
+
+struct Place {
+  int64_t batch, m, n;  // the tile's first element
+  int64_t columns;      // <= NR
+  bool first, last;     // of the blocks of K
+};
+
+// Sums to C. C is read only where an earlier block of K wrote it: before that it may hold anything, NaN included.
+template <int ROWS, int VECS>
+INLINE void store_tile(const Vec (&sum)[ROWS][VECS], const void* const* in, C_T* c, const Place& at) {
+  constexpr bool plain = C_COL == 1 && SAME_C;
+  if (plain && at.columns == VECS * LANES && !(FINISH && at.last)) {
+    UNROLLED for (int i = 0; i < ROWS; ++i) {
+      UNROLLED for (int j = 0; j < VECS; ++j) {
+        ACC* to = reinterpret_cast<ACC*>(c + i * C_ROW) + j * LANES;
+        store(to, at.first ? sum[i][j] : sum[i][j] + load(to));
+      }
+    }
+    return;
+  }
+  alignas(64) ACC tile[ROWS][VECS * LANES];
+  UNROLLED for (int i = 0; i < ROWS; ++i) {
+    UNROLLED for (int j = 0; j < VECS; ++j) *reinterpret_cast<Vec*>(&tile[i][j * LANES]) = sum[i][j];
+  }
+  for (int i = 0; i < ROWS; ++i) {
+    C_T* row = c + i * C_ROW;
+    if (!at.first)
+      for (int64_t n = 0; n < at.columns; ++n) tile[i][n] += to_acc(row[n * C_COL]);
+    if (!at.last) {
+      for (int64_t n = 0; n < at.columns; ++n) row[n * C_COL] = from_acc(tile[i][n]);
+    } else if (at.columns == VECS * LANES) {
+#pragma omp simd
+      for (int64_t n = 0; n < VECS * LANES; ++n) row[n * C_COL] = finish(tile[i][n], in, at.batch, at.m + i, at.n + n);
+    } else {
+      for (int64_t n = 0; n < at.columns; ++n) row[n * C_COL] = finish(tile[i][n], in, at.batch, at.m + i, at.n + n);
+    }
+  }
+}
+
+template <int ROWS, int VECS>
+static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, const void* const* in, C_T* c,
+                         const Place& at) {
+  constexpr int64_t row = PACK_A ? 1 : A_ROW, column = PACK_A ? MR : A_COL;
+  Vec sum[ROWS][VECS];
+  multiply_tile<ROWS, VECS, row, column, NR, LINES>(a, b, depth, next, sum);
+  store_tile<ROWS, VECS>(sum, in, c, at);
+}
+
+// ---- one task: rows m_begin … m_end of columns n_begin … n_end -------------------------------------------------------
+
+struct Task {
+  int64_t batch, m_begin, m_end, n_begin, n_end;
+};
+
+static void run_task(const void* const* in, void* const* out, const Task& task, ACC* a_block, ACC* b_block) {
+  const A_T* a = static_cast<const A_T*>(in[0]) + A_OFFSET + a_batch(task.batch);
+  const B_T* b = static_cast<const B_T*>(in[1]) + (PACK_B ? 0 : B_OFFSET + b_batch(task.batch));
+  C_T* c = static_cast<C_T*>(out[0]) + C_OFFSET + c_batch(task.batch);
+  if constexpr (PACK_B) {
+    if (B_BATCHED) b = reinterpret_cast<const B_T*>(static_cast<const ACC*>(in[1]) + task.batch * N_TILES * B_PANEL);
+  }
+
+  for (int64_t n1 = task.n_begin; n1 < task.n_end; n1 += N_BLOCK) {
+    const int64_t n2 = min_of(n1 + N_BLOCK, task.n_end);
+    for (int64_t k1 = 0; k1 < max_of(1, K); k1 += K_BLOCK) {
+      const int64_t depth = min_of(K_BLOCK, K - k1);
+      const ACC* b_panels;
+      if constexpr (PACK_B) {
+        b_panels = reinterpret_cast<const ACC*>(b) + n1 / NR * B_PANEL + k1 * NR;
+      } else {
+        for (int64_t n = n1; n < n2; n += NR)
+          pack_b_panel(b, k1, depth, n, min_of(NR, n2 - n), b_block + (n - n1) / NR * B_PANEL);
+        b_panels = b_block;
+      }
+      for (int64_t m1 = task.m_begin; m1 < task.m_end; m1 += M_BLOCK) {
+        const int64_t m2 = min_of(m1 + M_BLOCK, task.m_end);
+        if constexpr (PACK_A) pack_a_block(a, m1, m2 - m1, k1, depth, a_block);
+
+        const auto tile = [&](int64_t m, int64_t n) {
+          const ACC* a_tile;
+          if constexpr (PACK_A) a_tile = a_block + (m - m1) * depth;
+          else a_tile = reinterpret_cast<const ACC*>(a + m * A_ROW + k1 * A_COL);
+          const ACC* b_tile = b_panels + (n - n1) / NR * B_PANEL;
+          const char* next = reinterpret_cast<const char*>(b_tile + PREFETCH * B_PANEL) +
+                             (LOOP_ORDER == 0 ? (m - m1) / MR * FETCHED : 0);
+          const Place at{task.batch, m, n, min_of(NR, N - n), k1 == 0, k1 + depth >= K};
+          C_T* to = c + m * C_ROW + n * C_COL;
+          const bool short_rows = ROWS_LEFT > 0 && m + MR > M, short_columns = VECS_LEFT > 0 && n + NR > N;
+          if (!short_rows && !short_columns) compute_tile<MR, NRV>(a_tile, b_tile, depth, next, in, to, at);
+          if constexpr (ROWS_LEFT > 0)
+            if (short_rows && !short_columns) compute_tile<ROWS_LEFT, NRV>(a_tile, b_tile, depth, next, in, to, at);
+          if constexpr (VECS_LEFT > 0)
+            if (!short_rows && short_columns) compute_tile<MR, VECS_LEFT>(a_tile, b_tile, depth, next, in, to, at);
+          if constexpr (ROWS_LEFT > 0 && VECS_LEFT > 0)
+            if (short_rows && short_columns) compute_tile<ROWS_LEFT, VECS_LEFT>(a_tile, b_tile, depth, next, in, to, at);
+        };
+        if constexpr (LOOP_ORDER == 0) {  // a panel of B stays in L1 while A streams from L2
+          for (int64_t n = n1; n < n2; n += NR)
+            for (int64_t m = m1; m < m2; m += MR) tile(m, n);
+        } else {  // a panel of A stays in L1 while B streams
+          for (int64_t m = m1; m < m2; m += MR)
+            for (int64_t n = n1; n < n2; n += NR) tile(m, n);
+        }
+      }
+    }
+  }
+}
+
+// ---- the interface -------------------------------------------------------------------------------------------------
+
+// Scratch of a thread, in whole cache lines.
+constexpr int64_t A_BLOCK_SIZE = PACK_A ? ceil_div(M_BLOCK * K_BLOCK, 16) * 16 : 0;
+constexpr int64_t B_BLOCK_SIZE = PACK_B ? 0 : ceil_div(N_BLOCK * K_BLOCK, 16) * 16;
+
+extern "C" size_t amdahl_workspace_bytes(void) { return sizeof(ACC) * WORKERS * (A_BLOCK_SIZE + B_BLOCK_SIZE); }
+
+extern "C" size_t amdahl_packed_bytes(int input) {
+  return PACK_B && input == 1 ? sizeof(ACC) * (B_BATCHED ? BATCH : 1) * N_TILES * B_PANEL : 0;
+}
+
+extern "C" void amdahl_pack(int, const void* raw, void* packed) {
+  if constexpr (PACK_B) {
+    for (int64_t batch = 0; batch < (B_BATCHED ? BATCH : 1); ++batch)
+      for (int64_t j = 0; j < N_TILES; ++j)
+        pack_b_panel(static_cast<const B_T*>(raw) + B_OFFSET + b_batch(batch), 0, K, j * NR, min_of(NR, N - j * NR),
+                     static_cast<ACC*>(packed) + (batch * N_TILES + j) * B_PANEL);
+  }
+}
+
+extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
+#pragma omp parallel for num_threads(WORKERS) schedule(SCHEDULE)
+  for (int64_t t = 0; t < TASK_COUNT; ++t) {
+    const int64_t batch = t / (PARTS_M * PARTS_N), pm = t / PARTS_N % PARTS_M, pn = t % PARTS_N;
+    ACC* mine = static_cast<ACC*>(workspace) + omp_get_thread_num() * (A_BLOCK_SIZE + B_BLOCK_SIZE);
+    const Task task{batch, pm * M_TILES / PARTS_M * MR, min_of(M, (pm + 1) * M_TILES / PARTS_M * MR),
+                    pn * N_TILES / PARTS_N * NR, min_of(N, (pn + 1) * N_TILES / PARTS_N * NR)};
+    run_task(in, out, task, mine, mine + A_BLOCK_SIZE);
+  }
+}

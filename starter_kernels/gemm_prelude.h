@@ -1,0 +1,46 @@
+#pragma once
+// What the generators of the dense kinds (matmul, attention, fused_mlp) share: pieces of prelude text, and small graphs.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "starter_kernels/problem.h"
+
+namespace amdahl {
+
+// Type that products of `dtype` are summed in: fp32 for f16 and bf16, else the type itself.
+DType accumulator_of(DType dtype);
+std::string storage_type(DType dtype);  // C type in memory; bf16 is uint16_t
+
+// Includes, `typedef … ACC`, and to_acc(T) / from_acc for the storage types of the operands (the last one is the output's).
+std::string gemm_types(DType acc, const std::vector<DType>& operands);
+
+// `static inline int64_t NAME(int64_t batch)`: offset of matrix number `batch` of the first `dims` dimensions.
+std::string batch_offset(const std::string& name, const Access& access, size_t dims);
+// ", batch / 12 % 3, batch / 4 % 3 …": the indices that a row-major `batch` number stands for.
+std::string batch_indices(const Shape& shape, size_t dims);
+
+// Bytes of the distinct elements that an access names (broadcast dimensions count once).
+double touched_bytes(const Access& access);
+
+// A value as it is read at every point of `shape` (numpy broadcast).
+Access broadcast_access(const Value& value, const Shape& shape);
+
+// Small graphs for KernelKind::examples().
+class ExampleGraph {
+ public:
+  explicit ExampleGraph(const std::string& name) { graph_.name = name; }
+  ValueId input(const std::string& name, DType dtype, Shape shape);
+  ValueId weight(const std::string& name, DType dtype, Shape shape);  // seeded numbers
+  ValueId ints(const std::string& name, std::vector<int64_t> values);
+  ValueId node(const std::string& op, std::vector<ValueId> inputs, DType dtype, Shape shape,
+               std::map<std::string, Attribute> attributes = {}, int version = 17);
+  Graph finish();  // the last node's output is the graph's
+
+ private:
+  Graph graph_;
+};
+
+}  // namespace amdahl
