@@ -286,6 +286,7 @@ std::vector<Graph> Matmul::examples() const {
   add("broadcast batches", "MatMul", f32, {1, 3, 5, 8}, {2, 1, 8, 7}, {2, 3, 5, 7}, false);
   add("batched weights", "MatMul", f32, {3, 4, 20}, {3, 20, 34}, {3, 4, 34}, true);
   add("several blocks", "MatMul", f32, {49, 300}, {300, 150}, {49, 150}, true);
+  add("several blocks, bias", "Gemm", f32, {13, 270}, {270, 34}, {13, 34}, true, {}, Shape{34});
   add("transposed B, bias", "Gemm", f32, {5, 40}, {33, 40}, {5, 33}, true, {{"transB", yes}}, Shape{33});
   add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, {13, 18}, false,
       {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});
