@@ -1,0 +1,72 @@
+#pragma once
+// What this machine can do at most, measured: operations a second by vector width and thread count, bytes a second by
+// memory level. The roofline of every step is drawn from these, so they are attainable figures, not data-sheet ones.
+//
+// Each figure is the upper decile of short repetitions: other tenants of a shared machine only ever lower a rate, and a
+// single lucky repetition does not set it. `spread` says how far the median lies below.
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/machine.h"
+
+namespace amdahl {
+
+enum class MemoryLevel { kL1, kL2, kL3, kDram };
+std::string_view name_of(MemoryLevel level);  // "L1", "L2", "L3", "DRAM"
+
+struct ArithmeticCeiling {
+  std::string form;        // "512-bit fp32"
+  int threads = 1;
+  bool fp32 = true;        // part of the fp32 peak (not bf16)
+  double gflops = 0;       // 1e9 operations a second, a multiply-add counts two
+  double spread = 0;       // 1 - median / gflops
+};
+
+struct BandwidthCeiling {
+  MemoryLevel level = MemoryLevel::kL1;
+  std::string pattern;     // "read, 1 stream", "read, 4 streams", "triad" (two reads and a write)
+  int threads = 1;
+  int64_t bytes = 0;       // touched by all threads together
+  double gbs = 0;          // 1e9 bytes a second; a write counts once
+  double spread = 0;
+};
+
+struct Ceilings {
+  std::vector<ArithmeticCeiling> arithmetic;
+  std::vector<BandwidthCeiling> bandwidth;
+  double noise = 0;          // robust sd of log(tA / tB), A and B the same code in alternating segments of ~1 ms
+  double barrier_seconds = 0;  // an empty parallel region on all cores: the least a threaded call costs
+  double busy = 0;           // share of repetitions that other programs held up; over 0.2 the figures deserve a second look
+  int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
+  std::string machine;       // MachineInfo::fingerprint()
+  int64_t measured_at = 0;   // Unix time
+  double took_seconds = 0;
+
+  // 1e9 operations a second in fp32 at this thread count, between the measured counts by straight line.
+  double peak_gflops(int threads) const;
+  // Best pattern, likewise.
+  double bandwidth_gbs(MemoryLevel level, int threads) const;
+  // Smallest level that holds `bytes` spread over `threads` cores (L3 and DRAM are shared).
+  MemoryLevel level_of(double bytes, int threads) const;
+};
+
+using CeilingsProgress = std::function<void(double fraction, const std::string& what)>;
+
+// Takes about two seconds.
+Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress = {});
+
+// From `cache_dir`/ceilings-<fingerprint>.json when there is one of this machine, else measured and written there. A cache that
+// cannot be read is measured again; one that cannot be written is not an error. `fresh` measures in any case.
+Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh = false,
+                         const CeilingsProgress& progress = {});
+
+// "3 minutes", "2 days".
+std::string age_text(int64_t since_unix);
+
+void to_json(nlohmann::json& j, const Ceilings& c);
+void from_json(const nlohmann::json& j, Ceilings& c);
+
+}  // namespace amdahl

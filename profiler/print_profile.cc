@@ -1,0 +1,199 @@
+#include "profiler/print_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace amdahl {
+namespace {
+
+// Three digits, whatever the size: "1.24", "12.4", "124".
+std::string three_digits(double x) {
+  if (x >= 99.95) return fmt::format("{:.0f}", x);
+  if (x >= 9.995) return fmt::format("{:.1f}", x);
+  return fmt::format("{:.2f}", x);
+}
+
+// Display columns: UTF-8 continuation bytes take none.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string cut(const std::string& text, size_t width) {
+  if (width_of(text) <= width) return text;
+  std::string out;
+  size_t used = 0;
+  for (size_t i = 0; i < text.size() && used < width - 1;) {
+    size_t end = i + 1;
+    while (end < text.size() && (text[end] & 0xc0) == 0x80) ++end;
+    out.append(text, i, end - i);
+    i = end;
+    ++used;
+  }
+  return out + "…";
+}
+
+std::string left(const std::string& text, size_t width) {
+  const std::string fitting = cut(text, width);
+  return fitting + std::string(width - width_of(fitting), ' ');
+}
+std::string right(const std::string& text, size_t width) {
+  const size_t used = width_of(text);
+  return used < width ? std::string(width - used, ' ') + text : text;
+}
+
+constexpr size_t kComputes = 35;
+
+std::string row(const std::string& rank, const std::string& kind, const std::string& computes, const std::string& count,
+                const std::string& time, const std::string& share, const std::string& rate, const std::string& limit,
+                const std::string& won, const std::string& model) {
+  return right(rank, 2) + " " + left(kind, 9) + " " + left(computes, kComputes) + right(count, 4) + right(time, 8) +
+         right(share, 7) + right(rate, 10) + " " + left(limit, 7) + right(won, 8) + right(model, 7) + "\n";
+}
+
+// What the group achieves in the unit that limits it: GF/s against the arithmetic peak, GB/s against a level's bandwidth.
+std::string achieved(const StepProfile& step, double seconds) {
+  if (seconds <= 0) return "";
+  if (step.floor.bound == Bound::kCompute) return three_digits(step.cost.flops / seconds / 1e9) + " GF/s";
+  return three_digits(step.bytes() / seconds / 1e9) + " GB/s";
+}
+
+std::string percent(double share) { return fmt::format("{:.1f}%", share * 100); }
+std::string milliseconds(double seconds) { return three_digits(seconds * 1e3); }
+
+std::string count_text(double n) {
+  if (n >= 1e12) return three_digits(n / 1e12) + " T";
+  if (n >= 1e9) return three_digits(n / 1e9) + " G";
+  if (n >= 1e6) return three_digits(n / 1e6) + " M";
+  if (n >= 1e3) return three_digits(n / 1e3) + " k";
+  return three_digits(n) + " ";
+}
+
+std::string size_text(int64_t bytes) {
+  if (bytes >= 10 << 20) return fmt::format("{} MiB", bytes >> 20);
+  return fmt::format("{} KiB", bytes >> 10);
+}
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  if (seconds >= 0.9995) return three_digits(seconds) + " s";
+  if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3) + " ms";
+  return three_digits(seconds * 1e6) + " µs";
+}
+
+std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows) {
+  const double peak = ceilings.peak_gflops(profile.threads) * 1e9;
+  const double rate = profile.flops() / profile.seconds;
+  std::string out = fmt::format(
+      "{} a run on {} thread{} (median of {}, spread {:.1f}%)\n"
+      "{}FLOP a run: {}FLOP/s, {:.0f}% of the measured fp32 peak of {}FLOP/s\n"
+      "every step at its roofline: {}, {:.2f}x faster\n\n",
+      time_text(profile.seconds), profile.threads, profile.threads == 1 ? "" : "s", profile.runs, profile.spread * 100,
+      count_text(profile.flops()), count_text(rate), peak > 0 ? rate / peak * 100 : 0, count_text(peak),
+      time_text(profile.floor_seconds), profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
+  out += row("", "kind", "computes", "×", "ms", "share", "achieved", "limit", "to win", "model");
+
+  std::map<int, const StepProfile*> step_of;
+  for (const StepProfile& step : profile.steps) step_of[step.step] = &step;
+  GroupProfile rest;
+  int number = 0;
+  for (const GroupProfile& group : profile.ranking) {
+    if (++number > rows) {
+      rest.steps.insert(rest.steps.end(), group.steps.begin(), group.steps.end());
+      rest.seconds += group.seconds;
+      rest.share += group.share;
+      rest.winnable_seconds += group.winnable_seconds;
+      continue;
+    }
+    const StepProfile& first = *step_of.at(group.steps.front());
+    out += row(std::to_string(number), first.kind, first.computes, std::to_string(group.steps.size()),
+               milliseconds(group.seconds), percent(group.share),
+               achieved(first, group.seconds / static_cast<double>(group.steps.size())),
+               std::string(name_of(first.floor.bound)), milliseconds(group.winnable_seconds),
+               three_digits(group.speedup_if_won) + "x");
+  }
+  if (!rest.steps.empty())
+    out += row("", "", fmt::format("{} more groups", profile.ranking.size() - static_cast<size_t>(rows)),
+               std::to_string(rest.steps.size()), milliseconds(rest.seconds), percent(rest.share), "", "",
+               milliseconds(rest.winnable_seconds), "");
+  out +=
+      "\n×: equal steps. limit: what bounds the step on this machine. to win: ms above its roofline.\n"
+      "model: speedup of the whole model if that were won.\n";
+  return out;
+}
+
+std::string counters_text(const CounterReading& reading, int runs) {
+  std::string out = "a run: ";
+  for (size_t i = 0; i < reading.values.size(); ++i) {
+    const CounterReading::Value& v = reading.values[i];
+    const double each = v.count / std::max(1, runs);
+    if (v.name == "processor seconds")
+      out += fmt::format("{}{} processor time", i ? ", " : "", time_text(each));
+    else
+      out += fmt::format("{}{}{}{}", i ? ", " : "", v.scaled ? "~" : "", count_text(each), v.name);
+  }
+  const auto* cycles = reading.find("cycles");
+  const auto* instructions = reading.find("instructions");
+  if (cycles && instructions && cycles->count > 0)
+    out += fmt::format(" ({:.2f} instructions a cycle)", instructions->count / cycles->count);
+  out += "\n";
+  if (!reading.hardware) out += fmt::format("no hardware counters: {}\n", reading.why);
+  if (reading.hardware && reading.coverage < 0.999)
+    out += fmt::format("~: counters were shared; estimated from {:.0f}% of the time\n", reading.coverage * 100);
+  return out;
+}
+
+std::string ceilings_table(const Ceilings& c) {
+  std::string out;
+  std::vector<int> threads;
+  for (const ArithmeticCeiling& a : c.arithmetic)
+    if (std::find(threads.begin(), threads.end(), a.threads) == threads.end()) threads.push_back(a.threads);
+  const auto header = [&](const std::string& title, const std::string& unit) {
+    out += left(title, 28);
+    for (int t : threads) out += right(fmt::format("{} thread{}", t, t == 1 ? "" : "s"), 12);
+    out += "   " + unit + "\n";
+  };
+  header("arithmetic", "GFLOP/s");
+  for (const ArithmeticCeiling& a : c.arithmetic) {
+    if (a.threads != threads.front()) continue;
+    out += left("  " + a.form, 28);
+    for (int t : threads)
+      for (const ArithmeticCeiling& b : c.arithmetic)
+        if (b.form == a.form && b.threads == t) out += right(three_digits(b.gflops), 12);
+    out += "\n";
+  }
+  header("bandwidth", "GB/s");
+  for (const BandwidthCeiling& a : c.bandwidth) {
+    if (a.threads != threads.front()) continue;
+    out += left(fmt::format("  {:<4} {}", name_of(a.level), a.pattern), 28);
+    for (int t : threads)
+      for (const BandwidthCeiling& b : c.bandwidth)
+        if (b.level == a.level && b.pattern == a.pattern && b.threads == t) out += right(three_digits(b.gbs), 12);
+    out += a.level == MemoryLevel::kDram ? "\n" : fmt::format("   of {} a thread\n", size_text(a.bytes));
+  }
+  return out;
+}
+
+nlohmann::json profile_json(const Profile& profile) {
+  nlohmann::json j = {{"threads", profile.threads}, {"runs", profile.runs},
+                      {"seconds", profile.seconds}, {"spread", profile.spread},
+                      {"floor_seconds", profile.floor_seconds}, {"flops", profile.flops()}};
+  j["steps"] = nlohmann::json::array();
+  j["ranking"] = nlohmann::json::array();
+  for (const StepProfile& s : profile.steps)
+    j["steps"].push_back({{"step", s.step}, {"kind", s.kind}, {"computes", s.computes}, {"nodes", s.nodes},
+                          {"signature", s.signature}, {"seconds", s.seconds}, {"spread", s.spread},
+                          {"flops", s.cost.flops}, {"bytes", s.bytes()}, {"weight_bytes", s.cost.weight_bytes},
+                          {"intensity", s.intensity()}, {"floor_seconds", s.floor.seconds},
+                          {"bound", name_of(s.floor.bound)}});
+  for (const GroupProfile& g : profile.ranking)
+    j["ranking"].push_back({{"steps", g.steps}, {"seconds", g.seconds}, {"floor_seconds", g.floor_seconds},
+                            {"share", g.share}, {"winnable_seconds", g.winnable_seconds},
+                            {"speedup_if_won", g.speedup_if_won}});
+  return j;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,77 @@
+#pragma once
+// Where the time of a plan goes, and what could be won back: every step against its own roofline, equal windows taken
+// together, ranked by the milliseconds between what they take and what this machine allows (Amdahl's law).
+//
+// The floor of a step is the larger of two times: its operations at the fp32 peak, and its bytes at the bandwidth of the
+// level they come from, both at the plan's thread count. Which level:
+//  - weights come from the smallest level that holds everything one run touches (all weights and the largest step's
+//    activations): by the time a weight is used again, the rest of the model has passed through;
+//  - activations come from the smallest level that holds the step's own bytes: they were written just before.
+// A step that runs below its floor (the level was guessed too far out) has nothing to win, never a negative amount.
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "profiler/ceilings.h"
+
+namespace amdahl {
+
+enum class Bound { kCompute, kL1, kL2, kL3, kDram };
+std::string_view name_of(Bound bound);  // "compute", "L1", …
+
+struct StepCost {
+  double flops = 0;
+  double weight_bytes = 0, activation_bytes = 0;
+};
+struct Floor {
+  double seconds = 0;
+  Bound bound = Bound::kCompute;
+};
+// `run_bytes`: what one run of the model touches.
+Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilings& ceilings);
+
+struct StepProfile {
+  int step = 0;
+  std::string kind;
+  std::string computes;          // "MatMul [1, 128, 768] x [768, 3072]", for people
+  std::vector<NodeId> nodes;
+  std::string signature;
+  double seconds = 0;            // in place, median over the runs
+  double spread = 0;             // robust sd over the runs, relative
+  StepCost cost;
+  Floor floor;
+
+  double bytes() const { return cost.weight_bytes + cost.activation_bytes; }
+  double intensity() const { return bytes() > 0 ? cost.flops / bytes() : 0; }  // operations a byte
+};
+
+// Steps of equal signature: a win for one is a win for all.
+struct GroupProfile {
+  std::vector<int> steps;        // of the plan
+  double seconds = 0, floor_seconds = 0;  // all of them together
+  double share = 0;              // of the model
+  double winnable_seconds = 0;
+  double speedup_if_won = 1;     // of the whole model, if this group ran at its floor
+};
+
+struct Profile {
+  int threads = 1;
+  int runs = 0;
+  double seconds = 0;            // a run: median of the runs' sums
+  double spread = 0;
+  double floor_seconds = 0;      // all steps at their floors
+  std::vector<StepProfile> steps;    // in plan order
+  std::vector<GroupProfile> ranking;  // most winnable first
+
+  double flops() const;
+};
+
+// The arithmetic alone: groups by signature, ranks. Fills `ranking` and `floor_seconds` from `steps` and `seconds`.
+void rank(Profile& profile);
+
+// samples[run][step]: seconds of every step of `plan` in every timed run of the whole model; at least one run.
+Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std::vector<double>>& samples,
+                     const Ceilings& ceilings);
+
+}  // namespace amdahl

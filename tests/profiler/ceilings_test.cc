@@ -1,0 +1,55 @@
+#include "profiler/ceilings.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "profiler/ceiling_loops.h"
+#include "profiler/print_profile.h"
+
+namespace amdahl {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CeilingsCache : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::temp_directory_path() / ("amdahl-ceilings-" + std::to_string(getpid()));
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  fs::path dir_;
+};
+
+TEST_F(CeilingsCache, MeasuresEveryLevelOnceAndReadsItBack) {
+  int calls = 0;
+  const auto count = [&](double, const std::string&) { ++calls; };
+  const Ceilings first = cached_ceilings(this_machine(), dir_, false, count);
+  EXPECT_GT(calls, 0);
+  for (MemoryLevel level : {MemoryLevel::kL1, MemoryLevel::kL2, MemoryLevel::kL3, MemoryLevel::kDram})
+    EXPECT_GT(first.bandwidth_gbs(level, 1), 0) << name_of(level);
+  EXPECT_GT(first.peak_gflops(1), 0);
+  EXPECT_FALSE(ceilings_table(first).empty());
+
+  calls = 0;
+  const Ceilings second = cached_ceilings(this_machine(), dir_, false, count);
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(nlohmann::json(second), nlohmann::json(first));
+
+  // A cache cut short is measured again, not believed and not an error.
+  for (const auto& entry : fs::directory_iterator(dir_)) std::ofstream(entry.path()) << "{\"format\": 1,";
+  const auto stop = [](double, const std::string&) { throw std::runtime_error("measuring"); };
+  EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
+  EXPECT_THROW(cached_ceilings(this_machine(), dir_, true, stop), std::runtime_error);
+}
+
+TEST(CeilingLoops, EveryArchitectureHasABaseline) {
+  bool base = false;
+  for (const ArithmeticLoop& loop : arithmetic_loops()) base |= !*loop.needs && loop.fp32;
+  EXPECT_TRUE(base);
+}
+
+}  // namespace
+}  // namespace amdahl
