@@ -12,6 +12,8 @@ const std::vector<const KernelKind*>& kernel_kinds() {
   static const std::vector<const KernelKind*> kinds{
       matmul_kind(),
       // one line a kind
+      conv_kind(),
+      pool_kind(),
   };
   return kinds;
 }

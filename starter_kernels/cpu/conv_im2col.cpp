@@ -1,0 +1,192 @@
+// Convolution as a matrix product, out[o, p] = sum over k of w[o, k] * x[k, p], for every image and group. k runs over
+// (channel, tap), p over output pixels. The im2col matrix is never stored: panels of KC x NR of it are packed as needed.
+//
+// Blocking (Goto): a packed panel B (KC x NR) stays in L1 while MR rows of w at a time stream past it; the KC columns of w
+// stay in L2 over the PANELS panels of a block. A tile holds MR * NV accumulators: 8 x 3 vectors leave room for three of B,
+// and each step of k loads 3 + 8 (broadcast) operands for 24 FMAs: the two FMA ports are the limit, not the two load ports.
+
+typedef float vec __attribute__((vector_size(4 * VLEN), aligned(4), may_alias));
+
+constexpr int64_t CG = C / G, OG = O / G, TAPS = KD * KH * KW, K = CG * TAPS, P = OD * OH * OW;
+constexpr bool BY_CHANNELS = PARTITION == 1;
+constexpr int64_t NR = NV * VLEN, KB = KC < K ? KC : K;
+constexpr int64_t O_TILES = (OG + MR - 1) / MR, P_VECS = (P + VLEN - 1) / VLEN;
+// A 1x1 convolution without stride or padding reads x as it is: row k is channel k.
+constexpr bool POINTWISE = TAPS == 1 && SD * SH * SW == 1 && PAD_D + PAD_H + PAD_W == 0 && ID == OD && IH == OH && IW == OW;
+constexpr int64_t PREPARED = POINTWISE ? 0 : C * CHANNEL + VLEN;    // floats; a vector of slack for the last copy
+constexpr int64_t PARTIAL = KB < K ? PANELS * O_TILES * MR * NR : 0;
+constexpr int64_t PANEL = KB * NR + VLEN;
+constexpr int64_t THREAD_FLOATS = (PANEL + PARTIAL + 31) / 16 * 16;
+
+extern "C" size_t amdahl_workspace_bytes(void) { return 4 * ((PREPARED + 15) / 16 * 16 + THREADS * THREAD_FLOATS); }
+extern "C" size_t amdahl_packed_bytes(int input) { return PACK_W && input == 1 ? 4 * G * O_TILES * K * MR : 0; }
+
+// Tiles of MR output channels, k outermost: [group][tile][k][MR], the order in which the tile loop reads.
+extern "C" void amdahl_pack(int, const void* raw, void* packed) {
+  const float* w = static_cast<const float*>(raw);
+  float* to = static_cast<float*>(packed);
+  for (int64_t g = 0; g < G; ++g)
+    for (int64_t tile = 0; tile < O_TILES; ++tile)
+      for (int64_t k = 0; k < K; ++k)
+        for (int64_t m = 0; m < MR; ++m) {
+          const int64_t o = tile * MR + m;
+          *to++ = o < OG ? w[(g * OG + o) * K + k] : 0.0f;
+        }
+}
+
+struct Weights {
+  const float* base;  // of this group
+  // Element (tile, k, m) of the tile, without packing a row of w each m.
+  const float* at(int64_t tile, int64_t k) const {
+    return PACK_W ? base + (tile * K + k) * MR : base + tile * MR * K + k;
+  }
+  static constexpr int64_t STEP_K = PACK_W ? MR : 1, STEP_M = PACK_W ? 1 : K;
+};
+
+// Rows k0 … k0+kc of the im2col matrix at pixels p … p+n, to b[k][NR]. Copies whole vectors: a segment's overhang is
+// overwritten by the next one, the last one's falls in the slack.
+static void pack_panel(const float* x, float* b, int64_t k0, int64_t kc, int64_t p, int64_t n) {
+  if constexpr (POINTWISE) {
+    for (int64_t k = 0; k < kc; ++k) {
+      const float* from = x + (k0 + k) * P + p;
+      float* to = b + k * NR;
+      if (n == NR) {
+        for (int64_t j = 0; j < NR; j += VLEN) *(vec*)(to + j) = *(const vec*)(from + j);
+      } else {
+        for (int64_t j = 0; j < n; ++j) to[j] = from[j];
+        for (int64_t j = n; j < NR; ++j) to[j] = 0;
+      }
+    }
+  } else {
+    // Pieces of output rows in this panel: where they start in a prepared plane and how long they are.
+    int64_t start[NR], length[NR], pieces = 0;
+    for (int64_t q = p; q < p + n;) {
+      const int64_t ow = q % OW, oh = q / OW % OH, od = q / (OW * OH);
+      const int64_t len = OW - ow < p + n - q ? OW - ow : p + n - q;
+      start[pieces] = od * SD * PLANE + oh * WQ + ow;
+      length[pieces++] = len;
+      q += len;
+    }
+    for (int64_t k = 0; k < kc; ++k) {
+      const int64_t c = (k0 + k) / TAPS, tap = (k0 + k) % TAPS;
+      const float* plane = x + c * CHANNEL + tap_offset(tap / (KH * KW), tap / KW % KH, tap % KW);
+      float* to = b + k * NR;
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const float* from = plane + start[piece];
+        const int64_t len = length[piece];
+        for (int64_t j = 0; j < len; j += VLEN) *(vec*)(to + j) = *(const vec*)(from + j);
+        to += len;
+      }
+      for (float* end = b + (k + 1) * NR; to < end;) *to++ = 0;
+    }
+  }
+}
+
+// One tile: ROWS channels by VECS vectors of pixels over kc steps. `first`: starts from zero, else from `partial`;
+// `last`: applies the epilogue and writes `n` pixels of out, else leaves the sums in `partial` ([MR][NR]).
+template <int ROWS, int VECS>
+static void tile(const float* w, const float* b, int64_t kc, float* partial, bool first, bool last, float* out, int64_t n,
+                 const void* const* in, int64_t image, int64_t o, int64_t p) {
+  vec acc[ROWS][VECS];
+#pragma GCC unroll 16
+  for (int m = 0; m < ROWS; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < VECS; ++v) acc[m][v] = first ? vec{} : *(const vec*)(partial + m * NR + v * VLEN);
+  for (int64_t k = 0; k < kc; ++k) {
+    vec row[VECS];
+#pragma GCC unroll 8
+    for (int v = 0; v < VECS; ++v) row[v] = *(const vec*)(b + k * NR + v * VLEN);
+    if constexpr (PREFETCH > 0) __builtin_prefetch(w + (k + PREFETCH) * Weights::STEP_K);
+#pragma GCC unroll 16
+    for (int m = 0; m < ROWS; ++m)
+#pragma GCC unroll 8
+      for (int v = 0; v < VECS; ++v) acc[m][v] += w[k * Weights::STEP_K + m * Weights::STEP_M] * row[v];
+  }
+  if (!last) {
+#pragma GCC unroll 16
+    for (int m = 0; m < ROWS; ++m)
+#pragma GCC unroll 8
+      for (int v = 0; v < VECS; ++v) *(vec*)(partial + m * NR + v * VLEN) = acc[m][v];
+    return;
+  }
+  // One row at a time through memory: the epilogue is scalar text that the compiler vectorises over pixels.
+#pragma GCC unroll 16
+  for (int m = 0; m < ROWS; ++m) {
+    float sums[VECS * VLEN];
+#pragma GCC unroll 8
+    for (int v = 0; v < VECS; ++v) *(vec*)(sums + v * VLEN) = acc[m][v];
+    float* to = out + m * P;
+    if (n == VECS * VLEN) {
+#pragma omp simd
+      for (int64_t j = 0; j < VECS * VLEN; ++j) to[j] = finish(sums[j], in, image, o + m, p + j);
+    } else {
+#pragma omp simd
+      for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j], in, image, o + m, p + j);
+    }
+  }
+}
+
+template <int ROWS, int VECS = NV>
+static void tile_of(int64_t vecs, const float* w, const float* b, int64_t kc, float* partial, bool first, bool last,
+                    float* out, int64_t n, const void* const* in, int64_t image, int64_t o, int64_t p) {
+  if constexpr (VECS > 1)
+    if (vecs < VECS) return tile_of<ROWS, VECS - 1>(vecs, w, b, kc, partial, first, last, out, n, in, image, o, p);
+  tile<ROWS, VECS>(w, b, kc, partial, first, last, out, n, in, image, o, p);
+}
+
+// Pixel vectors [v0, v1) and channel tiles [t0, t1) of one image and group.
+static void block(const float* x, Weights w, float* out, int64_t v0, int64_t v1, int64_t t0, int64_t t1, float* scratch,
+                  const void* const* in, int64_t image, int64_t group) {
+  float* b = scratch;
+  float* partials = scratch + PANEL;
+  for (int64_t block0 = v0; block0 < v1; block0 += PANELS * NV)
+    for (int64_t k0 = 0; k0 < K; k0 += KB) {
+      const int64_t kc = K - k0 < KB ? K - k0 : KB;
+      for (int64_t panel = 0; panel < PANELS; ++panel) {
+        const int64_t v = block0 + panel * NV;
+        if (v >= v1) break;
+        const int64_t vecs = v1 - v < NV ? v1 - v : NV, p = v * VLEN;
+        const int64_t n = P - p < vecs * VLEN ? P - p : vecs * VLEN;
+        pack_panel(x, b, k0, kc, p, n);
+        for (int64_t t = t0; t < t1; ++t) {
+          float* partial = partials + (panel * O_TILES + t) * MR * NR;
+          const int64_t o = group * OG + t * MR;
+          const auto call = [&](auto kernel) {
+            kernel(vecs, w.at(t, k0), b, kc, partial, k0 == 0, k0 + kc == K, out + t * MR * P + p, n, in, image, o, p);
+          };
+          if (OG % MR != 0 && t == O_TILES - 1) call(tile_of<OG % MR ? OG % MR : MR>);
+          else call(tile_of<MR>);
+        }
+      }
+    }
+}
+
+extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
+  const float* x = static_cast<const float*>(in[0]);
+  const float* w = static_cast<const float*>(in[1]);
+  float* prepared = static_cast<float*>(workspace);
+  float* scratches = prepared + (PREPARED + 15) / 16 * 16;
+  constexpr int64_t WEIGHTS_OF_GROUP = PACK_W ? O_TILES * K * MR : OG * K;
+  for (int64_t image = 0; image < N; ++image) {
+#pragma omp parallel num_threads(THREADS)
+    {
+      if constexpr (!POINTWISE) {
+#pragma omp for collapse(2) schedule(static)
+        for (int64_t c = 0; c < C; ++c)
+          for (int64_t d = 0; d < DP; ++d)
+            prepare_plane(x + (image * C + c) * ID * IH * IW, prepared + c * CHANNEL + d * PLANE, d);
+      }
+      // Contiguous shares of pixel vectors (or of channel tiles) over all groups.
+      const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+      constexpr int64_t UNIT = BY_CHANNELS ? O_TILES : P_VECS;
+      const int64_t from = G * UNIT * me / threads, to = G * UNIT * (me + 1) / threads;
+      for (int64_t g = from / UNIT; g * UNIT < to; ++g) {
+        const int64_t a = from > g * UNIT ? from - g * UNIT : 0, z = to < (g + 1) * UNIT ? to - g * UNIT : UNIT;
+        const float* from_x = POINTWISE ? x + (image * C + g * CG) * P : prepared + g * CG * CHANNEL;
+        block(from_x, Weights{w + g * WEIGHTS_OF_GROUP}, static_cast<float*>(out[0]) + (image * O + g * OG) * P,
+              BY_CHANNELS ? 0 : a, BY_CHANNELS ? P_VECS : z, BY_CHANNELS ? a : 0, BY_CHANNELS ? z : O_TILES,
+              scratches + me * THREAD_FLOATS, in, image, g);
+      }
+    }
+  }
+}
