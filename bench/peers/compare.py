@@ -1,0 +1,167 @@
+"""Interleaved comparison of runtimes on whole models; see README.md beside this file.
+
+Arms take turns in random order; all but the running one are stopped. A turn is one warm-up run and a few timed ones, its figure
+their median. Reported: the median over rounds, and the median and range of the ratio to ONNX Runtime round by round."""
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "mobilenet-v2", "vit-b16"]
+DTYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_, 10: np.float16, 11: np.float64}
+
+
+class Arm:
+    def __init__(self, label, argv, env=None):
+        self.label, self.rounds = label, []
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(env or {})})
+        if not self.process.stdout.readline().startswith("ready"):
+            raise RuntimeError(self.process.stderr.read().strip().split("\n")[-1])
+        self.stop()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def ask(self, line):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        self.stop()
+        return answer
+
+    def turn(self, runs):
+        self.rounds.append(statistics.median(float(t) for t in self.ask(f"run {runs + 1}")[2:]))
+
+    def outputs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.ask(f"save {folder}")
+            return [np.load(os.path.join(folder, f"{i}.npy")) for i in range(len(os.listdir(folder)))]
+
+    def quit(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def write_inputs(path, folder):
+    graph = onnx.load(path, load_external_data=False).graph
+    rng = np.random.default_rng(5)
+    names = []
+    weights = {t.name for t in graph.initializer}
+    for value in graph.input:
+        if value.name in weights:
+            continue
+        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        dtype = DTYPES[value.type.tensor_type.elem_type]
+        if np.issubdtype(dtype, np.floating):
+            a = rng.standard_normal(shape).astype(dtype)
+        elif "mask" in value.name:
+            a = np.ones(shape, dtype)
+        elif "type" in value.name:
+            a = np.zeros(shape, dtype)
+        else:
+            a = rng.integers(0, 1000, shape).astype(dtype)
+        np.save(os.path.join(folder, f"{len(names)}.npy"), a)
+        names.append(value.name)
+    with open(os.path.join(folder, "names.txt"), "w") as out:
+        out.write("".join(n + "\n" for n in names))
+
+
+def relative_norm(got, want):
+    got, want = got.astype(np.float64).ravel(), want.astype(np.float64).ravel()
+    return float(np.linalg.norm(got - want) / max(np.linalg.norm(want), 1e-300))
+
+
+def measure(label, onnx_file, torch_name, session, options, folder):
+    inputs = os.path.join(folder, "inputs")
+    os.makedirs(inputs, exist_ok=True)
+    write_inputs(onnx_file, inputs)
+    py, threads = sys.executable, str(options.threads)
+    wanted = [("starter", [options.arm, onnx_file, inputs, threads]),
+              ("onnxruntime", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "optimised"]),
+              ("onnxruntime plain", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "plain"])]
+    if session:
+        wanted.insert(1, ("tuned", [options.arm, onnx_file, inputs, threads, session]))
+    if torch_name and not options.no_torch:
+        wanted.append(("pytorch eager", [py, f"{HERE}/torch_arm.py", torch_name, inputs, threads]))
+    arms = []
+    env = {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+    for name, argv in wanted:
+        try:
+            arms.append(Arm(name, argv, env if "onnxruntime" not in name else {}))
+        except RuntimeError as error:
+            print(f"  {name}: not measured: {error}", file=sys.stderr)
+    for r in range(options.rounds):
+        order = arms[:]
+        random.shuffle(order)
+        for arm in order:
+            arm.turn(options.runs)
+        print(f"\r  {label}: round {r + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    base = next(a for a in arms if a.label == "onnxruntime")
+    want = base.outputs()
+    rows = {}
+    for arm in arms:
+        ratio = sorted(b / a for a, b in zip(arm.rounds, base.rounds))
+        row = {"ms": statistics.median(arm.rounds), "over_onnxruntime": statistics.median(ratio),
+               "low": ratio[len(ratio) // 10], "high": ratio[-1 - len(ratio) // 10]}
+        if arm.label in ("starter", "tuned"):
+            row["error"] = max(relative_norm(g, w) for g, w in zip(arm.outputs(), want))
+        rows[arm.label] = row
+        arm.quit()
+    return rows
+
+
+def print_table(results):
+    labels = ["starter", "tuned", "onnxruntime", "onnxruntime plain", "pytorch eager"]
+    print("| model | " + " | ".join(f"{l}, ms" for l in labels) + " | tuned over onnxruntime | error |")
+    print("|---" * (len(labels) + 3) + "|")
+    for model, rows in results.items():
+        cells = [f"{rows[l]['ms']:.2f}" if l in rows else "-" for l in labels]
+        tuned = rows.get("tuned") or rows.get("starter")
+        cells.append(f"{tuned['over_onnxruntime']:.2f} ({tuned['low']:.2f} .. {tuned['high']:.2f})" if tuned else "-")
+        cells.append(f"{tuned['error']:.1e}" if tuned else "-")
+        print(f"| {model} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", default=MODELS, help="shipped names or .onnx files (default: all six)")
+    parser.add_argument("--sessions", help="folder with NAME.amdahl; adds the tuned arm")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--json")
+    parser.add_argument("--arm", required=True, help="path of amdahl-bench-arm")
+    parser.add_argument("--program", required=True, help="path of amdahl")
+    options = parser.parse_args()
+    results = {}
+    for model in options.models:
+        with tempfile.TemporaryDirectory() as folder:
+            shipped = not model.endswith(".onnx")
+            path = os.path.join(folder, "model.onnx") if shipped else model
+            if shipped:
+                subprocess.run([options.program, "models", model, "-o", path], check=True, stdout=subprocess.DEVNULL)
+            label = model if shipped else (os.path.basename(os.path.dirname(os.path.abspath(model))) + "/" + os.path.basename(model))
+            session = os.path.join(options.sessions, f"{model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))}.amdahl") if options.sessions else None
+            if session and not os.path.exists(session):
+                print(f"  {label}: no session {session}", file=sys.stderr)
+                session = None
+            results[label] = measure(label, path, model if shipped else None, session, options, folder)
+    print_table(results)
+    if options.json:
+        json.dump(results, open(options.json, "w"), indent=1)
+
+
+main()

@@ -1,0 +1,45 @@
+"""PyTorch, eager, with the architecture as its own libraries define it (random weights): torch_arm.py NAME INPUT_DIR THREADS
+
+Its outputs are not compared: the weights are other random numbers; shapes and work are the same."""
+import sys
+import time
+
+import torch
+
+import arm
+
+name, inputs, threads = sys.argv[1:4]
+start = time.perf_counter()
+torch.set_num_threads(int(threads))
+torch.manual_seed(0)
+
+
+def build(name):
+    if name in ("resnet50", "mobilenet-v2", "vit-b16"):
+        import torchvision.models as tv
+        return {"resnet50": tv.resnet50, "mobilenet-v2": tv.mobilenet_v2, "vit-b16": tv.vit_b_16}[name](weights=None)
+    import transformers as tr
+    if name == "gpt2":
+        return tr.GPT2LMHeadModel(tr.GPT2Config(use_cache=False))
+    if name == "bert-base":
+        return tr.BertModel(tr.BertConfig())
+    if name == "llama-160m":
+        return tr.LlamaForCausalLM(tr.LlamaConfig(hidden_size=768, intermediate_size=@FFN@, num_hidden_layers=12,
+                                                  num_attention_heads=12, vocab_size=32000, use_cache=False))
+    raise SystemExit(f"no PyTorch definition for '{name}'")
+
+
+model = build(name).eval()
+feeds = [torch.from_numpy(a) for a in arm.load_inputs(inputs).values()]
+if name == "bert-base":  # our order of inputs is input_ids, attention_mask, token_type_ids
+    feeds = feeds[:3]
+
+
+def run():
+    with torch.inference_mode():
+        out = model(*feeds)
+    out = out if isinstance(out, torch.Tensor) else out[0]
+    return [out.numpy()]
+
+
+arm.serve(run, (time.perf_counter() - start) * 1e3)
