@@ -24,11 +24,11 @@ Range range_of(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (step > 0) {
     start = clamp(start, 0, size);
     end = clamp(end, 0, size);
-    return {start, step, end > start ? (end - start + step - 1) / step : 0};
+    return {start, step, end > start ? (end - start - 1) / step + 1 : 0};
   }
   start = clamp(start, -1, size - 1);
   end = clamp(end, -1, size - 1);
-  return {start, step, start > end ? (start - end - step - 1) / -step : 0};
+  return {start, step, start > end ? (start - end - 1) / -step + 1 : 0};
 }
 
 // A range a dimension. Attributes before opset 10, then inputs, read through ints(i).

@@ -1,0 +1,164 @@
+// ScatterElements (and its old name Scatter) and ScatterND. Elements land in index order; an uncertain index can land
+// anywhere, so it makes every bound of the output infinite.
+
+#include <fmt/format.h>
+
+#include "graph/ops/copy.h"
+#include "graph/ops/elementwise.h"
+
+namespace amdahl {
+namespace {
+
+enum class Combine { kReplace, kAdd, kMul, kMax, kMin };
+
+Combine combine_of(const Node& node) {
+  const std::string name = node.attr_string("reduction", "none");
+  if (name == "none") return Combine::kReplace;
+  if (name == "add") return Combine::kAdd;
+  if (name == "mul") return Combine::kMul;
+  if (name == "max") return Combine::kMax;
+  if (name == "min") return Combine::kMin;
+  throw Refusal("unknown reduction '" + name + "'");
+}
+
+double combined(Combine how, double a, double b) {
+  switch (how) {
+    case Combine::kReplace: return b;
+    case Combine::kAdd: return a + b;
+    case Combine::kMul: return a * b;
+    case Combine::kMax: return a > b || std::isnan(a) ? a : b;
+    case Combine::kMin: return a < b || std::isnan(a) ? a : b;
+  }
+  return b;
+}
+
+int64_t combined(Combine how, int64_t a, int64_t b, DType dtype) {
+  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
+  const bool less = dtype == DType::kU64 ? ua < ub : a < b;
+  switch (how) {
+    case Combine::kReplace: return b;
+    case Combine::kAdd: return wrap(dtype, static_cast<int64_t>(ua + ub));
+    case Combine::kMul: return wrap(dtype, static_cast<int64_t>(ua * ub));
+    case Combine::kMax: return less ? b : a;
+    case Combine::kMin: return less ? a : b;
+  }
+  return b;
+}
+
+// data[offsets[i] …] = combined(data[…], updates[i …]), `block` elements each.
+void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block) {
+  const RefTensor &updates = c.in(2), &indices = c.in(1);
+  RefTensor& out = c.out(0);
+  const Combine how = combine_of(c.node);
+  out = c.in(0);
+  if (!out.is_float()) {
+    for (size_t i = 0; i < offsets.size(); ++i)
+      for (int64_t j = 0; j < block; ++j) {
+        int64_t& to = out.ints[static_cast<size_t>(offsets[i] + j)];
+        to = combined(how, to, updates.ints[i * static_cast<size_t>(block) + static_cast<size_t>(j)], out.dtype);
+      }
+    if (!out.bound.empty() || !updates.bound.empty() || !indices.bound.empty())
+      out.bound.assign(out.ints.size(), HUGE_VAL);
+    return;
+  }
+  const Precision p = precision_of(out.dtype);
+  if (c.bounds && out.bound.empty()) out.bound.assign(out.value.size(), 0.0);
+  // Sums in any order: each of the n additions rounds at most the sum of magnitudes.
+  std::vector<double> magnitude, additions;
+  const bool sums = c.bounds && how == Combine::kAdd;
+  if (sums) {
+    for (double v : out.value) magnitude.push_back(std::fabs(v));
+    additions.assign(out.value.size(), 0.0);
+  }
+  for (size_t i = 0; i < offsets.size(); ++i)
+    for (int64_t j = 0; j < block; ++j) {
+      const auto at = static_cast<size_t>(offsets[i] + j), from = i * static_cast<size_t>(block) + static_cast<size_t>(j);
+      const double a = out.value[at], b = updates.value[from], z = combined(how, a, b);
+      out.value[at] = z;
+      if (!c.bounds) continue;
+      const double ea = out.bound[at], eb = updates.bound_at(static_cast<int64_t>(from));
+      switch (how) {
+        case Combine::kReplace: out.bound[at] = eb; break;
+        case Combine::kAdd:
+          out.bound[at] = ea + eb;
+          magnitude[at] += std::fabs(b) + eb;
+          additions[at] += 1;
+          break;
+        case Combine::kMul:
+          out.bound[at] = std::isfinite(z) ? std::fabs(a) * eb + std::fabs(b) * ea + ea * eb + p.u * std::fabs(z) + p.tiny : 0;
+          break;
+        case Combine::kMax:
+        case Combine::kMin: out.bound[at] = std::fmax(ea, eb); break;
+      }
+    }
+  for (size_t i = 0; sums && i < out.bound.size(); ++i)
+    if (additions[i] > 0) out.bound[i] += std::isfinite(out.value[i]) ? (additions[i] * p.u + p.store) * magnitude[i] : 0;
+  if (std::any_of(indices.bound.begin(), indices.bound.end(), [](double e) { return e > 0; }))
+    out.bound.assign(out.value.size(), HUGE_VAL);
+}
+
+void require_types(InferContext& c) {
+  if (c.dtype(1) != DType::kI64 && c.dtype(1) != DType::kI32) throw Refusal("indices must be i32 or i64");
+  if (c.dtype(2) != c.dtype(0)) throw Refusal("updates and data differ in type");
+  combine_of(c.node);
+}
+
+void infer_scatter_elements(InferContext& c) {
+  require_types(c);
+  const Shape &in = c.shape(0), &indices = c.shape(1);
+  const auto axis = static_cast<size_t>(c.normalized_axis(c.node.attr_int("axis", 0), in.size()));
+  if (indices.size() != in.size() || in.empty() || c.shape(2) != indices) throw Refusal("data, indices and updates differ in shape");
+  for (size_t d = 0; d < in.size(); ++d)
+    if (d != axis && indices[d] > in[d]) throw Refusal("indices reach beyond the data");
+  infer_same(c);
+}
+
+void eval_scatter_elements(EvalContext& c) {
+  const RefTensor& indices = c.in(1);
+  const Shape& in = c.in(0).shape;
+  const size_t axis = axis_of(c.node.attr_int("axis", 0), in.size());
+  const Shape strides = row_major_strides(in);
+  Shape at(in.size(), 0);
+  std::vector<int64_t> offsets(indices.ints.size());
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    for (size_t d = 0; d < at.size(); ++d)
+      offsets[i] += strides[d] * (d == axis ? checked_index(indices.ints[i], in[d], c.node) : at[d]);
+    for (size_t d = at.size(); d-- > 0 && ++at[d] == indices.shape[d];) at[d] = 0;
+  }
+  scatter(c, offsets, 1);
+}
+
+void infer_scatter_nd(InferContext& c) {
+  require_types(c);
+  const Shape &in = c.shape(0), &indices = c.shape(1);
+  if (in.empty() || indices.empty() || indices.back() > static_cast<int64_t>(in.size())) throw Refusal("indices do not fit the data");
+  Shape updates(indices.begin(), indices.end() - 1);
+  updates.insert(updates.end(), in.begin() + indices.back(), in.end());
+  if (c.shape(2) != updates)
+    throw Refusal(fmt::format("updates of {}, expected {}", to_string(c.shape(2)), to_string(updates)));
+  infer_same(c);
+}
+
+void eval_scatter_nd(EvalContext& c) {
+  const RefTensor& indices = c.in(1);
+  const Shape& in = c.in(0).shape;
+  const auto depth = static_cast<size_t>(indices.shape.back());
+  const Shape strides = row_major_strides(in);
+  std::vector<int64_t> offsets(static_cast<size_t>(product(indices.shape, 0, indices.shape.size() - 1)), 0);
+  for (size_t t = 0; t < offsets.size(); ++t)
+    for (size_t d = 0; d < depth; ++d)
+      offsets[t] += strides[d] * checked_index(indices.ints[t * depth + d], in[d], c.node);
+  scatter(c, offsets, product(in, depth, in.size()));
+}
+
+}  // namespace
+
+std::vector<OpDef> scatter_ops() {
+  return {
+      {"", "Scatter", infer_scatter_elements, eval_scatter_elements},
+      {"", "ScatterElements", infer_scatter_elements, eval_scatter_elements},
+      {"", "ScatterND", infer_scatter_nd, eval_scatter_nd},
+  };
+}
+
+}  // namespace amdahl
