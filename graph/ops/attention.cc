@@ -158,7 +158,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
 void eval_attention(EvalContext& c) {
   const AttentionShape s(c.node, c.in(0).shape, c.in(1).shape, c.in(2).shape);
   RefTensor& out = float_output(c, 0);
-#pragma omp parallel for schedule(dynamic) if (s.batch * s.q_heads > 1)
+#pragma omp parallel for schedule(dynamic) if (s.batch * s.q_heads > 1 && worth_threads(s.batch * s.q_heads * s.queries * s.keys))
   for (int64_t i = 0; i < s.batch * s.q_heads; ++i) attend_head(c, s, i / s.q_heads, i % s.q_heads);
   finish_bounds(out);
 }

@@ -34,7 +34,7 @@ void eval_batch_norm(EvalContext& c) {
   const int64_t channels = x.shape[1], plane = plane_size(x.shape);
   const double eps = c.node.attr_float("epsilon", 1e-5);
   RefTensor& out = float_output(c, 0);
-#pragma omp parallel for
+#pragma omp parallel for if (worth_threads(x.numel()))
   for (int64_t i = 0; i < x.shape[0] * channels; ++i) {
     const int64_t ch = i % channels;
     const auto k = static_cast<size_t>(ch);
@@ -160,7 +160,7 @@ void eval_lrn(EvalContext& c) {
   const double alpha = c.node.attr_float("alpha", 1e-4) / static_cast<double>(size);
   const double beta = c.node.attr_float("beta", 0.75), bias = c.node.attr_float("bias", 1.0);
   RefTensor& out = float_output(c, 0);
-#pragma omp parallel for
+#pragma omp parallel for if (worth_threads(x.numel()))
   for (int64_t i = 0; i < x.shape[0] * channels; ++i) {
     const int64_t ch = i % channels;
     const int64_t first = std::max<int64_t>(0, ch - (size - 1) / 2), last = std::min(channels - 1, ch + size / 2);

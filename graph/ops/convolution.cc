@@ -102,7 +102,7 @@ void conv_group(const ConvShape& s, const double* x, const double* w, double* y)
   std::vector<double> product;
   for (int64_t p0 = 0; p0 < positions; p0 += block) {
     const int64_t p1 = std::min(p0 + block, positions), width = p1 - p0;
-#pragma omp parallel for
+#pragma omp parallel for if (worth_threads(rows * width))
     for (int64_t channel = 0; channel < s.in_per_group(); ++channel)
       for_each_tap(g, [&](int64_t tap, int64_t k0, int64_t k1, int64_t k2) {
         unfold_row(g, x + channel * g.in_size(), k0, k1, k2, p0, p1, unfolded.data() + (channel * taps + tap) * width);
@@ -143,7 +143,7 @@ void convolve(const ConvShape& s, const double* x, const double* w, const double
   fill_bias(s, bias, y);
   const int64_t in = s.window.in_size(), out = s.window.out_size(), taps = s.window.taps();
   if (s.in_per_group() == 1) {
-#pragma omp parallel for
+#pragma omp parallel for if (worth_threads(s.batch * s.out_channels * out))
     for (int64_t i = 0; i < s.batch * s.out_channels; ++i) {
       const int64_t image = i / s.out_channels, channel = i % s.out_channels;
       conv_plane(s.window, x + (image * s.in_channels + channel / s.out_per_group()) * in, w + channel * taps, y + i * out);
@@ -176,7 +176,7 @@ void convolve_transposed(const ConvShape& s, const double* x, const double* w, c
     for (int64_t group = 0; group < s.groups; ++group) {
       gemm_tn_f64(columns, in, s.in_per_group(), w + group * s.in_per_group() * columns,
                   x + (image * s.in_channels + group * s.in_per_group()) * in, spread.data());
-#pragma omp parallel for
+#pragma omp parallel for if (worth_threads(columns * in))
       for (int64_t channel = 0; channel < s.out_per_group(); ++channel) {
         double* plane = y + (image * s.out_channels + group * s.out_per_group() + channel) * out;
         for_each_tap(g, [&](int64_t tap, int64_t k0, int64_t k1, int64_t k2) {

@@ -154,7 +154,7 @@ void eval_einsum(EvalContext& c) {
   const int64_t size = batches * m * n;
   std::vector<double> value(static_cast<size_t>(size)), bound(c.bounds ? value.size() : 0);
   const auto multiply = [&](const double* pa, const double* pb, const double*, double* y) {
-#pragma omp parallel for schedule(dynamic) if (batches >= 4)
+#pragma omp parallel for schedule(dynamic) if (batches >= 4 && worth_threads(size * k))
     for (int64_t i = 0; i < batches; ++i) gemm_f64(m, n, k, pa + i * m * k, pb + i * k * n, y + i * m * n);
   };
   bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, k, size, value.data(), c.bounds ? bound.data() : nullptr);

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
-#include <limits>
+
+#include "graph/ops/precision.h"
 
 namespace amdahl {
 namespace {
@@ -16,7 +17,7 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 // |x| + e, elementwise.
 std::vector<double> magnitudes(std::span<const double> x, std::span<const double> e) {
   std::vector<double> out(x.size());
-#pragma omp parallel for if (x.size() > 100000)
+#pragma omp parallel for if (worth_threads(static_cast<int64_t>(x.size())))
   for (size_t i = 0; i < x.size(); ++i) out[i] = std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
   return out;
 }
@@ -33,11 +34,24 @@ RefTensor& float_output(EvalContext& context, size_t i) {
 }
 
 void finish_bounds(RefTensor& out) {
-  const double store = out.dtype == DType::kF16 ? 0x1.0p-11 : out.dtype == DType::kBF16 ? 0x1.0p-8 : 0.0;
-  for (size_t i = 0; i < out.bound.size(); ++i) {
-    if (!std::isfinite(out.value[i])) out.bound[i] = 0.0;
-    else if (std::isnan(out.bound[i])) out.bound[i] = std::numeric_limits<double>::infinity();
-    else out.bound[i] += store * std::fabs(out.value[i]);
+  const Precision p = precision_of(out.dtype);
+  for (size_t i = 0; i < out.value.size(); ++i) {
+    double& z = out.value[i];
+    const double a = std::fabs(z);
+    if (out.bound.empty()) {
+      if (a >= p.overflow) z = std::copysign(HUGE_VAL, z);
+      continue;
+    }
+    double& e = out.bound[i];
+    if (!std::isfinite(z)) {
+      e = 0;
+    } else if (std::isnan(e) || a + e >= p.overflow) {
+      const bool certain = a - e >= p.overflow;
+      if (certain) z = std::copysign(HUGE_VAL, z);
+      e = certain ? 0 : HUGE_VAL;
+    } else if (p.store > 0) {
+      e += p.store * (a + e) + 0.5 * p.tiny;
+    }
   }
 }
 

@@ -12,14 +12,18 @@ namespace amdahl {
 // Relative growth of an honest fp32 dot product of k terms (validation.md, Tolerances).
 inline double dot_growth(int64_t k) { return (3.0 * std::sqrt(static_cast<double>(k)) + 4.0) * kU32; }
 
+// Starting threads costs microseconds when all is well and milliseconds on a busy machine: small tensors go without.
+inline bool worth_threads(int64_t elements) { return elements > (1 << 15); }
+
 // Smallest normal fp32: honest kernels may flush below it.
 inline constexpr double kFlush = 0x1.0p-126;
 
 // Output i with room for its values, and bounds when they are asked for (all zero).
 RefTensor& float_output(EvalContext& context, size_t i);
 
-// Last step of an evaluator. Adds the rounding of a 16-bit store, and makes bounds usable where arithmetic on infinities
-// left none: a non-finite value must be met exactly (0), a finite one beside an indefinite bound accepts anything.
+// Last step of an evaluator. Adds the rounding of a 16-bit store, makes infinite what certainly overflows the type, and
+// makes bounds usable where arithmetic on infinities left none: a non-finite value must be met exactly (0), a finite one
+// that may overflow, or whose bound is indefinite, accepts anything.
 void finish_bounds(RefTensor& out);
 
 // Refuses when an input is not a float of the same type as input 0 (several operators define integer forms that no model

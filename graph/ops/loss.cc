@@ -33,7 +33,7 @@ RefTensor log_probabilities(const RefTensor& x, bool bounds) {
   RefTensor out = x;
   if (bounds) out.bound.assign(x.value.size(), 0.0);
   const int64_t classes = x.shape[1], plane = x.numel() / std::max<int64_t>(1, x.shape[0] * classes);
-#pragma omp parallel
+#pragma omp parallel if (worth_threads(x.numel()))
   {
     const auto n = static_cast<size_t>(classes);
     std::vector<double> row(n), e(x.bound.empty() ? 0 : n), y(n), y_bound(bounds ? n : 0);

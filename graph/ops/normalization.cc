@@ -77,7 +77,7 @@ std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, in
   RefTensor& out = float_output(c, 0);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   std::vector<RowStatistics> statistics(static_cast<size_t>(rows));
-#pragma omp parallel for
+#pragma omp parallel for if (worth_threads(x.numel()))
   for (int64_t r = 0; r < rows; ++r) {
     const auto at = static_cast<size_t>(r * n), size = static_cast<size_t>(n);
     const Row row(x.value.data() + at, size), e = x.bound.empty() ? Row() : Row(x.bound.data() + at, size);

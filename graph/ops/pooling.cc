@@ -31,7 +31,7 @@ void infer_pool(InferContext& c) {
 // Calls window(plane, output, positions): `positions` are the input offsets inside the image that the window covers.
 template <typename F>
 void for_each_window(const WindowGeometry& g, int64_t planes, F&& window) {
-#pragma omp parallel
+#pragma omp parallel if (worth_threads(planes * g.out_size() * g.taps()))
   {
     std::vector<int64_t> positions;
 #pragma omp for collapse(2)

@@ -179,7 +179,7 @@ void eval_reduce(EvalContext& c) {
     return;
   }
   float_output(c, 0);
-#pragma omp parallel
+#pragma omp parallel if (worth_threads(x.numel()))
   {
     std::vector<double> row(elements.size()), bound(x.bound.empty() ? 0 : elements.size());
 #pragma omp for

@@ -122,7 +122,7 @@ void eval_softmax(EvalContext& c) {
   for (size_t d = axis; d < x.shape.size(); ++d) (c.node.version < 13 || d == axis ? n : inner) *= x.shape[d];
   if (out.value.empty()) return;
   const int64_t rows = x.numel() / n;
-#pragma omp parallel
+#pragma omp parallel if (worth_threads(x.numel()))
   {
     const auto size = static_cast<size_t>(n);
     std::vector<double> row(size), bound(x.bound.empty() ? 0 : size), y(size), y_bound(c.bounds ? size : 0);
