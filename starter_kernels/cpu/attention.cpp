@@ -1,0 +1,220 @@
+// out = softmax(scale * q k' + mask) v, head by head. A block of queries lies across vector lanes: scores are kept transposed,
+// [key][query], so that k and v are read where they are, the maximum and the sum of a softmax are vertical vector
+// operations, and the probabilities are at once the packed left operand of the product with v.
+// The prelude states shapes, strides (in elements), SCALE, the mask's form, THREADS and the knobs.
+
+constexpr int64_t NR = NRV * LANES;
+constexpr int64_t Q_BLOCK = ceil_div(min_of(BLOCK_Q, S), NR) * NR;  // queries of a block, missing ones are zero
+constexpr int64_t T_PADDED = ceil_div(T, MR) * MR;
+constexpr int64_t K_BLOCK = ONLINE ? min_of(ceil_div(BLOCK_K, MR) * MR, T_PADDED) : T_PADDED;  // keys whose scores are held
+constexpr int64_t DV_VECS = ceil_div(DV, LANES), DV_PADDED = DV_VECS * LANES;
+constexpr int T_LEFT = T % MR, Q_LEFT = Q_BLOCK % MR, DV_LEFT = DV_VECS % NRV;
+// Vectors of v are loaded where they are only if they cannot pass the end of a row; otherwise from a padded copy.
+constexpr bool COPY_K = PACK_KV, COPY_V = PACK_KV || V_COL != 1 || DV % LANES != 0;
+constexpr int64_t K_STEP = COPY_K ? D : K_ROW, K_ELEMENT = COPY_K ? 1 : K_COL, V_STEP = COPY_V ? DV_PADDED : V_ROW;
+
+// ---- scratch of a thread ---------------------------------------------------------------------------------------------
+
+constexpr int64_t lines(int64_t elements) { return ceil_div(elements, 16) * 16; }
+constexpr int64_t AT_SCORES = lines(D * Q_BLOCK);                           // [D][NR] panels of scaled queries before it
+constexpr int64_t AT_OUT = AT_SCORES + lines(K_BLOCK * Q_BLOCK);
+constexpr int64_t AT_MAX = AT_OUT + (ONLINE ? lines(Q_BLOCK * DV_PADDED) : 0);
+constexpr int64_t AT_SUM = AT_MAX + lines(Q_BLOCK);
+constexpr int64_t AT_FACTOR = AT_SUM + lines(Q_BLOCK);
+constexpr int64_t AT_K = AT_FACTOR + lines(Q_BLOCK);
+constexpr int64_t AT_V = AT_K + (COPY_K ? lines(T * D) : 0);
+constexpr int64_t SCRATCH = AT_V + (COPY_V ? lines(T * DV_PADDED) : 0);
+
+struct Head {
+  const Q_T* q;
+  const ACC* k;   // K_STEP, K_ELEMENT
+  const ACC* v;   // V_STEP
+  const MASK_T* mask;
+  OUT_T* out;
+};
+
+// ---- scores ----------------------------------------------------------------------------------------------------------
+
+// Queries q0 … to panels [D][NR], scaled.
+static void pack_queries(const Q_T* q, int64_t q0, ACC* panels) {
+  const int64_t count = min_of(Q_BLOCK, S - q0);
+  for (int64_t i = 0; i < Q_BLOCK; ++i)
+    for (int64_t d = 0; d < D; ++d)
+      panels[i / NR * NR * D + d * NR + i % NR] = i < count ? to_acc(q[(q0 + i) * Q_ROW + d * Q_COL]) * ACC(SCALE) : ACC(0);
+}
+
+template <int ROWS>
+INLINE void score_tile(const ACC* k, const ACC* queries, ACC* scores) {
+  Vec c[ROWS][NRV];
+  multiply_tile<ROWS, NRV, K_STEP, K_ELEMENT, NR, 0>(k, queries, D, nullptr, c);
+  UNROLLED for (int i = 0; i < ROWS; ++i) {
+    UNROLLED for (int j = 0; j < NRV; ++j) store(scores + i * Q_BLOCK + j * LANES, c[i][j]);
+  }
+}
+
+static void score_block(const ACC* k, int64_t t0, int64_t t1, const ACC* queries, ACC* scores) {
+  for (int64_t t = t0; t < t1; t += MR)
+    for (int64_t n = 0; n < Q_BLOCK; n += NR) {
+      ACC* to = scores + (t - t0) * Q_BLOCK + n;
+      if (t + MR <= t1) score_tile<MR>(k + t * K_STEP, queries + n * D, to);
+      if constexpr (T_LEFT > 0)
+        if (t + MR > t1) score_tile<T_LEFT>(k + t * K_STEP, queries + n * D, to);
+    }
+}
+
+static void mask_block(const MASK_T* mask, int64_t q0, int64_t t0, int64_t t1, ACC* scores) {
+  for (int64_t t = t0; t < t1; ++t) {
+    ACC* row = scores + (t - t0) * Q_BLOCK;
+    if constexpr (MASK_ADDED || MASK_SELECTS) {
+      if constexpr (MASK_ROW == 0) {
+        const MASK_T m = mask[t * MASK_COL];
+        for (int64_t i = 0; i < Q_BLOCK; ++i) row[i] = masked(row[i], m);
+      } else {
+        const int64_t count = min_of(Q_BLOCK, S - q0);
+        for (int64_t i = 0; i < count; ++i) row[i] = masked(row[i], mask[(q0 + i) * MASK_ROW + t * MASK_COL]);
+      }
+    }
+    if constexpr (CAUSAL) {
+      const int64_t hidden = min_of(Q_BLOCK, t - q0 - CAUSAL_OFFSET);  // queries before the key
+      for (int64_t i = 0; i < hidden; ++i) row[i] = ACC(MASKED);
+    }
+  }
+}
+
+// ---- softmax ---------------------------------------------------------------------------------------------------------
+
+// Scores to exp(score - maximum). `maximum` and `sum` run over the blocks of keys; `factor` is what earlier sums and
+// outputs must be multiplied by. A maximum of -inf (all hidden so far) subtracts nothing: its weights become zero, and a
+// query that sees no key at all ends as 0 / 0.
+static void softmax_block(int64_t keys, ACC* scores, ACC* maximum, ACC* sum, ACC* factor) {
+  for (int64_t i = 0; i < Q_BLOCK; ++i) factor[i] = maximum[i];
+  for (int64_t t = 0; t < keys; ++t) {
+    const ACC* row = scores + t * Q_BLOCK;
+#pragma omp simd
+    for (int64_t i = 0; i < Q_BLOCK; ++i) maximum[i] = row[i] > maximum[i] ? row[i] : maximum[i];
+  }
+  alignas(64) ACC subtract[Q_BLOCK];
+#pragma omp simd
+  for (int64_t i = 0; i < Q_BLOCK; ++i) {
+    subtract[i] = maximum[i] == -ACC(__builtin_inff()) ? ACC(0) : maximum[i];
+    factor[i] = scalar::exp(factor[i] - subtract[i]);
+    sum[i] *= factor[i];
+  }
+  for (int64_t t = 0; t < keys; ++t) {
+    ACC* row = scores + t * Q_BLOCK;
+#pragma omp simd
+    for (int64_t i = 0; i < Q_BLOCK; ++i) {
+      row[i] = scalar::exp(row[i] - subtract[i]);
+      sum[i] += row[i];
+    }
+  }
+}
+
+// ---- product with the values -----------------------------------------------------------------------------------------
+
+struct Values {
+  const ACC* weights;  // [keys][Q_BLOCK]
+  const ACC* v;        // first key of the block
+  int64_t keys;
+  bool first, last;    // of the blocks of keys
+  const ACC *factor, *sum;
+  ACC* held;           // [Q_BLOCK][DV_PADDED], between blocks
+  OUT_T* out;          // first query of the block
+  int64_t queries;     // that exist
+};
+
+template <int ROWS, int VECS>
+INLINE void value_tile(const Values& x, int64_t i0, int64_t n0) {
+  Vec c[ROWS][VECS];
+  multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + i0, x.v + n0, x.keys, nullptr, c);
+  UNROLLED for (int i = 0; i < ROWS; ++i) {
+    ACC* held = x.held + (i0 + i) * DV_PADDED + n0;
+    if (ONLINE && !x.first) {
+      UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] += load(held + j * LANES) * splat(x.factor[i0 + i]);
+    }
+    if (ONLINE && !x.last) {
+      UNROLLED for (int j = 0; j < VECS; ++j) store(held + j * LANES, c[i][j]);
+    } else if (i0 + i < x.queries) {
+      const Vec inverse = splat(ACC(1) / x.sum[i0 + i]);
+      OUT_T* row = x.out + (i0 + i) * OUT_ROW + n0 * OUT_COL;
+      UNROLLED for (int j = 0; j < VECS; ++j) {
+        const Vec y = c[i][j] * inverse;
+        if (SAME_OUT && OUT_COL == 1 && DV % LANES == 0) {
+          store(reinterpret_cast<ACC*>(row) + j * LANES, y);
+        } else {
+          const int64_t width = min_of(LANES, DV - n0 - j * LANES);
+          for (int64_t l = 0; l < width; ++l) row[(j * LANES + l) * OUT_COL] = from_acc(y[l]);
+        }
+      }
+    }
+  }
+}
+
+template <int ROWS>
+static void value_rows(const Values& x, int64_t i0) {
+  for (int64_t n = 0; n + NR <= DV_PADDED; n += NR) value_tile<ROWS, NRV>(x, i0, n);
+  if constexpr (DV_LEFT > 0) value_tile<ROWS, DV_LEFT>(x, i0, DV_PADDED - DV_LEFT * LANES);
+}
+
+static void value_block(const Values& x) {
+  for (int64_t i = 0; i + MR <= Q_BLOCK; i += MR) value_rows<MR>(x, i);
+  if constexpr (Q_LEFT > 0) value_rows<Q_LEFT>(x, Q_BLOCK - Q_LEFT);
+}
+
+// ---- one block of queries --------------------------------------------------------------------------------------------
+
+static void attend(const Head& head, int64_t q0, ACC* scratch) {
+  ACC *scores = scratch + AT_SCORES, *maximum = scratch + AT_MAX, *sum = scratch + AT_SUM, *factor = scratch + AT_FACTOR;
+  pack_queries(head.q, q0, scratch);
+  for (int64_t i = 0; i < Q_BLOCK; ++i) maximum[i] = -ACC(__builtin_inff()), sum[i] = 0;
+  // Keys behind the last query of the block have weight 0: with SKIP_CAUSAL they are never looked at.
+  const int64_t visible = SKIP_CAUSAL ? max_of(1, min_of(T, q0 + min_of(Q_BLOCK, S - q0) + CAUSAL_OFFSET)) : T;
+  const int64_t end = min_of(T, ceil_div(visible, MR) * MR);
+  for (int64_t t0 = 0; t0 < end; t0 += K_BLOCK) {
+    const int64_t t1 = min_of(t0 + K_BLOCK, end);
+    score_block(head.k, t0, t1, scratch, scores);
+    if (MASK_ADDED || MASK_SELECTS || (CAUSAL && t1 - 1 > q0 + CAUSAL_OFFSET)) mask_block(head.mask, q0, t0, t1, scores);
+    softmax_block(t1 - t0, scores, maximum, sum, factor);
+    value_block({scores, head.v + t0 * V_STEP, t1 - t0, t0 == 0, t1 == end, factor, sum, scratch + AT_OUT,
+                 head.out + q0 * OUT_ROW, min_of(Q_BLOCK, S - q0)});
+  }
+}
+
+// ---- the interface ---------------------------------------------------------------------------------------------------
+
+// Parts of the queries of a head, so that the tasks divide evenly among the threads.
+constexpr int64_t gcd_of(int64_t a, int64_t b) { return b == 0 ? a : gcd_of(b, a % b); }
+constexpr int64_t Q_BLOCKS = ceil_div(S, Q_BLOCK);
+constexpr int64_t PARTS = min_of(Q_BLOCKS, THREADS * TASKS / gcd_of(HEADS, THREADS * TASKS));
+constexpr int WORKERS = static_cast<int>(min_of(THREADS, HEADS * PARTS));
+
+extern "C" size_t amdahl_workspace_bytes(void) { return sizeof(ACC) * SCRATCH * WORKERS; }
+extern "C" size_t amdahl_packed_bytes(int) { return 0; }
+extern "C" void amdahl_pack(int, const void*, void*) {}
+
+extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
+#pragma omp parallel for num_threads(WORKERS) schedule(SCHEDULE)
+  for (int64_t task = 0; task < HEADS * PARTS; ++task) {
+    const int64_t head_number = task / PARTS, part = task % PARTS;
+    ACC* scratch = static_cast<ACC*>(workspace) + omp_get_thread_num() * SCRATCH;
+    const K_T* k = static_cast<const K_T*>(in[1]) + k_head(head_number);
+    const V_T* v = static_cast<const V_T*>(in[2]) + v_head(head_number);
+    Head head{static_cast<const Q_T*>(in[0]) + q_head(head_number), reinterpret_cast<const ACC*>(k),
+              reinterpret_cast<const ACC*>(v), nullptr, static_cast<OUT_T*>(out[0]) + out_head(head_number)};
+    if constexpr (MASK_ADDED || MASK_SELECTS) head.mask = static_cast<const MASK_T*>(in[3]) + mask_head(head_number);
+    if constexpr (COPY_K) {
+      ACC* copy = scratch + AT_K;
+      for (int64_t t = 0; t < T; ++t)
+        for (int64_t d = 0; d < D; ++d) copy[t * D + d] = to_acc(k[t * K_ROW + d * K_COL]);
+      head.k = copy;
+    }
+    if constexpr (COPY_V) {
+      ACC* copy = scratch + AT_V;
+      for (int64_t t = 0; t < T; ++t)
+        for (int64_t d = 0; d < DV_PADDED; ++d)
+          copy[t * DV_PADDED + d] = d < DV ? to_acc(v[t * V_ROW + d * V_COL]) : ACC(0);
+      head.v = copy;
+    }
+    for (int64_t b = part * Q_BLOCKS / PARTS; b < (part + 1) * Q_BLOCKS / PARTS; ++b) attend(head, b * Q_BLOCK, scratch);
+  }
+}
