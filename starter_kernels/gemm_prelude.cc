@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/hash.h"
@@ -76,6 +77,12 @@ double touched_bytes(const Access& access) {
   for (size_t i = 0; i < access.shape.size(); ++i)
     if (access.strides[i] != 0 || access.shape[i] == 0) bytes *= static_cast<double>(access.shape[i]);
   return bytes;
+}
+
+std::vector<int64_t> up_to(std::vector<int64_t> values, int64_t limit) {
+  const auto covers = std::find_if(values.begin(), values.end(), [&](int64_t v) { return v >= limit; });
+  if (covers != values.end()) values.erase(covers + 1, values.end());
+  return values;
 }
 
 Access broadcast_access(const Value& value, const Shape& shape) {

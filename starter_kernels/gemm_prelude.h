@@ -25,6 +25,9 @@ std::string batch_indices(const Shape& shape, size_t dims);
 // Bytes of the distinct elements that an access names (broadcast dimensions count once).
 double touched_bytes(const Access& access);
 
+// Candidates of a knob below `limit`, and the first one that covers it: larger ones build the same kernel.
+std::vector<int64_t> up_to(std::vector<int64_t> values, int64_t limit);
+
 // A value as it is read at every point of `shape` (numpy broadcast).
 Access broadcast_access(const Value& value, const Shape& shape);
 

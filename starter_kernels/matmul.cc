@@ -58,13 +58,6 @@ class Matmul : public KernelKind {
   std::vector<Graph> examples() const override;
 };
 
-// Candidates below `limit`, and the first one that covers it: larger ones build the same kernel.
-std::vector<int64_t> up_to(std::vector<int64_t> values, int64_t limit) {
-  const auto covers = std::find_if(values.begin(), values.end(), [&](int64_t v) { return v >= limit; });
-  if (covers != values.end()) values.erase(covers + 1, values.end());
-  return values;
-}
-
 int64_t at_most(const std::vector<int64_t>& values, int64_t wanted) {
   int64_t best = values.front();
   for (int64_t v : values)
