@@ -17,7 +17,7 @@ Tensor filled(Shape shape, uint64_t seed, Place place) {
   auto* out = reinterpret_cast<float*>(raw);
   const int64_t n = t.numel();
   constexpr uint64_t kStep = 0x9e3779b97f4a7c15ull;  // of base/random.h
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (n > (1 << 18))
   for (int64_t i = 0; i < n; ++i) out[i] = place(Random(seed + static_cast<uint64_t>(i) * kStep).next());
   return t;
 }
