@@ -142,7 +142,9 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
   for (int64_t i = 0; i < s.queries; ++i) {
     const auto from = static_cast<size_t>(i * s.keys), n = static_cast<size_t>(s.keys);
     const auto part = [&](std::vector<double>& x) { return x.empty() ? std::span<double>() : std::span(x).subspan(from, n); };
-    softmax_row(part(scores.value), part(scores.bound), part(weights.value), part(weights.bound));
+    const auto row = part(scores.value);
+    if (std::all_of(row.begin(), row.end(), [](double v) { return v == -kInfinity; })) continue;  // sees nothing: zeros
+    softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound));
   }
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
   bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys,

@@ -117,9 +117,11 @@ std::vector<bool> reduced_dimensions(const Node& node, const std::vector<int64_t
   return reduced;
 }
 
-template <bool ints_allowed>
+enum class Elements { kFloats, kNumbers, kAny };  // what an operator reduces; bool is a number to none but Max and Min
+
+template <Elements elements>
 void infer_reduce(InferContext& c) {
-  if (!ints_allowed || c.dtype(0) == DType::kBool) require_float(c, 0);
+  if (elements == Elements::kFloats || (elements == Elements::kNumbers && c.dtype(0) == DType::kBool)) require_float(c, 0);
   const Shape& x = c.shape(0);
   std::vector<int64_t> axes;
   if (!axes_are_input(c.node)) axes = c.node.attr_ints("axes");
@@ -201,16 +203,16 @@ void eval_reduce(EvalContext& c) {
 
 std::vector<OpDef> reduction_ops() {
   return {
-      {"", "ReduceSum", infer_reduce<true>, eval_reduce<reduce_sum, int_sum>},
-      {"", "ReduceMean", infer_reduce<true>, eval_reduce<reduce_mean, int_mean>},
-      {"", "ReduceMax", infer_reduce<true>, eval_reduce<reduce_max, int_max>},
-      {"", "ReduceMin", infer_reduce<true>, eval_reduce<reduce_min, int_min>},
-      {"", "ReduceProd", infer_reduce<true>, eval_reduce<reduce_prod, int_prod>},
-      {"", "ReduceL1", infer_reduce<true>, eval_reduce<reduce_l1, int_l1>},
-      {"", "ReduceL2", infer_reduce<false>, eval_reduce<reduce_l2>},
-      {"", "ReduceSumSquare", infer_reduce<true>, eval_reduce<reduce_sum_square, int_sum_square>},
-      {"", "ReduceLogSum", infer_reduce<false>, eval_reduce<reduce_log_sum>},
-      {"", "ReduceLogSumExp", infer_reduce<false>, eval_reduce<log_sum_exp>},
+      {"", "ReduceSum", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum, int_sum>},
+      {"", "ReduceMean", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_mean, int_mean>},
+      {"", "ReduceMax", infer_reduce<Elements::kAny>, eval_reduce<reduce_max, int_max>},
+      {"", "ReduceMin", infer_reduce<Elements::kAny>, eval_reduce<reduce_min, int_min>},
+      {"", "ReduceProd", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_prod, int_prod>},
+      {"", "ReduceL1", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_l1, int_l1>},
+      {"", "ReduceL2", infer_reduce<Elements::kFloats>, eval_reduce<reduce_l2>},
+      {"", "ReduceSumSquare", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum_square, int_sum_square>},
+      {"", "ReduceLogSum", infer_reduce<Elements::kFloats>, eval_reduce<reduce_log_sum>},
+      {"", "ReduceLogSumExp", infer_reduce<Elements::kFloats>, eval_reduce<log_sum_exp>},
   };
 }
 

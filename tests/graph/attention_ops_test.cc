@@ -40,6 +40,14 @@ TEST(Attention, CausalMaskIsAlsoABooleanMask) {
   expect_values(run_one({"Attention", 23}, {&q, &k, &v, &added}), expected.value);
 }
 
+TEST(Attention, AQueryThatSeesNothingGivesZeros) {
+  const RefTensor q = random_floats({1, 1, 2, 4}, 1);
+  RefTensor mask = ints({2, 2}, {0, 0, 1, 0});
+  mask.dtype = DType::kBool;
+  const RefTensor y = run_one({"Attention", 23}, {&q, &q, &q, &mask});
+  expect_values(y, {0, 0, 0, 0, q.value[0], q.value[1], q.value[2], q.value[3]});
+}
+
 TEST(Attention, GroupedHeadsShareKeysAndRowsMayHoldTheHeads) {
   const RefTensor q = random_floats({1, 4, 3, 2}, 1), k = random_floats({1, 2, 3, 2}, 2), v = random_floats({1, 2, 3, 2}, 3);
   const RefTensor y = run_one({"Attention", 23}, {&q, &k, &v});
