@@ -19,7 +19,9 @@ const T* find_attribute(const Node& node, const std::string& name) {
   return value;
 }
 
-std::string describe(const Attribute& attribute) {
+}  // namespace
+
+std::string to_text(const Attribute& attribute) {
   struct Visitor {
     std::string operator()(int64_t v) const { return fmt::format("{}", v); }
     std::string operator()(double v) const { return fmt::format("{:a}", v); }
@@ -41,8 +43,6 @@ std::string describe(const Attribute& attribute) {
   };
   return std::visit(Visitor{}, attribute);
 }
-
-}  // namespace
 
 int64_t Node::attr_int(const std::string& name, int64_t otherwise) const {
   const auto* v = find_attribute<int64_t>(*this, name);
@@ -87,7 +87,7 @@ Uses uses_of(const Graph& graph) {
 
 std::string describe(const Node& node) {
   std::string text = fmt::format("{}{}{} v{}", node.domain, node.domain.empty() ? "" : ".", node.op, node.version);
-  for (const auto& [key, value] : node.attributes) text += fmt::format(" {}={}", key, describe(value));
+  for (const auto& [key, value] : node.attributes) text += fmt::format(" {}={}", key, to_text(value));
   return text;
 }
 

@@ -30,6 +30,9 @@ struct Value {
 using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                                std::vector<std::string>, Tensor>;
 
+// Equal attributes have equal text, different ones different text (tensors by content hash).
+std::string to_text(const Attribute& attribute);
+
 struct Node {
   std::string name;    // unique, for messages
   std::string domain;  // "" is ai.onnx; com.microsoft operators keep theirs

@@ -17,19 +17,24 @@ struct LoadOptions {
   bool clean = true;                      // false: as in the file, shapes inferred, nothing folded (tests)
 };
 
-// `model` is a path or "builtin:NAME". Throws Error: kBadModel, kUnsetDimension, kUnsupported (with *all* reasons).
+// `model` is a path or "builtin:NAME". Throws Error: kBadModel, kUnsetDimension, kUsage (a shape that does not fit the
+// model), kUnsupported (with *all* reasons).
 Graph load_model(const std::string& model, const LoadOptions& options);
 
 // From the serialized bytes of a ModelProto; external data is looked for below `folder` only.
 Graph load_onnx_bytes(const std::string& bytes, const std::string& folder, const LoadOptions& options);
 
-// Writes a graph as ONNX (opset 17; initializers over 1 KiB go to FILE.data when `external`).
+// Writes a graph as ONNX (opset 17, or newer where a node is newer; initializers over 1 KiB go to PATH.data when
+// `external`). Existing files are replaced whole. Throws Error: kIo, kUsage (over 2 GiB without `external`).
 void save_onnx(const Graph& graph, const std::string& path, bool external);
 
-// Constant folding, identity removal, dead code, lowering of compound operators that no kernel kind wants.
+// Constant folding, identity removal, dead code, equal nodes and constants merged, Flatten/Squeeze/Unsqueeze as Reshape,
+// BatchNormalization (inference) as Mul + Add, Einsum of two operands as MatMul. Keeps the meaning of the graph and the
+// names of its inputs and outputs; an output may become a constant. Values are renumbered.
 void clean_up(Graph& graph);
 
-// Tensor files: .npy (v1-3, little endian, C order) and ONNX TensorProto .pb. Throws Error(kBadInput / kIo).
+// Tensor files: .npy (v1-3, little endian, C order) and ONNX TensorProto .pb. Throws Error(kBadInput / kIo). bf16 is saved
+// as f32, which NumPy has.
 Tensor load_tensor(const std::string& path);
 void save_npy(const Tensor& tensor, const std::string& path);
 
