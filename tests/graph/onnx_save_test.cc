@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "graph/onnx_load.h"
+#include "tests/graph/model_maker.h"
+#include "tests/graph/same_meaning.h"
+#include "tests/graph/temporary_folder.h"
+
+namespace amdahl {
+namespace {
+
+using testing::expect_same_meaning;
+using testing::ModelMaker;
+using testing::set_float;
+using testing::set_int;
+using testing::set_ints;
+using testing::TemporaryFolder;
+
+LoadOptions raw() {
+  LoadOptions options;
+  options.clean = false;
+  return options;
+}
+
+onnx::ModelProto read_proto(const std::string& path) {
+  onnx::ModelProto proto;
+  std::ifstream in(path, std::ios::binary);
+  proto.ParseFromIstream(&in);
+  return proto;
+}
+
+ModelMaker layer() {
+  ModelMaker m;
+  m.input("x", {"2", "32"}).output("y");
+  std::vector<float> w(32 * 32);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 17) / 16 - 0.5f;
+  m.initializer("w", {32, 32}, w);
+  m.initializer("b", {32}, std::vector<float>(32, 0.25f));
+  auto& gemm = m.node("Gemm", {"x", "w", "b"}, {"g"});
+  set_float(gemm, "alpha", 0.5f);
+  set_int(gemm, "transB", 1);
+  m.node("Relu", {"g"}, {"y"});
+  return m;
+}
+
+TEST(OnnxSave, ComesBackTheSame) {
+  const TemporaryFolder dir;
+  const Graph g = load_onnx_bytes(layer().bytes(), "", {});
+  for (bool external : {false, true}) {
+    save_onnx(g, dir / "out.onnx", external);
+    const Graph back = load_model(dir / "out.onnx", {});
+    EXPECT_EQ(fingerprint(back), fingerprint(g)) << external;
+    expect_same_meaning(g, back);
+  }
+}
+
+TEST(OnnxSave, OnlyLargeWeightsLeaveTheFile) {
+  const TemporaryFolder dir;
+  save_onnx(load_onnx_bytes(layer().bytes(), "", {}), dir / "out.onnx", true);
+  EXPECT_EQ(std::filesystem::file_size(dir / "out.onnx.data"), 32u * 32 * 4);
+  for (const auto& t : read_proto(dir / "out.onnx").graph().initializer())
+    EXPECT_EQ(t.data_location() == onnx::TensorProto::EXTERNAL, t.dims_size() == 2);
+}
+
+TEST(OnnxSave, ReplacesTheFileItWasLoadedFrom) {
+  const TemporaryFolder dir;
+  save_onnx(load_onnx_bytes(layer().bytes(), "", {}), dir / "m.onnx", true);
+  const Graph mapped = load_model(dir / "m.onnx", {});
+  save_onnx(mapped, dir / "m.onnx", true);
+  expect_same_meaning(mapped, load_model(dir / "m.onnx", {}));
+  EXPECT_FALSE(std::filesystem::exists(dir / "m.onnx.part"));
+}
+
+TEST(OnnxSave, AFolderThatIsNotThereIsAnIoError) {
+  const TemporaryFolder dir;
+  try {
+    save_onnx(load_onnx_bytes(layer().bytes(), "", {}), dir / "absent/out.onnx", false);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kIo);
+  }
+}
+
+TEST(OnnxSave, OldOperatorsAreWrittenInTheirNewForm) {
+  const TemporaryFolder dir;
+  ModelMaker m(9);
+  m.input("x", {"2", "3", "4"}).output("y");
+  set_ints(m.node("Unsqueeze", {"x"}, {"a"}), "axes", {0});
+  set_ints(m.node("Squeeze", {"a"}, {"b"}), "axes", {0});
+  auto& clip = m.node("Clip", {"b"}, {"c"});
+  set_float(clip, "min", -0.5f);
+  set_float(clip, "max", 0.75f);
+  set_int(m.node("Softmax", {"c"}, {"d"}), "axis", 1);  // over dimensions 1 and 2 together
+  auto& sum = m.node("ReduceSum", {"d"}, {"e"});
+  set_ints(sum, "axes", {1});
+  set_int(sum, "keepdims", 0);
+  set_ints(m.node("Pad", {"e"}, {"f"}), "pads", {0, 1, 0, 2});
+  auto& slice = m.node("Slice", {"f"}, {"y"});
+  set_ints(slice, "starts", {1});
+  set_ints(slice, "ends", {5});
+  set_ints(slice, "axes", {1});
+  const Graph g = load_onnx_bytes(m.bytes(), "", raw());
+  save_onnx(g, dir / "out.onnx", false);
+  EXPECT_EQ(read_proto(dir / "out.onnx").opset_import(0).version(), 17);
+  const Graph back = load_model(dir / "out.onnx", raw());
+  for (const Node& n : back.nodes) EXPECT_EQ(n.version, 17);
+  expect_same_meaning(g, back, 1e-6);
+}
+
+TEST(OnnxSave, AnInputThatIsAnOutputKeepsItsName) {
+  const TemporaryFolder dir;
+  ModelMaker m;
+  m.input("x", {"2"}).output("y");
+  m.initializer("y_0", {2}, {1, 2});
+  m.node("Add", {"x", "y_0"}, {"y"});
+  Graph g = load_onnx_bytes(m.bytes(), "", {});
+  for (Value& v : g.values)
+    if (v.constant) v.name = "y";  // as a folded result may be called
+  save_onnx(g, dir / "out.onnx", false);
+  const Graph back = load_model(dir / "out.onnx", {});
+  EXPECT_EQ(back.value(back.outputs[0]).name, "y");
+  expect_same_meaning(g, back);
+}
+
+}  // namespace
+}  // namespace amdahl
