@@ -58,7 +58,8 @@ TEST(OnnxSave, OnlyLargeWeightsLeaveTheFile) {
   const TemporaryFolder dir;
   save_onnx(load_onnx_bytes(layer().bytes(), "", {}), dir / "out.onnx", true);
   EXPECT_EQ(std::filesystem::file_size(dir / "out.onnx.data"), 32u * 32 * 4);
-  for (const auto& t : read_proto(dir / "out.onnx").graph().initializer())
+  const onnx::ModelProto proto = read_proto(dir / "out.onnx");
+  for (const auto& t : proto.graph().initializer())
     EXPECT_EQ(t.data_location() == onnx::TensorProto::EXTERNAL, t.dims_size() == 2);
 }
 
