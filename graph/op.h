@@ -19,7 +19,8 @@ namespace amdahl {
 inline constexpr double kU32 = 0x1.0p-24;  // unit roundoff of fp32, round to nearest
 
 // A tensor of the oracle. Floats live in `value` (+ `bound`, empty when bounds are not asked for: all zero); integers and
-// bool in `ints`, exact.
+// bool in `ints`, exact (`bound` empty), except where floats with a bound decided them (comparisons, casts, ArgMax, TopK):
+// then `bound` says how far each may be off, infinity when anything is possible.
 struct RefTensor {
   DType dtype = DType::kF32;
   Shape shape;

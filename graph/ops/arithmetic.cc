@@ -25,12 +25,12 @@ double moved_quotient(double a, double ea, double b, double eb, double z) {
 
 double moved_larger(double, double ea, double, double eb, double) { return std::fmax(ea, eb); }
 
-// fmod jumps by |b| where the whole part of a/b changes.
-double moved_remainder(double a, double ea, double b, double eb, double) {
+// A remainder jumps by |b| where the whole part of a/b changes.
+double moved_remainder(double a, double ea, double b, double eb, double (*whole)(double)) {
   if (eb > 0 && eb >= std::fabs(b)) return HUGE_VAL;
   const double q = a / b, dq = (ea + std::fabs(q) * eb) / (std::fabs(b) - eb);
-  if (std::trunc(q - dq) != std::trunc(q + dq)) return 2 * (std::fabs(b) + eb);
-  return ea + std::fabs(std::trunc(q)) * eb;
+  if (whole(q - dq) != whole(q + dq)) return 2 * (std::fabs(b) + eb);
+  return ea + std::fabs(whole(q)) * eb;
 }
 
 // x^y is monotone in each of them on either side of x = 0, so its extremes are at corners and at zero.
@@ -112,15 +112,20 @@ void eval_div(EvalContext& c) {
          [=](double, double, double z, double u) { return 3 * u * z + tiny; });
 }
 
-void infer_mod(InferContext& c) {
-  if (is_float(c.dtype(0)) && c.node.attr_int("fmod", 0) == 0) throw Refusal("Mod of floats needs fmod = 1");
-  infer_broadcast(c);
-}
-
+// fmod: the sign of the dividend, exact in any precision; otherwise that of the divisor, and one addition may round.
 void eval_mod(EvalContext& c) {
-  const bool fmod = c.node.attr_int("fmod", 0) != 0;
-  binary(c, [=](auto a, auto b) { return remainder(a, b, fmod); }, [](double a, double b) { return std::fmod(a, b); },
-         moved_remainder, no_error);
+  const auto of_divisor = [](double a, double b) {
+    const double r = std::fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+  };
+  if (c.node.attr_int("fmod", 0) != 0)
+    binary(c, [](auto a, auto b) { return remainder(a, b, true); }, [](double a, double b) { return std::fmod(a, b); },
+           [](double a, double ea, double b, double eb, double) { return moved_remainder(a, ea, b, eb, std::trunc); },
+           no_error);
+  else
+    binary(c, [](auto a, auto b) { return remainder(a, b, false); }, of_divisor,
+           [](double a, double ea, double b, double eb, double) { return moved_remainder(a, ea, b, eb, std::floor); },
+           one_rounding);
 }
 
 void infer_pow(InferContext& c) { c.set_output(0, c.dtype(0), broadcast(c.shape(0), c.shape(1))); }
@@ -228,7 +233,7 @@ std::vector<OpDef> arithmetic_ops() {
   return {
       {"", "Add", infer_broadcast, eval_add}, {"", "Sub", infer_broadcast, eval_sub},
       {"", "Mul", infer_broadcast, eval_mul}, {"", "Div", infer_broadcast, eval_div},
-      {"", "Mod", infer_mod, eval_mod},       {"", "Pow", infer_pow, eval_pow},
+      {"", "Mod", infer_broadcast, eval_mod}, {"", "Pow", infer_pow, eval_pow},
       {"", "Max", infer_broadcast, eval_max}, {"", "Min", infer_broadcast, eval_min},
       {"", "Sum", infer_float_broadcast, eval_sum}, {"", "Mean", infer_float_broadcast, eval_mean},
   };

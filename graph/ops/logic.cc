@@ -73,7 +73,9 @@ void eval_bitwise_not(EvalContext& c) {
 
 void infer_bit_shift(InferContext& c) {
   const std::string direction = c.node.attr_string("direction", "");
+  const DType d = c.dtype(0);
   if (direction != "LEFT" && direction != "RIGHT") throw Refusal("direction must be LEFT or RIGHT");
+  if (d != DType::kU8 && d != DType::kU16 && d != DType::kU32 && d != DType::kU64) throw Refusal("only unsigned integers shift");
   infer_bits(c);
 }
 

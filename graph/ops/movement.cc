@@ -120,14 +120,14 @@ void eval_transpose(EvalContext& c) { transpose(c.in(0), c.in(0).shape, permutat
 const Shape& images(InferContext& c) {
   if (c.shape(0).size() != 4) throw Refusal("input must have four dimensions");
   if (c.node.attr_int("blocksize", 0) < 1) throw Refusal("blocksize must be at least 1");
+  const std::string mode = c.node.attr_string("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") throw Refusal("unknown mode '" + mode + "'");
   return c.shape(0);
 }
 
 void infer_depth_to_space(InferContext& c) {
   const Shape& s = images(c);
   const int64_t b = c.node.attr_int("blocksize", 0);
-  const std::string mode = c.node.attr_string("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") throw Refusal("unknown mode '" + mode + "'");
   if (s[1] % (b * b)) throw Refusal("the channels are not a multiple of blocksize squared");
   c.set_output(0, c.dtype(0), {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
 }
@@ -151,7 +151,9 @@ void infer_space_to_depth(InferContext& c) {
 void eval_space_to_depth(EvalContext& c) {
   const Shape& s = c.in(0).shape;
   const int64_t b = c.node.attr_int("blocksize", 0);
-  transpose(c.in(0), {s[0], s[1], s[2] / b, b, s[3] / b, b}, {0, 3, 5, 1, 2, 4}, c.out(0));
+  const bool depth_first = c.node.attr_string("mode", "DCR") == "DCR";
+  transpose(c.in(0), {s[0], s[1], s[2] / b, b, s[3] / b, b},
+            depth_first ? Shape{0, 3, 5, 1, 2, 4} : Shape{0, 1, 3, 5, 2, 4}, c.out(0));
 }
 
 // ---- Repetition.
