@@ -5,7 +5,25 @@ namespace amdahl {
 // Order is meaning: a prior over what is tried first.
 const std::vector<const Rewrite*>& playbook() {
   static const std::vector<const Rewrite*> rewrites{
-      // one line a rewrite
+      // tier 1
+      choose_register_tile(),
+      choose_cache_blocks(),
+      choose_loop_order(),
+      choose_query_block(),
+      // tier 2
+      pack_constant_weights(),
+      set_prefetch_distance(),
+      // tier 3
+      unroll_k(),
+      // tier 4
+      choose_thread_partition(),
+      // tier 5
+      use_avx512(),
+      prefer_wide_vectors(),
+      unroll_loops(),
+      // tier 6
+      use_online_softmax(),
+      skip_causal_tiles(),
   };
   return rewrites;
 }

@@ -5,6 +5,19 @@
 
 namespace amdahl {
 
-// One line a rewrite: const Rewrite* fuse_bias_gelu();
+// One line a rewrite.
+const Rewrite* choose_register_tile();
+const Rewrite* choose_cache_blocks();
+const Rewrite* choose_loop_order();
+const Rewrite* choose_query_block();
+const Rewrite* pack_constant_weights();
+const Rewrite* set_prefetch_distance();
+const Rewrite* unroll_k();
+const Rewrite* choose_thread_partition();
+const Rewrite* use_avx512();
+const Rewrite* prefer_wide_vectors();
+const Rewrite* unroll_loops();
+const Rewrite* use_online_softmax();
+const Rewrite* skip_causal_tiles();
 
 }  // namespace amdahl

@@ -1,0 +1,19 @@
+// Queries that share one pass over the keys: more of them use a loaded key more often, fewer keep their scores in L1.
+#include "playbook/knob_rewrite.h"
+#include "playbook/playbook.h"
+
+namespace amdahl {
+
+const Rewrite* choose_query_block() {
+  static const KnobRewrite rewrite({
+      .tier = 1,
+      .name = "choose_query_block",
+      .target = "attention",
+      .precondition = "none",
+      .kinds = {"attention"},
+      .open = {"BLOCK_Q", "PACK_KV"},
+  });
+  return &rewrite;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,21 @@
+// Compilers keep to 256 bits on server cores by default, for fear of lower clocks; since Ice Lake the fear is unfounded.
+#include "playbook/knob_rewrite.h"
+#include "playbook/playbook.h"
+
+namespace amdahl {
+
+const Rewrite* prefer_wide_vectors() {
+  static const KnobRewrite rewrite({
+      .tier = 5,
+      .name = "prefer_wide_vectors",
+      .target = "every kind",
+      .precondition = "the machine has AVX-512",
+      .flags = {"-mprefer-vector-width=512"},
+      .refuse = [](const RewriteContext& context, const Step&) {
+        return std::string(context.machine.has("avx512f") ? "" : "this machine has no AVX-512");
+      },
+  });
+  return &rewrite;
+}
+
+}  // namespace amdahl
