@@ -106,6 +106,16 @@ int64_t int_sum_square(std::span<const int64_t> x) {
   return s;
 }
 
+// The maximum of nothing is the type's lowest value.
+int64_t saturated(DType dtype, int64_t v) {
+  if (dtype == DType::kBool) return v > 0;
+  if (dtype == DType::kI64 || dtype == DType::kU64) return v;
+  const bool is_unsigned = dtype == DType::kU8 || dtype == DType::kU16 || dtype == DType::kU32;
+  const int bits = static_cast<int>(8 * size_of(dtype));
+  const int64_t low = is_unsigned ? 0 : -(int64_t{1} << (bits - 1)), high = low + (int64_t{1} << bits) - 1;
+  return std::clamp(v, low, high);
+}
+
 // ReduceSum takes its axes as an input since opset 13, the others since 18; before that they are an attribute.
 bool axes_are_input(const Node& node) { return node.version >= (node.op == "ReduceSum" ? 13 : 18); }
 
@@ -175,7 +185,7 @@ void eval_reduce(EvalContext& c) {
       std::vector<int64_t> row(elements.size());
       for (size_t r = 0; r < rows.size(); ++r) {
         for (size_t i = 0; i < row.size(); ++i) row[i] = x.ints[static_cast<size_t>(rows[r] + elements[i])];
-        out.ints[r] = int_function(row);
+        out.ints[r] = row.empty() ? saturated(out.dtype, int_function(row)) : int_function(row);
       }
     }
     return;
