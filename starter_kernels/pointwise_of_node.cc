@@ -174,8 +174,11 @@ int build(Builder& b) {
                 node.attr_float("gamma", 1.05070102214813232421875));
   if (name == "hardsigmoid")
     return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.2), node.attr_float("beta", 0.5));
-  if (name == "shrink")
-    return b.op(name, {b.input(0)}, type, node.attr_float("lambd", 0.5), node.attr_float("bias", 0.0));
+  if (name == "shrink") {  // of integers too, with float parameters
+    const DType compute = is_float(type) ? type : DType::kF64;
+    const int x = b.cast(b.input(0), compute);
+    return b.cast(b.op(name, {x}, compute, node.attr_float("lambd", 0.5), node.attr_float("bias", 0.0)), type);
+  }
   if (name == "gelu")
     return b.op(node.attr_string("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu", {b.input(0)}, type);
   if (name == "isinf") {

@@ -63,7 +63,7 @@ constexpr OpText kOps[] = {
     {"celu", "scalar::celu({0}, {a})", nullptr},
     {"selu", "scalar::selu({0}, {a}, {b})", nullptr},
     {"softplus", "scalar::softplus({0})", nullptr},
-    {"softsign", "{0} / (1 + scalar::abs({0}))", nullptr},
+    {"softsign", "scalar::softsign({0})", nullptr},
     {"hardsigmoid", "scalar::hardsigmoid({0}, {a}, {b})", nullptr},
     {"hardswish", "scalar::hardswish({0})", nullptr},
     {"thresholdedrelu", "{0} > {a} ? {0} : {0} != {0} ? {0} : 0", nullptr},

@@ -272,23 +272,35 @@ SCALAR_LIBM(sinh) SCALAR_LIBM(cosh) SCALAR_LIBM(asinh) SCALAR_LIBM(acosh) SCALAR
 #undef SCALAR_LIBM
 
 // ---- activations --------------------------------------------------------------------------------------------------------
-template <class T> SCALAR T gelu(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752))); }
+// The largest finite magnitudes stand in for infinities where inf * 0 or inf / inf would be met; NaN goes through.
+template <class T> SCALAR T from_below(T x) { return x < T(-3e38) ? T(-3e38) : x; }
+template <class T> SCALAR T gelu(T x) {
+  const T c = from_below(x);
+  return T(0.5) * c * (T(1) + erf(c * T(0.70710678118654752)));
+}
 // 0.5 x (1 + tanh u) = x / (1 + exp(-2u)): one division less, and no cancellation in the tail.
 template <class T> SCALAR T gelu_tanh(T x) {
-  return x * sigmoid(T(2 * 0.79788456080286536) * (x + T(0.044715) * x * x * x));
+  const T c = from_below(x);
+  return c * sigmoid(c * (T(2 * 0.79788456080286536) + T(2 * 0.79788456080286536 * 0.044715) * c * c));
 }
-template <class T> SCALAR T swish(T x, T alpha) { return x * sigmoid(alpha * x); }
+template <class T> SCALAR T swish(T x, T alpha) { return from_below(x) * sigmoid(alpha * x); }
 template <class T> SCALAR T softplus(T x) { return relu(x) + log1p(exp(-abs(x))); }
+template <class T> SCALAR T softsign(T x) {
+  const T c = clip(x, T(-1e30), T(1e30));
+  return c / (T(1) + abs(c));
+}
 // tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2) with e = exp(x); 1 in float beyond 20.
 template <class T> SCALAR T mish(T x) {
   const T e = exp(x > T(20) ? T(20) : x), n = e * (e + T(2));
-  return x * (n / (n + T(2)));
+  return from_below(x) * (n / (n + T(2)));
 }
 template <class T> SCALAR T elu(T x, T alpha) { return x < T(0) ? alpha * expm1(x) : x; }
 template <class T> SCALAR T celu(T x, T alpha) { return x < T(0) ? alpha * expm1(x / alpha) : x; }
 template <class T> SCALAR T selu(T x, T alpha, T gamma) { return gamma * (x < T(0) ? alpha * expm1(x) : x); }
 template <class T> SCALAR T hardsigmoid(T x, T alpha, T beta) { return clip(alpha * x + beta, T(0), T(1)); }
-template <class T> SCALAR T hardswish(T x) { return x * clip(x * T(1.0 / 6) + T(0.5), T(0), T(1)); }
-template <class T> SCALAR T shrink(T x, T lambda, T bias) { return x < -lambda ? x + bias : x > lambda ? x - bias : T(0); }
+template <class T> SCALAR T hardswish(T x) { return from_below(x) * clip(x * T(1.0 / 6) + T(0.5), T(0), T(1)); }
+template <class T> SCALAR T shrink(T x, T lambda, T bias) {
+  return x < -lambda ? x + bias : x > lambda ? x - bias : x != x ? x : T(0);
+}
 
 }  // namespace scalar
