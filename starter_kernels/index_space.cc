@@ -68,7 +68,7 @@ std::string unflatten_text(const std::string& index, const Shape& dims, size_t f
   for (size_t d = 0; d < dims.size(); ++d) {
     stride /= std::max<int64_t>(dims[d], 1);
     std::string value = stride > 1 ? fmt::format("{} / {}", index, stride) : index;
-    if (d > 0) value = fmt::format(stride > 1 ? "({}) % {}" : "{} % {}", value, dims[d]);
+    if (d > 0) value = fmt::format("({}) % {}", value, dims[d]);
     text += fmt::format("{}const int64_t i{} = {};\n", indent, first + d, value);
   }
   return text;
@@ -94,6 +94,12 @@ std::string vector_bits_text(const Knobs& knobs) {
   if (it == knobs.end()) return "";
   // clang has no such pragma and is given its flag by the rewrite that picks clang.
   return fmt::format("#if !defined(__clang__) && defined(__AVX512F__)\n#pragma GCC target(\"prefer-vector-width={}\")\n#endif\n", it->second);
+}
+
+std::string streaming_text(const Knobs& knobs) {
+  const auto it = knobs.find("STREAM");
+  if (it == knobs.end() || it->second == 0) return "static inline void stream_fence() {}\n";
+  return std::string(embedded_source("cpu/streaming.h"));
 }
 
 std::string join_text(const std::vector<std::string>& parts) {

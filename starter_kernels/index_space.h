@@ -43,6 +43,9 @@ std::string offset_text(const Shape& strides, size_t first, int64_t offset);
 Knob vector_bits_knob(const MachineInfo& machine);
 std::string vector_bits_text(const Knobs& knobs);
 
+// cpu/streaming.h when the knob STREAM is set, else an empty stream_fence().
+std::string streaming_text(const Knobs& knobs);
+
 // The parts one after another, each followed by a newline.
 std::string join_text(const std::vector<std::string>& parts);
 // The usual opening of a kernel text: vector width, scalar functions, THREADS.

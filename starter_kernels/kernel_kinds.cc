@@ -12,9 +12,9 @@ const std::vector<const KernelKind*>& kernel_kinds() {
   static const std::vector<const KernelKind*> kinds{
       matmul_kind(),
       attention_kind(),
-      // one line a kind
       conv_kind(),
       pool_kind(),
+      pointwise_kind(),
   };
   return kinds;
 }

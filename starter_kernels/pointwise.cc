@@ -138,10 +138,9 @@ class Pointwise final : public KernelKind {
     const int64_t n = space.points();
     const int64_t cols = n == 0 ? 1 : space.dims.empty() ? 1 : space.dims.back();
     const int64_t size = task_size(problem, variant.knobs.at("GRAIN"));
-    const std::string sizes = fmt::format(
-        "constexpr int64_t ROWS = {}, COLS = {}, TASK_SIZE = {}, TASKS = {};\nconstexpr bool STREAM = {};\n", n / cols, cols, size,
-        (n + size - 1) / size, variant.knobs.at("STREAM") != 0);
-    return join_text({opening_text(variant), sizes, std::string(embedded_source("cpu/streaming.h")),
+    const std::string sizes = fmt::format("constexpr int64_t ROWS = {}, COLS = {}, TASK_SIZE = {}, TASKS = {};\n", n / cols,
+                                          cols, size, (n + size - 1) / size);
+    return join_text({opening_text(variant), sizes, streaming_text(variant.knobs),
                       emit_program(program_in(problem), "program"), row_text(problem, space, variant.knobs),
                       std::string(embedded_source("cpu/as_it_comes.h")), std::string(embedded_source("cpu/pointwise.cpp"))});
   }

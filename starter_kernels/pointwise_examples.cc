@@ -14,12 +14,10 @@ ValueId wide_floats(ExampleGraph& g) {
   return g.floats({n}, v);
 }
 
-// One operator on normal numbers and on the wide range, at a size with a vector tail.
+// One operator on the wide range (fp32) or on normal numbers, at a size with a vector tail.
 Graph unary(const std::string& op, const ExampleGraph::Attributes& attributes = {}, DType dtype = DType::kF32) {
   ExampleGraph g(op);
-  const ValueId y = g.node(op, {g.input(dtype, {3, 37})}, attributes);
-  if (dtype != DType::kF32) return g.finish({y});
-  return g.finish({y, g.node(op, {wide_floats(g)}, attributes)});
+  return g.finish({g.node(op, {dtype == DType::kF32 ? wide_floats(g) : g.input(dtype, {3, 37})}, attributes)});
 }
 
 Graph binary(const std::string& op, Shape a, Shape b, DType dtype = DType::kF32, const ExampleGraph::Attributes& attributes = {}) {
@@ -66,6 +64,11 @@ std::vector<Graph> pointwise_examples() {
   all.push_back(unary("Not", {}, DType::kBool));
   all.push_back(unary("BitwiseNot", {}, DType::kU16));
 
+  for (const char* op : {"Max", "Min"}) {  // NaN on either side
+    ExampleGraph g(op);
+    const ValueId x = wide_floats(g);
+    all.push_back(g.finish({g.node(op, {x, g.floats({}, {1.5})}), g.node(op, {g.input({1, 130}), g.floats({2, 1}, {__builtin_nan(""), 0.5})})}));
+  }
   for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"})
     all.push_back(binary(op, {2, 3, 19}, {2, 3, 19}));
   // Broadcasts: a row, a column, both sides, a scalar, an inner dimension, over more dimensions than can be merged.

@@ -142,7 +142,7 @@ int build(Builder& b) {
   const std::string name = lower_case(node.op);
   if (node.domain == "com.microsoft") {
     if (name == "gelu") return b.op("gelu", {b.input(0)}, type);
-    if (name == "quickgelu") return b.op("swish", {b.input(0)}, type, node.attr_float("alpha", 1.702));
+    if (name == "quickgelu") return b.op("swish", {b.input(0)}, type, node.attr_float("alpha", 1.702f));
     if (name == "biasgelu") return b.op("gelu", {b.op("add", {b.input(0), b.input(1)}, type)}, type);
     if (name == "fastgelu") {
       const int x = b.has(1) ? b.op("add", {b.input(0), b.input(1)}, type) : b.input(0);
@@ -165,7 +165,7 @@ int build(Builder& b) {
   if (name == "mod") return b.op(node.attr_int("fmod", 0) ? "fmod" : "mod", {b.input(0), b.input(1)}, type);
   if (name == "cast" || name == "castlike") return b.op("cast", {b.input(0)}, type);
   if (name == "dropout") return node.outputs.size() > 1 && node.outputs[1] != kNoValue ? -1 : b.input(0);
-  if (name == "leakyrelu") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.01));
+  if (name == "leakyrelu") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.01f));
   if (name == "elu" || name == "celu" || name == "thresholdedrelu")
     return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
   if (name == "swish") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
@@ -173,7 +173,7 @@ int build(Builder& b) {
     return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.67326319217681884765625),
                 node.attr_float("gamma", 1.05070102214813232421875));
   if (name == "hardsigmoid")
-    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.2), node.attr_float("beta", 0.5));
+    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.2f), node.attr_float("beta", 0.5));
   if (name == "shrink") {  // of integers too, with float parameters
     const DType compute = is_float(type) ? type : DType::kF64;
     const int x = b.cast(b.input(0), compute);

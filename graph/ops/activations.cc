@@ -33,7 +33,7 @@ void eval_relu(EvalContext& c) {
 }
 
 void eval_leaky_relu(EvalContext& c) {
-  const double alpha = c.node.attr_float("alpha", 0.01), tiny = precision_of(c.out(0).dtype).tiny;
+  const double alpha = c.node.attr_float("alpha", 0.01f), tiny = precision_of(c.out(0).dtype).tiny;
   const auto f = [=](double x) { return x < 0 ? alpha * x : x; };
   float_unary(c, f, monotone(f, {0.0}), [=](double x, double z, double u) { return x < 0 ? u * z + tiny : 0; });
 }
@@ -145,8 +145,8 @@ void eval_elu_form(EvalContext& c, double scale, double alpha, double divisor) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
   const auto f = [=](double x) { return scale * (x > 0 || std::isnan(x) ? x : alpha * std::expm1(x / divisor)); };
   float_unary(c, f, monotone(f, {0.0}), [=](double x, double z, double u) {
-    if (x > 0) return scale == 1 ? 0 : 2 * u * z;
-    const double t = std::fabs(x / divisor), e = t < 700 ? std::exp(-t) : 0;
+    if (x > 0) return scale == 1 ? 0 : 2 * u * z + tiny;
+    const double t = std::fmin(std::fabs(x / divisor), 800), e = std::exp(-t);
     return std::fabs(scale * alpha) * u * (4 * e + 3 * t * e + 1) + 4 * u * z + tiny;
   });
 }
