@@ -45,7 +45,7 @@ IndexSpace collapse(const Shape& shape, const std::vector<const Access*>& operan
   return space;
 }
 
-double touched_bytes(const Access& access) {
+double operand_bytes(const Access& access) {
   double n = static_cast<double>(size_of(access.dtype));
   for (size_t d = 0; d < access.shape.size(); ++d)
     if (access.strides[d] != 0) n *= static_cast<double>(access.shape[d]);

@@ -29,7 +29,7 @@ struct IndexSpace {
 IndexSpace collapse(const Shape& shape, const std::vector<const Access*>& operands);
 
 // Elements that are read or written at least once, times their size.
-double touched_bytes(const Access& access);
+double operand_bytes(const Access& access);
 
 // Arithmetic of one evaluation: 1 for an addition, about 15 for an exponential.
 double flops_of(const PointwiseProgram& program);

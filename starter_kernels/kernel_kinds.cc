@@ -15,6 +15,7 @@ const std::vector<const KernelKind*>& kernel_kinds() {
       conv_kind(),
       pool_kind(),
       pointwise_kind(),
+      movement_kind(),
   };
   return kinds;
 }

@@ -113,8 +113,8 @@ class Pointwise final : public KernelKind {
   Work work(const Problem& problem) const override {
     Work w;
     w.flops = flops_of(program_in(problem)) * static_cast<double>(numel(problem.out[0].shape));
-    for (const Access& a : problem.in) w.bytes += touched_bytes(a);
-    for (const Access& a : problem.out) w.bytes += touched_bytes(a);
+    for (const Access& a : problem.in) w.bytes += operand_bytes(a);
+    for (const Access& a : problem.out) w.bytes += operand_bytes(a);
     return w;
   }
 
