@@ -16,6 +16,7 @@ const std::vector<const KernelKind*>& kernel_kinds() {
       pool_kind(),
       pointwise_kind(),
       movement_kind(),
+      plain_kind(),
   };
   return kinds;
 }
