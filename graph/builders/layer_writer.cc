@@ -10,6 +10,32 @@
 #include "graph/op.h"
 
 namespace amdahl {
+namespace {
+
+// Numbers values as the loader does, inputs, constants, then results in node order: a saved file comes back as the very
+// same Graph, and a session begun on one goes on with the other.
+Graph renumbered(Graph graph) {
+  std::vector<ValueId> order = graph.inputs;
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (graph.values[v].constant) order.push_back(static_cast<ValueId>(v));
+  for (const Node& n : graph.nodes) order.insert(order.end(), n.outputs.begin(), n.outputs.end());
+  std::vector<ValueId> number(graph.values.size(), kNoValue);
+  std::vector<Value> values;
+  for (ValueId v : order) {
+    number[static_cast<size_t>(v)] = static_cast<ValueId>(values.size());
+    values.push_back(std::move(graph.values[static_cast<size_t>(v)]));
+  }
+  graph.values = std::move(values);
+  const auto rename = [&](std::vector<ValueId>& ids) {
+    for (ValueId& v : ids) v = v == kNoValue ? v : number[static_cast<size_t>(v)];
+  };
+  rename(graph.inputs);
+  rename(graph.outputs);
+  for (Node& n : graph.nodes) rename(n.inputs), rename(n.outputs);
+  return graph;
+}
+
+}  // namespace
 
 LayerWriter::LayerWriter(std::string model) { graph_.name = std::move(model); }
 
@@ -106,7 +132,7 @@ Graph LayerWriter::finish(const std::vector<std::pair<std::string, ValueId>>& ou
     graph_.values[static_cast<size_t>(v)].name = name;
     graph_.outputs.push_back(v);
   }
-  return std::move(graph_);
+  return renumbered(std::move(graph_));
 }
 
 int64_t size_or(int64_t given, int64_t otherwise, int64_t most, const char* what, const std::string& model) {

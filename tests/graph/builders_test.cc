@@ -10,8 +10,11 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "graph/onnx_load.h"
 #include "graph/op.h"
 #include "graph/oracle.h"
+#include "tests/graph/same_meaning.h"
+#include "tests/graph/temporary_folder.h"
 
 namespace amdahl {
 namespace {
@@ -71,7 +74,7 @@ struct Published {
   double gflop, parameters;
 };
 
-class PublishedSizes : public testing::TestWithParam<Published> {};
+class PublishedSizes : public ::testing::TestWithParam<Published> {};
 
 TEST_P(PublishedSizes, FlopsAndParametersMatch) {
   const Graph g = find_builder(GetParam().name)->build({});
@@ -80,7 +83,7 @@ TEST_P(PublishedSizes, FlopsAndParametersMatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PublishedSizes,
-                         testing::Values(Published{"gpt2", 32.2, 124.4}, Published{"bert-base", 22.4, 109.5},
+                         ::testing::Values(Published{"gpt2", 32.2, 124.4}, Published{"bert-base", 22.4, 109.5},
                                          Published{"llama-160m", 35.9, 162.4}, Published{"resnet50", 8.2, 25.53},
                                          Published{"mobilenet-v2", 0.6, 3.49}, Published{"vit-b16", 35.1, 86.57}),
                          [](const auto& info) {
@@ -90,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Models, PublishedSizes,
                            return name;
                          });
 
-class EveryMini : public testing::TestWithParam<Builder> {};
+class EveryMini : public ::testing::TestWithParam<Builder> {};
 
 TEST_P(EveryMini, IsSmallAndWellFormed) {
   const Graph g = GetParam().build({});
@@ -120,6 +123,22 @@ TEST_P(EveryMini, ComputesFiniteOutputsThatDependOnTheInput) {
   }
 }
 
+TEST_P(EveryMini, SavedFileIsTheSameModel) {
+  const testing::TemporaryFolder dir;
+  const Graph g = GetParam().build({});
+  save_onnx(g, dir / "model.onnx", true);
+  LoadOptions as_it_is;
+  as_it_is.clean = false;
+  EXPECT_EQ(fingerprint(load_model(dir / "model.onnx", as_it_is)), fingerprint(g));
+  EXPECT_EQ(fingerprint(load_model(dir / "model.onnx", {})), fingerprint(load_model("builtin:" + std::string(GetParam().name), {})));
+}
+
+TEST_P(EveryMini, CleanUpKeepsTheMeaning) {
+  Graph clean = GetParam().build({});
+  clean_up(clean);
+  testing::expect_same_meaning(GetParam().build({}), clean, 1e-12);
+}
+
 TEST_P(EveryMini, BatchSizeIsFree) {
   const Graph one = GetParam().build({}), two = GetParam().build({2, 0, 0});
   for (size_t i = 0; i < one.outputs.size(); ++i) {
@@ -137,7 +156,7 @@ std::vector<Builder> minis() {
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Builders, EveryMini, testing::ValuesIn(minis()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Builders, EveryMini, ::testing::ValuesIn(minis()), [](const auto& info) {
   std::string name(info.param.name);
   for (char& c : name)
     if (c == '-') c = '_';
