@@ -1,5 +1,5 @@
-// Clean-up is what needs no judgement: it never makes a model slower and keeps its meaning. Everything that may or may not
-// pay is a rewrite of the playbook, measured.
+// Clean-up is what needs no judgement: it never makes a model slower and keeps its meaning. Everything that may or may
+// not pay is a rewrite of the playbook, measured.
 
 #include "graph/clean_up_passes.h"
 #include "graph/onnx_load.h"
@@ -8,8 +8,8 @@ namespace amdahl {
 
 void clean_up(Graph& graph) {
   drop_unused(graph);
-  // One pass feeds the next: a folded shape makes a Reshape a no-op, a removed no-op makes two nodes equal. Real exports
-  // settle in two or three rounds; every change removes or simplifies nodes, so it ends.
+  // One pass feeds the next: a folded shape makes a Reshape a no-op, a removed no-op makes two nodes equal. Real
+  // exports settle in two or three rounds; every change removes or simplifies nodes, so it ends.
   for (bool changed = true; changed;) {
     changed = fold_constants(graph);
     changed |= lower_normalization(graph);

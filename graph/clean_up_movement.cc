@@ -34,9 +34,10 @@ bool is_view(const Graph& graph, const Node& node) {
 }
 
 bool broadcasts(const Node& node) {
-  static const std::set<std::string_view> kOps = {"Add",  "Sub",     "Mul",         "Div",            "Pow",   "And", "Or",
-                                                  "Xor",  "Equal",   "Less",        "Greater",        "Where", "Min", "Max",
-                                                  "Sum",  "Mean",    "LessOrEqual", "GreaterOrEqual", "Mod"};
+  static const std::set<std::string_view> kOps = {"Add", "Sub", "Mul",   "Div",  "Pow",         "And",
+                                                  "Or",  "Xor", "Equal", "Less", "Greater",     "Where",
+                                                  "Min", "Max", "Sum",   "Mean", "LessOrEqual", "GreaterOrEqual",
+                                                  "Mod"};
   return node.domain.empty() && kOps.count(node.op) > 0;
 }
 
@@ -47,16 +48,20 @@ class Movement {
   bool run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       Node& node = graph_.nodes[n];
-      if (is_view(graph_, node)) view(node);
-      else if (is(node, "Transpose")) join_transposes(node);
-      else if (broadcasts(node)) skip_expands(node);
+      if (is_view(graph_, node))
+        view(node);
+      else if (is(node, "Transpose"))
+        join_transposes(node);
+      else if (broadcasts(node))
+        skip_expands(node);
     }
     return changed_;
   }
 
  private:
   const Node* producer(ValueId v) const {
-    const NodeId p = v == kNoValue || static_cast<size_t>(v) >= uses_.producer.size() ? -1 : uses_.producer[static_cast<size_t>(v)];
+    const NodeId p =
+        v == kNoValue || static_cast<size_t>(v) >= uses_.producer.size() ? -1 : uses_.producer[static_cast<size_t>(v)];
     return p < 0 ? nullptr : &graph_.node(p);
   }
 
@@ -72,7 +77,8 @@ class Movement {
     if (plain && source == node.inputs[0]) return;
     const ValueId target =
         plain ? node.inputs[1]
-              : graph_.add_constant(node.name + "/shape", from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape));
+              : graph_.add_constant(node.name + "/shape",
+                                    from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape));
     node.op = "Reshape";
     node.attributes.clear();
     if (empty) node.attributes["allowzero"] = int64_t{1};
@@ -100,8 +106,10 @@ class Movement {
       v = p->inputs[0];
       Shape shape;
       for (ValueId i : node.inputs) shape = broadcast(shape, graph_.value(i).shape);
-      if (shape == graph_.value(node.outputs[0]).shape) changed_ = true;
-      else v = spread;
+      if (shape == graph_.value(node.outputs[0]).shape)
+        changed_ = true;
+      else
+        v = spread;
     }
   }
 

@@ -44,8 +44,8 @@ ValueId neutral_survivor(const Graph& graph, const Node& node) {
     double neutral;
     bool commutative;
   };
-  static constexpr Row kRows[] = {{"Add", 0, true}, {"Sub", 0, false}, {"Mul", 1, true}, {"Div", 1, false},
-                                  {"Pow", 1, false}, {"And", 1, true}, {"Or", 0, true}};
+  static constexpr Row kRows[] = {{"Add", 0, true},  {"Sub", 0, false}, {"Mul", 1, true}, {"Div", 1, false},
+                                  {"Pow", 1, false}, {"And", 1, true},  {"Or", 0, true}};
   for (const Row& row : kRows) {
     if (node.op != row.op || node.inputs.size() != 2) continue;
     if (is_uniform(graph, node.inputs[1], row.neutral)) return node.inputs[0];
@@ -108,7 +108,8 @@ bool remove_no_ops(Graph& graph) {
     if (!output[static_cast<size_t>(y)]) {
       replacements.add(y, x);
     } else {
-      // An output keeps its name: the producer of x writes it directly, unless x is an output, input or constant itself.
+      // An output keeps its name: the producer of x writes it directly, unless x is an output, input or constant
+      // itself.
       const NodeId p = producer[static_cast<size_t>(x)];
       if (p < 0 || output[static_cast<size_t>(x)]) {
         if (node.op == "Identity") continue;

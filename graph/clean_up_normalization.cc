@@ -15,8 +15,8 @@ bool is_lowerable(const Graph& graph, const Node& node) {
   return graph.value(node.inputs[0]).shape.size() >= 2;
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + shift, per channel (axis 1), as x * a + b. a and b are computed in
-// double and rounded once.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + shift, per channel (axis 1), as x * a + b. a and b are computed
+// in double and rounded once.
 void lower(Graph& graph, const Node& node, std::vector<Node>& out) {
   const auto channel = [&](size_t i) { return to_doubles(*graph.value(node.inputs[i]).constant); };
   const std::vector<double> scale = channel(1), shift = channel(2), mean = channel(3), variance = channel(4);

@@ -60,8 +60,8 @@ ValueId NodeWriter::constant(const std::string& what, Tensor tensor) {
 ValueId NodeWriter::reshape(ValueId x, const Shape& shape) {
   if (graph_.value(x).shape == shape) return x;
   const DType dtype = graph_.value(x).dtype;
-  return add("Reshape", {x, constant("shape", from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape))}, dtype,
-             shape);
+  return add("Reshape", {x, constant("shape", from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape))},
+             dtype, shape);
 }
 
 ValueId NodeWriter::transpose(ValueId x, const std::vector<int64_t>& perm) {

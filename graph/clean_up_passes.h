@@ -9,13 +9,13 @@
 
 namespace amdahl {
 
-bool fold_constants(Graph& graph);         // clean_up_fold.cc: nodes whose results are known become constants
-bool remove_no_ops(Graph& graph);          // clean_up_no_ops.cc: nodes that hand their input through
-bool simplify_movement(Graph& graph);      // clean_up_movement.cc: views become Reshape, chains of them one node
-bool lower_normalization(Graph& graph);    // clean_up_normalization.cc: BatchNormalization to Mul + Add
-bool lower_einsum(Graph& graph);           // clean_up_einsum.cc: to Transpose, Reshape, MatMul
-bool merge_equal(Graph& graph);            // clean_up_merge.cc: equal constants, equal nodes on equal inputs
-bool drop_unused(Graph& graph);            // clean_up_unused.cc: nodes and values without readers; renumbers values
+bool fold_constants(Graph& graph);       // clean_up_fold.cc: nodes whose results are known become constants
+bool remove_no_ops(Graph& graph);        // clean_up_no_ops.cc: nodes that hand their input through
+bool simplify_movement(Graph& graph);    // clean_up_movement.cc: views become Reshape, chains of them one node
+bool lower_normalization(Graph& graph);  // clean_up_normalization.cc: BatchNormalization to Mul + Add
+bool lower_einsum(Graph& graph);         // clean_up_einsum.cc: to Transpose, Reshape, MatMul
+bool merge_equal(Graph& graph);          // clean_up_merge.cc: equal constants, equal nodes on equal inputs
+bool drop_unused(Graph& graph);          // clean_up_unused.cc: nodes and values without readers; renumbers values
 
 // Readers of `from` read `to` instead, once apply() is called. Chains are followed.
 class Replacements {
@@ -45,7 +45,7 @@ class NodeWriter {
   void add_to(const std::string& op, const std::vector<ValueId>& inputs, ValueId output,
               std::map<std::string, Attribute> attributes = {});
   ValueId constant(const std::string& what, Tensor tensor);
-  ValueId reshape(ValueId x, const Shape& shape);  // x itself when it has that shape
+  ValueId reshape(ValueId x, const Shape& shape);                  // x itself when it has that shape
   ValueId transpose(ValueId x, const std::vector<int64_t>& perm);  // x itself for the identity
 
  private:

@@ -8,8 +8,13 @@ namespace {
 
 // Outputs after the first may be left out. Everywhere else (Split, TopK) the number of outputs is part of the meaning.
 bool rest_is_optional(const Node& node) {
-  static const std::set<std::string_view> kOps = {"Dropout",   "MaxPool",   "BatchNormalization", "LayerNormalization",
-                                                  "Attention", "SoftmaxCrossEntropyLoss", "SkipLayerNormalization",
+  static const std::set<std::string_view> kOps = {"Dropout",
+                                                  "MaxPool",
+                                                  "BatchNormalization",
+                                                  "LayerNormalization",
+                                                  "Attention",
+                                                  "SoftmaxCrossEntropyLoss",
+                                                  "SkipLayerNormalization",
                                                   "SkipSimplifiedLayerNormalization"};
   return kOps.count(node.op) > 0;
 }

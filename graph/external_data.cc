@@ -29,9 +29,10 @@ const MappedFile& ExternalData::open(const std::string& tensor, const std::strin
   if (location.empty()) bad(fmt::format("initializer '{}' is external but names no file", tensor));
   if (location.find('\0') != std::string::npos || relative.is_absolute() ||
       std::find(relative.begin(), relative.end(), "..") != relative.end())
-    bad(fmt::format("initializer '{}' refers to '{}', outside the model's folder; this is refused: save the model again "
-                    "with its external data beside it",
-                    tensor, location));
+    bad(fmt::format(
+        "initializer '{}' refers to '{}', outside the model's folder; this is refused: save the model again "
+        "with its external data beside it",
+        tensor, location));
   const fs::path folder = folder_.empty() ? fs::path(".") : folder_;
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
@@ -41,7 +42,8 @@ const MappedFile& ExternalData::open(const std::string& tensor, const std::strin
     bad(fmt::format("external data file '{}' of initializer '{}' is missing ({}): put it beside the model",
                     (folder / relative).string(), tensor, error.message()));
   if (!is_below(root, file))
-    bad(fmt::format("external data file '{}' of initializer '{}' is a link that leaves the model's folder; this is "
+    bad(
+        fmt::format("external data file '{}' of initializer '{}' is a link that leaves the model's folder; this is "
                     "refused: copy the file into the folder",
                     (folder / relative).string(), tensor));
   try {
@@ -57,13 +59,14 @@ Tensor ExternalData::read(const std::string& tensor, const std::string& location
   const auto needed = static_cast<uint64_t>(numel(shape)) * size_of(dtype);
   if (offset < 0) bad(fmt::format("initializer '{}' has a negative offset into '{}'", tensor, location));
   if (length >= 0 && static_cast<uint64_t>(length) != needed)
-    bad(fmt::format("initializer '{}' of shape {} {} needs {} bytes, but the model says that '{}' holds {} for it", tensor,
-                    to_string(shape), name_of(dtype), needed, location, length));
+    bad(fmt::format("initializer '{}' of shape {} {} needs {} bytes, but the model says that '{}' holds {} for it",
+                    tensor, to_string(shape), name_of(dtype), needed, location, length));
   const MappedFile& file = open(tensor, location);
   if (static_cast<uint64_t>(offset) > file.size || needed > file.size - static_cast<uint64_t>(offset))
-    bad(fmt::format("external data file '{}' is too short: initializer '{}' needs {} bytes at offset {}, the file has {}; "
-                    "fetch or export it again",
-                    location, tensor, needed, offset, file.size));
+    bad(fmt::format(
+        "external data file '{}' is too short: initializer '{}' needs {} bytes at offset {}, the file has {}; "
+        "fetch or export it again",
+        location, tensor, needed, offset, file.size));
   const std::byte* start = file.data.get() + offset;
   if (needed > 0 && offset % static_cast<int64_t>(size_of(dtype)) == 0)
     return Tensor(dtype, shape, std::shared_ptr<const std::byte>(file.data, start));

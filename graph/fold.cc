@@ -20,10 +20,13 @@ Tensor shape_of(const Node& node, const Shape& shape) {
 }  // namespace
 
 bool fold_node(Graph& graph, const Node& node) {
-  const auto constant_of = [&](ValueId v) -> std::optional<Tensor>& { return graph.values[static_cast<size_t>(v)].constant; };
+  const auto constant_of = [&](ValueId v) -> std::optional<Tensor>& {
+    return graph.values[static_cast<size_t>(v)].constant;
+  };
   if (node.domain.empty() && (node.op == "Shape" || node.op == "Size") && node.inputs.size() == 1) {
     const Shape& shape = graph.value(node.inputs[0]).shape;
-    constant_of(node.outputs[0]) = node.op == "Shape" ? shape_of(node, shape) : from_ints(DType::kI64, {}, {numel(shape)});
+    constant_of(node.outputs[0]) =
+        node.op == "Shape" ? shape_of(node, shape) : from_ints(DType::kI64, {}, {numel(shape)});
     return true;
   }
   size_t bytes_in = 0, bytes_out = 0;

@@ -16,14 +16,17 @@ namespace {
 
 class Inference {
  public:
-  Inference(ParsedModel model, const std::map<std::string, Shape>& shapes) : model_(std::move(model)), shapes_(shapes) {}
+  Inference(ParsedModel model, const std::map<std::string, Shape>& shapes)
+      : model_(std::move(model)), shapes_(shapes) {}
 
   Graph run() {
     graph_.name = model_.name;
     for (const ParsedInput& i : model_.inputs) add_input(i);
     for (ParsedConstant& c : model_.constants) {
-      if (c.refusal.empty()) bind(c.name, graph_.add_constant(c.name, std::move(c.tensor)));
-      else refuse(fmt::format("initializer '{}': {}", c.name, c.refusal), c.name);
+      if (c.refusal.empty())
+        bind(c.name, graph_.add_constant(c.name, std::move(c.tensor)));
+      else
+        refuse(fmt::format("initializer '{}': {}", c.name, c.refusal), c.name);
     }
     for (const ParsedNode& n : model_.nodes) add_node(n);
     if (!reasons_.empty()) throw_reasons();
@@ -58,8 +61,8 @@ class Inference {
   }
 
   void refuse_node(const ParsedNode& parsed, const std::string& name, const std::string& reason) {
-    reasons_.push_back(fmt::format("{} ({} {}), node '{}': {}", parsed.op, parsed.domain.empty() ? "ai.onnx" : parsed.domain,
-                                   parsed.version, name, reason));
+    reasons_.push_back(fmt::format("{} ({} {}), node '{}': {}", parsed.op,
+                                   parsed.domain.empty() ? "ai.onnx" : parsed.domain, parsed.version, name, reason));
     unknown_.insert(parsed.outputs.begin(), parsed.outputs.end());
   }
 
@@ -110,7 +113,8 @@ class Inference {
   }
 
   [[noreturn]] void throw_reasons() const {
-    std::string text = fmt::format("this model cannot run, for {} reason{}:", reasons_.size(), reasons_.size() == 1 ? "" : "s");
+    std::string text =
+        fmt::format("this model cannot run, for {} reason{}:", reasons_.size(), reasons_.size() == 1 ? "" : "s");
     for (const std::string& r : reasons_) text += "\n  " + r;
     throw Error(ExitCode::kUnsupported, text);
   }

@@ -24,7 +24,8 @@ class Inliner {
     for (const ParsedFunction& f : model.functions) {
       const std::string key = key_of(f.domain, f.name, f.overload);
       if (!functions_.emplace(key, &f).second)
-        throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' is defined twice", f.name, f.domain));
+        throw Error(ExitCode::kBadModel,
+                    fmt::format("function '{}' of domain '{}' is defined twice", f.name, f.domain));
     }
     for (const ParsedInput& i : model.inputs) taken_.insert(i.name);
     for (const ParsedConstant& c : model.constants) taken_.insert(c.name);
@@ -57,8 +58,8 @@ class Inliner {
     if (!open_.insert(key).second)
       throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", f.name, f.domain));
     if (call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size())
-      throw Error(ExitCode::kBadModel, fmt::format("node '{}' gives function '{}' more inputs or outputs than it has",
-                                                   call.name, f.name));
+      throw Error(ExitCode::kBadModel,
+                  fmt::format("node '{}' gives function '{}' more inputs or outputs than it has", call.name, f.name));
     const std::string prefix = call.name.empty() ? f.name : call.name;
     std::map<std::string, std::string> names;  // inside -> outside
     names[""] = "";
@@ -94,8 +95,10 @@ class Inliner {
       }
     for (const auto& [own, outer] : inner.references) {
       const auto given = call.attributes.find(outer);
-      if (given != call.attributes.end()) node.attributes[own] = given->second;
-      else if (const auto d = f.defaults.find(outer); d != f.defaults.end()) node.attributes[own] = d->second;
+      if (given != call.attributes.end())
+        node.attributes[own] = given->second;
+      else if (const auto d = f.defaults.find(outer); d != f.defaults.end())
+        node.attributes[own] = d->second;
       // Given by neither: the attribute is left out, as ONNX says.
     }
     node.references.clear();

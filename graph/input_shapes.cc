@@ -34,14 +34,15 @@ void check_given(const ParsedInput& input, const Shape& shape, std::map<std::str
   for (size_t i = 0; i < shape.size(); ++i) {
     const auto& dim = input.dims[i];
     if (dim.value >= 0 && dim.value != shape[i])
-      refuse(fmt::format("{}: the model fixes dimension {} to {} (its shape is {}); export the model with dynamic "
-                         "dimensions to change it",
-                         option, i, dim.value, shape_text(input)));
+      refuse(
+          fmt::format("{}: the model fixes dimension {} to {} (its shape is {}); export the model with dynamic "
+                      "dimensions to change it",
+                      option, i, dim.value, shape_text(input)));
     if (dim.value >= 0 || dim.symbol.empty()) continue;
     const auto [known, fresh] = symbols.emplace(dim.symbol, Setting{shape[i], input.name});
     if (!fresh && known->second.size != shape[i])
-      refuse(fmt::format("{}: '{}' is {} here and {} in input '{}'; the model says they are the same", option, dim.symbol,
-                         shape[i], known->second.size, known->second.input));
+      refuse(fmt::format("{}: '{}' is {} here and {} in input '{}'; the model says they are the same", option,
+                         dim.symbol, shape[i], known->second.size, known->second.input));
   }
 }
 
@@ -58,7 +59,8 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
     if (!inputs.count(name)) {
       std::vector<std::string> names;
       for (const ParsedInput& i : model.inputs) names.push_back(i.name);
-      refuse(fmt::format("--shape {}=…: the model has no such input; its inputs are: {}", name, fmt::join(names, ", ")));
+      refuse(
+          fmt::format("--shape {}=…: the model has no such input; its inputs are: {}", name, fmt::join(names, ", ")));
     }
     check_given(*inputs[name], shape, symbols);
   }
@@ -88,8 +90,8 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
       suggestion.push_back(size >= 0 ? size : example(i, input.dims.size()));
     }
     if (!open.empty()) {
-      unset.push_back(fmt::format("input '{}' {} leaves dimension {} open", input.name, shape_text(input),
-                                  fmt::join(open, ", ")));
+      unset.push_back(
+          fmt::format("input '{}' {} leaves dimension {} open", input.name, shape_text(input), fmt::join(open, ", ")));
       options.push_back(fmt::format("--shape {}={}", input.name, fmt::join(suggestion, ",")));
     }
     shapes[input.name] = std::move(shape);

@@ -8,8 +8,9 @@
 
 namespace amdahl {
 
-// The shape of every input. Naming a symbol in one input sets it in all. Throws Error: kUnsetDimension (the message holds
-// the options to type), kUsage (a given shape names no input, has another rank, or contradicts the model or another one).
+// The shape of every input. Naming a symbol in one input sets it in all. Throws Error: kUnsetDimension (the message
+// holds the options to type), kUsage (a given shape names no input, has another rank, or contradicts the model or
+// another one).
 std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, const std::map<std::string, Shape>& given);
 
 }  // namespace amdahl

@@ -23,8 +23,8 @@ Graph load_builtin(const std::string& name, const LoadOptions& options) {
     throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}", name, known));
   }
   if (!options.input_shapes.empty())
-    throw Error(ExitCode::kUsage, fmt::format("{}{} takes its sizes from --batch, --seq and --image, not from --shape",
-                                              kBuiltin, name));
+    throw Error(ExitCode::kUsage,
+                fmt::format("{}{} takes its sizes from --batch, --seq and --image, not from --shape", kBuiltin, name));
   Graph graph = builder->build({options.batch, options.seq, options.image});
   if (options.clean) clean_up(graph);
   return graph;
@@ -38,8 +38,10 @@ std::string mistaken_for(std::string_view bytes) {
   };
   static constexpr Magic kMagics[] = {
       {0, "version https://git-lfs", "a Git LFS pointer: run 'git lfs pull' to fetch the model itself"},
-      {0, std::string_view("PK\x03\x04", 4), "a zip archive, as PyTorch checkpoints are: export it with torch.onnx.export"},
-      {0, std::string_view("\x80\x02", 2), "a pickle, as old PyTorch checkpoints are: export it with torch.onnx.export"},
+      {0, std::string_view("PK\x03\x04", 4),
+       "a zip archive, as PyTorch checkpoints are: export it with torch.onnx.export"},
+      {0, std::string_view("\x80\x02", 2),
+       "a pickle, as old PyTorch checkpoints are: export it with torch.onnx.export"},
       {0, "\x89HDF", "an HDF5 file, as Keras saves: convert it with tf2onnx"},
       {4, "TFL3", "a TensorFlow Lite model: convert it with tf2onnx"},
       {0, "GGUF", "a GGUF file: export the original model to ONNX"},

@@ -28,13 +28,13 @@ Graph load_onnx_bytes(const std::string& bytes, const std::string& folder, const
 // `external`). Existing files are replaced whole. Throws Error: kIo, kUsage (over 2 GiB without `external`).
 void save_onnx(const Graph& graph, const std::string& path, bool external);
 
-// Constant folding, identity removal, dead code, equal nodes and constants merged, Flatten/Squeeze/Unsqueeze as Reshape,
-// BatchNormalization (inference) as Mul + Add, Einsum of two operands as MatMul. Keeps the meaning of the graph and the
-// names of its inputs and outputs; an output may become a constant. Values are renumbered.
+// Constant folding, identity removal, dead code, equal nodes and constants merged, Flatten/Squeeze/Unsqueeze as
+// Reshape, BatchNormalization (inference) as Mul + Add, Einsum of two operands as MatMul. Keeps the meaning of the
+// graph and the names of its inputs and outputs; an output may become a constant. Values are renumbered.
 void clean_up(Graph& graph);
 
-// Tensor files: .npy (v1-3, little endian, C order) and ONNX TensorProto .pb. Throws Error(kBadInput / kIo). bf16 is saved
-// as f32, which NumPy has.
+// Tensor files: .npy (v1-3, little endian, C order) and ONNX TensorProto .pb. Throws Error(kBadInput / kIo). bf16 is
+// saved as f32, which NumPy has.
 Tensor load_tensor(const std::string& path);
 void save_npy(const Tensor& tensor, const std::string& path);
 

@@ -18,16 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kOpset = 17;               // what every runtime in use loads; newer only where a node needs it
-constexpr size_t kInlineBytes = 1024;    // shapes, axes, biases of small layers stay readable in the model file
-constexpr size_t kExternalAlign = 64;    // cache line, and vectors of any width
+constexpr int kOpset = 17;             // what every runtime in use loads; newer only where a node needs it
+constexpr size_t kInlineBytes = 1024;  // shapes, axes, biases of small layers stay readable in the model file
+constexpr size_t kExternalAlign = 64;  // cache line, and vectors of any width
 
 [[noreturn]] void cannot_write(const std::string& path) {
   throw Error(ExitCode::kIo, fmt::format("cannot write '{}': is the folder there and writable, the disk full?", path));
 }
 
-// Written beside its place and renamed: a model whose weights are mapped from the very file that is replaced stays whole,
-// and a full disk leaves the old file.
+// Written beside its place and renamed: a model whose weights are mapped from the very file that is replaced stays
+// whole, and a full disk leaves the old file.
 class ReplacedFile {
  public:
   explicit ReplacedFile(const std::string& path) : path_(path), out_(path + ".part", std::ios::binary) {
@@ -193,7 +193,8 @@ void save_onnx(const Graph& original, const std::string& path, bool external) {
     inline_bytes += constant->bytes();
     if (inline_bytes > INT_MAX)
       throw Error(ExitCode::kUsage, fmt::format("'{}' would be larger than 2 GiB, which ONNX cannot hold; save it with "
-                                                "external data", path));
+                                                "external data",
+                                                path));
     write_inline(*constant, tensor);
   }
   if (data) data->finish();

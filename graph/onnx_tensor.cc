@@ -48,19 +48,30 @@ Tensor read_field(const Field& field, const std::string& name, DType dtype, cons
 
 Tensor read_fields(const onnx::TensorProto& p, const std::string& name, DType dtype, const Shape& shape) {
   switch (dtype) {
-    case DType::kF32: return read_field<float>(p.float_data(), name, dtype, shape);
-    case DType::kF64: return read_field<double>(p.double_data(), name, dtype, shape);
-    case DType::kI64: return read_field<int64_t>(p.int64_data(), name, dtype, shape);
-    case DType::kU64: return read_field<uint64_t>(p.uint64_data(), name, dtype, shape);
-    case DType::kU32: return read_field<uint32_t>(p.uint64_data(), name, dtype, shape);
-    case DType::kI32: return read_field<int32_t>(p.int32_data(), name, dtype, shape);
-    case DType::kI16: return read_field<int16_t>(p.int32_data(), name, dtype, shape);
+    case DType::kF32:
+      return read_field<float>(p.float_data(), name, dtype, shape);
+    case DType::kF64:
+      return read_field<double>(p.double_data(), name, dtype, shape);
+    case DType::kI64:
+      return read_field<int64_t>(p.int64_data(), name, dtype, shape);
+    case DType::kU64:
+      return read_field<uint64_t>(p.uint64_data(), name, dtype, shape);
+    case DType::kU32:
+      return read_field<uint32_t>(p.uint64_data(), name, dtype, shape);
+    case DType::kI32:
+      return read_field<int32_t>(p.int32_data(), name, dtype, shape);
+    case DType::kI16:
+      return read_field<int16_t>(p.int32_data(), name, dtype, shape);
     case DType::kF16:
     case DType::kBF16:
-    case DType::kU16: return read_field<uint16_t>(p.int32_data(), name, dtype, shape);
-    case DType::kI8: return read_field<int8_t>(p.int32_data(), name, dtype, shape);
-    case DType::kU8: return read_field<uint8_t>(p.int32_data(), name, dtype, shape);
-    case DType::kBool: return read_field<bool>(p.int32_data(), name, dtype, shape);
+    case DType::kU16:
+      return read_field<uint16_t>(p.int32_data(), name, dtype, shape);
+    case DType::kI8:
+      return read_field<int8_t>(p.int32_data(), name, dtype, shape);
+    case DType::kU8:
+      return read_field<uint8_t>(p.int32_data(), name, dtype, shape);
+    case DType::kBool:
+      return read_field<bool>(p.int32_data(), name, dtype, shape);
   }
   throw Error(ExitCode::kInternal, "element type without a field");
 }
@@ -81,30 +92,18 @@ struct TypeRow {
   std::optional<DType> dtype;
 };
 // Numbers of onnx.proto's TensorProto.DataType, newer ones than this library's header included.
-const TypeRow kTypes[] = {{1, "float", DType::kF32},
-                          {2, "uint8", DType::kU8},
-                          {3, "int8", DType::kI8},
-                          {4, "uint16", DType::kU16},
-                          {5, "int16", DType::kI16},
-                          {6, "int32", DType::kI32},
-                          {7, "int64", DType::kI64},
-                          {8, "string", {}},
-                          {9, "bool", DType::kBool},
-                          {10, "float16", DType::kF16},
-                          {11, "double", DType::kF64},
-                          {12, "uint32", DType::kU32},
-                          {13, "uint64", DType::kU64},
-                          {14, "complex64", {}},
-                          {15, "complex128", {}},
-                          {16, "bfloat16", DType::kBF16},
-                          {17, "float8e4m3fn", {}},
-                          {18, "float8e4m3fnuz", {}},
-                          {19, "float8e5m2", {}},
-                          {20, "float8e5m2fnuz", {}},
-                          {21, "uint4", {}},
-                          {22, "int4", {}},
-                          {23, "float4e2m1", {}},
-                          {24, "float8e8m0", {}}};
+const TypeRow kTypes[] = {{1, "float", DType::kF32},   {2, "uint8", DType::kU8},
+                          {3, "int8", DType::kI8},     {4, "uint16", DType::kU16},
+                          {5, "int16", DType::kI16},   {6, "int32", DType::kI32},
+                          {7, "int64", DType::kI64},   {8, "string", {}},
+                          {9, "bool", DType::kBool},   {10, "float16", DType::kF16},
+                          {11, "double", DType::kF64}, {12, "uint32", DType::kU32},
+                          {13, "uint64", DType::kU64}, {14, "complex64", {}},
+                          {15, "complex128", {}},      {16, "bfloat16", DType::kBF16},
+                          {17, "float8e4m3fn", {}},    {18, "float8e4m3fnuz", {}},
+                          {19, "float8e5m2", {}},      {20, "float8e5m2fnuz", {}},
+                          {21, "uint4", {}},           {22, "int4", {}},
+                          {23, "float4e2m1", {}},      {24, "float8e8m0", {}}};
 
 }  // namespace
 
@@ -156,8 +155,8 @@ Tensor read_tensor(onnx::TensorProto& proto, const std::string& name, ExternalDa
   if (!proto.has_raw_data()) return read_fields(proto, name, *dtype, shape);
   const size_t needed = static_cast<size_t>(numel(shape)) * size_of(*dtype);
   if (proto.raw_data().size() != needed)
-    bad(fmt::format("tensor '{}' of shape {} {} needs {} bytes and holds {}; the file is damaged", name, to_string(shape),
-                    name_of(*dtype), needed, proto.raw_data().size()));
+    bad(fmt::format("tensor '{}' of shape {} {} needs {} bytes and holds {}; the file is damaged", name,
+                    to_string(shape), name_of(*dtype), needed, proto.raw_data().size()));
   std::byte* raw;
   Tensor t = Tensor::allocate(*dtype, shape, &raw);
   std::memcpy(raw, proto.raw_data().data(), needed);

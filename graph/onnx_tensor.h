@@ -19,7 +19,8 @@ int onnx_of_dtype(DType dtype);
 // "string", "float8e4m3fn", …: for refusals.
 std::string onnx_type_name(int elem_type);
 
-// Number of elements, or nullopt when a dimension is negative or the tensor would not fit an address space (2^46 bytes).
+// Number of elements, or nullopt when a dimension is negative or the tensor would not fit an address space (2^46
+// bytes).
 std::optional<int64_t> checked_numel(const Shape& shape, DType dtype);
 
 // Empties the proto's raw data as it copies, so that a model is held about once while it loads. Sets `refusal` (and

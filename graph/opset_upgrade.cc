@@ -14,8 +14,9 @@ class Upgrade {
       : graph_(graph), out_(out), node_(node), opset_(opset), write_(graph, out, node, opset) {}
 
   void run() {
-    static const std::set<std::string_view> kReduce18 = {"ReduceMean", "ReduceMax",    "ReduceMin",       "ReduceProd",     "ReduceL1",
-                                                         "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
+    static const std::set<std::string_view> kReduce18 = {"ReduceMean",   "ReduceMax",       "ReduceMin",
+                                                         "ReduceProd",   "ReduceL1",        "ReduceL2",
+                                                         "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
     const std::string& op = node_.op;
     const int from = node_.version;
     if (op == "Squeeze" || op == "Unsqueeze" || op == "ReduceSum") {
@@ -118,7 +119,8 @@ class Upgrade {
     if (axis >= rank - 1) return finish();
     Shape rows(shape.begin(), shape.begin() + axis), columns(shape.begin() + axis, shape.end());
     const ValueId flat = write_.reshape(x, {numel(rows), numel(columns)});
-    const ValueId result = write_.add(node_.op, {flat}, graph_.value(y).dtype, graph_.value(flat).shape, node_.attributes);
+    const ValueId result =
+        write_.add(node_.op, {flat}, graph_.value(y).dtype, graph_.value(flat).shape, node_.attributes);
     const ValueId target = write_.constant("shape", from_ints(DType::kI64, {rank}, shape));
     write_.add_to("Reshape", {result, target}, y);
   }
@@ -140,8 +142,10 @@ class Upgrade {
 void upgrade_opset(Graph& graph, int opset) {
   std::vector<Node> out;
   for (Node& node : graph.nodes) {
-    if (node.domain.empty() && node.version < opset) Upgrade(graph, out, node, opset).run();
-    else out.push_back(std::move(node));
+    if (node.domain.empty() && node.version < opset)
+      Upgrade(graph, out, node, opset).run();
+    else
+      out.push_back(std::move(node));
   }
   graph.nodes = std::move(out);
 }

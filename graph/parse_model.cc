@@ -25,7 +25,8 @@ constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;
 std::vector<std::string> undecoded(const google::protobuf::UnknownFieldSet& fields, int number) {
   std::vector<std::string> found;
   for (int i = 0; i < fields.field_count(); ++i)
-    if (fields.field(i).number() == number && fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+    if (fields.field(i).number() == number &&
+        fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
       found.push_back(fields.field(i).length_delimited());
   return found;
 }
@@ -43,10 +44,11 @@ Imports read_imports(const Opsets& opsets) {
   for (const auto& opset : opsets) {
     const std::string domain = domain_of(opset.domain());
     if (domain.empty() && (opset.version() < kOldestOpset || opset.version() > kNewestOpset))
-      throw Error(ExitCode::kUnsupported,
-                  fmt::format("the model uses ONNX opset {}; {} to {} are supported: export it again, or convert it with "
-                              "onnx.version_converter",
-                              opset.version(), kOldestOpset, kNewestOpset));
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("the model uses ONNX opset {}; {} to {} are supported: export it again, or convert it with "
+                      "onnx.version_converter",
+                      opset.version(), kOldestOpset, kNewestOpset));
     imports[domain] = static_cast<int>(opset.version());
   }
   return imports;
@@ -72,12 +74,18 @@ std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::stri
                                         std::string* refusal) {
   using A = onnx::AttributeProto;
   switch (type_of(a)) {
-    case A::FLOAT: return static_cast<double>(a.f());
-    case A::INT: return static_cast<int64_t>(a.i());
-    case A::STRING: return a.s();
-    case A::FLOATS: return std::vector<double>(a.floats().begin(), a.floats().end());
-    case A::INTS: return std::vector<int64_t>(a.ints().begin(), a.ints().end());
-    case A::STRINGS: return std::vector<std::string>(a.strings().begin(), a.strings().end());
+    case A::FLOAT:
+      return static_cast<double>(a.f());
+    case A::INT:
+      return static_cast<int64_t>(a.i());
+    case A::STRING:
+      return a.s();
+    case A::FLOATS:
+      return std::vector<double>(a.floats().begin(), a.floats().end());
+    case A::INTS:
+      return std::vector<int64_t>(a.ints().begin(), a.ints().end());
+    case A::STRINGS:
+      return std::vector<std::string>(a.strings().begin(), a.strings().end());
     case A::TENSOR: {
       std::string reason;
       Tensor t = read_tensor(*a.mutable_t(), fmt::format("{} of {}", a.name(), owner), &external, &reason);
@@ -86,10 +94,16 @@ std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::stri
       return std::nullopt;
     }
     case A::GRAPH:
-    case A::GRAPHS: *refusal = "control flow (a subgraph as attribute) is not supported"; return std::nullopt;
+    case A::GRAPHS:
+      *refusal = "control flow (a subgraph as attribute) is not supported";
+      return std::nullopt;
     case A::SPARSE_TENSOR:
-    case A::SPARSE_TENSORS: *refusal = fmt::format("attribute '{}' is a sparse tensor", a.name()); return std::nullopt;
-    default: *refusal = fmt::format("attribute '{}' has a type that is not supported", a.name()); return std::nullopt;
+    case A::SPARSE_TENSORS:
+      *refusal = fmt::format("attribute '{}' is a sparse tensor", a.name());
+      return std::nullopt;
+    default:
+      *refusal = fmt::format("attribute '{}' has a type that is not supported", a.name());
+      return std::nullopt;
   }
 }
 
@@ -103,7 +117,8 @@ ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalDat
   node.outputs.assign(proto.output().begin(), proto.output().end());
   const auto version = imports.find(node.domain);
   if (version == imports.end() && node.domain.empty())
-    bad(fmt::format("node '{}' ({}) belongs to ONNX's own operators, but the file does not say which opset it uses; "
+    bad(
+        fmt::format("node '{}' ({}) belongs to ONNX's own operators, but the file does not say which opset it uses; "
                     "export it again",
                     node.name, node.op));
   node.version = version == imports.end() ? 1 : version->second;
@@ -173,7 +188,8 @@ ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
   onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     bad(fmt::format("not an ONNX model, or damaged or cut off after {} bytes: fetch or export it again", bytes.size()));
-  if (!proto.has_graph()) bad("the file holds no graph: it is not an ONNX model, or is cut off; fetch or export it again");
+  if (!proto.has_graph())
+    bad("the file holds no graph: it is not an ONNX model, or is cut off; fetch or export it again");
   onnx::GraphProto& graph = *proto.mutable_graph();
   if (graph.output_size() == 0) bad("the model's graph has no outputs; export it again");
 

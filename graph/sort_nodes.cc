@@ -66,7 +66,8 @@ void sort_nodes(ParsedModel& model, bool only_needed) {
       if (name.empty()) continue;
       const auto p = producers.find(name);
       if (p == producers.end())
-        bad(fmt::format("{} reads '{}', which nothing produces; export the model again", describe(model.nodes[n]), name));
+        bad(fmt::format("{} reads '{}', which nothing produces; export the model again", describe(model.nodes[n]),
+                        name));
       if (p->second == kGiven) continue;
       ++missing[n];
       readers[static_cast<size_t>(p->second)].push_back(static_cast<int>(n));

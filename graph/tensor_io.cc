@@ -48,7 +48,8 @@ DType read_descr(std::string_view text) {
   if (descr.starts_with('>')) bad("its numbers are big-endian; save it as little-endian (array.astype('<f4'))");
   for (const TypeRow& row : kTypes)
     if (descr.size() == 3 && descr.substr(1) == row.descr) return row.dtype;
-  bad(fmt::format("element type {} is not supported; save an array of plain numbers or bool", text.substr(0, text.find(','))));
+  bad(fmt::format("element type {} is not supported; save an array of plain numbers or bool",
+                  text.substr(0, text.find(','))));
 }
 
 Shape read_shape(std::string_view text) {
@@ -87,7 +88,8 @@ Tensor read_npy(const MappedFile& file) {
   if (!checked_numel(shape, dtype)) bad(fmt::format("its shape {} is impossible", to_string(shape)));
   const size_t needed = static_cast<size_t>(numel(shape)) * size_of(dtype);
   if (data.size() != needed)
-    bad(fmt::format("shape {} {} needs {} bytes of data, the file has {}", to_string(shape), name_of(dtype), needed, data.size()));
+    bad(fmt::format("shape {} {} needs {} bytes of data, the file has {}", to_string(shape), name_of(dtype), needed,
+                    data.size()));
   std::byte* copy;
   Tensor t = Tensor::allocate(dtype, shape, &copy);
   if (needed > 0) std::memcpy(copy, data.data(), needed);
@@ -96,7 +98,8 @@ Tensor read_npy(const MappedFile& file) {
 
 Tensor read_pb(const MappedFile& file) {
   onnx::TensorProto proto;
-  if (file.size > INT_MAX || !proto.ParseFromArray(file.data.get(), static_cast<int>(file.size)) || !proto.has_data_type())
+  if (file.size > INT_MAX || !proto.ParseFromArray(file.data.get(), static_cast<int>(file.size)) ||
+      !proto.has_data_type())
     bad("neither a .npy file nor an ONNX tensor (.pb), or it is cut off");
   std::string refusal;
   Tensor t = read_tensor(proto, proto.name(), nullptr, &refusal);
@@ -128,10 +131,10 @@ void save_npy(const Tensor& tensor, const std::string& path) {
   for (const TypeRow& row : kTypes)
     if (row.dtype == tensor.dtype()) descr = row.descr;
   const bool one = tensor.shape().size() == 1;
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                   size_of(tensor.dtype()) == 1 ? '|' : '<', descr, fmt::join(tensor.shape(), ", "),
-                                   one ? "," : "");
-  constexpr size_t kPrefix = 10;  // magic, version 1.0, length
+  std::string header =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                  size_of(tensor.dtype()) == 1 ? '|' : '<', descr, fmt::join(tensor.shape(), ", "), one ? "," : "");
+  constexpr size_t kPrefix = 10;                                            // magic, version 1.0, length
   header.append(63 - (kPrefix + header.size()) % 64, ' ').push_back('\n');  // data starts at a multiple of 64
   const auto length = static_cast<uint16_t>(header.size());
   std::ofstream out(path, std::ios::binary);
@@ -140,7 +143,9 @@ void save_npy(const Tensor& tensor, const std::string& path) {
   out << header;
   out.write(reinterpret_cast<const char*>(tensor.data()), static_cast<std::streamsize>(tensor.bytes()));
   out.close();
-  if (!out) throw Error(ExitCode::kIo, fmt::format("cannot write '{}': is the folder there and writable, the disk full?", path));
+  if (!out)
+    throw Error(ExitCode::kIo,
+                fmt::format("cannot write '{}': is the folder there and writable, the disk full?", path));
 }
 
 }  // namespace amdahl

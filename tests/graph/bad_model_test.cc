@@ -18,8 +18,8 @@ using testing::TemporaryFolder;
 struct BadModel {
   const char* what;
   ExitCode code;
-  std::vector<std::string> says;                              // all of these
-  std::function<std::string(const TemporaryFolder&)> make;    // writes it, returns the path
+  std::vector<std::string> says;                            // all of these
+  std::function<std::string(const TemporaryFolder&)> make;  // writes it, returns the path
   LoadOptions options = {};
 };
 
@@ -42,7 +42,8 @@ std::function<std::string(const TemporaryFolder&)> content(const std::string& by
 }
 
 // A model with a 2x3 weight in `location`; `prepare` puts what is there.
-std::function<std::string(const TemporaryFolder&)> with_weights(const std::string& location, int64_t offset, int64_t length,
+std::function<std::string(const TemporaryFolder&)> with_weights(const std::string& location, int64_t offset,
+                                                                int64_t length,
                                                                 std::function<void(const TemporaryFolder&)> prepare) {
   return [=](const TemporaryFolder& dir) {
     prepare(dir);
@@ -68,29 +69,46 @@ std::vector<BadModel> bad_models() {
     m.node("Identity", {"mask"}, {"b"});
   };
   std::vector<BadModel> table = {
-      {"missing file", ExitCode::kBadModel, {"cannot open", "No such file"},
+      {"missing file",
+       ExitCode::kBadModel,
+       {"cannot open", "No such file"},
        [](const TemporaryFolder& d) { return d / "absent.onnx"; }},
       {"a folder", ExitCode::kBadModel, {"cannot open", "directory"}, [](const TemporaryFolder& d) { return d.str(); }},
-      {"no such shipped model", ExitCode::kBadModel, {"no shipped model 'nothing'"},
+      {"no such shipped model",
+       ExitCode::kBadModel,
+       {"no shipped model 'nothing'"},
        [](const TemporaryFolder&) { return std::string("builtin:nothing"); }},
       {"empty file", ExitCode::kBadModel, {"empty"}, content("")},
-      {"zip archive", ExitCode::kBadModel, {"zip archive", "torch.onnx.export"}, content(std::string("PK\x03\x04____", 8))},
-      {"LFS pointer", ExitCode::kBadModel, {"git lfs pull"}, content("version https://git-lfs.github.com/spec/v1\noid")},
+      {"zip archive",
+       ExitCode::kBadModel,
+       {"zip archive", "torch.onnx.export"},
+       content(std::string("PK\x03\x04____", 8))},
+      {"LFS pointer",
+       ExitCode::kBadModel,
+       {"git lfs pull"},
+       content("version https://git-lfs.github.com/spec/v1\noid")},
       {"web page", ExitCode::kBadModel, {"download went wrong"}, content("<!DOCTYPE html><html>404</html>")},
       {"not protobuf", ExitCode::kBadModel, {"not an ONNX model"}, content("what is this, a text for ants?")},
       {"protobuf without graph", ExitCode::kBadModel, {"no graph"}, content(std::string("\x08\x08", 2))},
-      {"graph without outputs", ExitCode::kBadModel, {"no outputs"},
-       broken([](ModelMaker& m) { m.proto.mutable_graph()->clear_output(); })},
-      {"old opset", ExitCode::kUnsupported, {"opset 7", "9 to"},
-       broken([](ModelMaker& m) { m.proto.mutable_opset_import(0)->set_version(7); })},
-      {"opset of the future", ExitCode::kUnsupported, {"opset 99"},
-       broken([](ModelMaker& m) { m.proto.mutable_opset_import(0)->set_version(99); })},
+      {"graph without outputs", ExitCode::kBadModel, {"no outputs"}, broken([](ModelMaker& m) {
+         m.proto.mutable_graph()->clear_output();
+       })},
+      {"old opset", ExitCode::kUnsupported, {"opset 7", "9 to"}, broken([](ModelMaker& m) {
+         m.proto.mutable_opset_import(0)->set_version(7);
+       })},
+      {"opset of the future", ExitCode::kUnsupported, {"opset 99"}, broken([](ModelMaker& m) {
+         m.proto.mutable_opset_import(0)->set_version(99);
+       })},
       {"no opset", ExitCode::kBadModel, {"opset"}, broken([](ModelMaker& m) { m.proto.clear_opset_import(); })},
-      {"reads what nothing produces", ExitCode::kBadModel, {"Identity_z", "'ghost'"},
-       broken([](ModelMaker& m) { m.node("Identity", {"ghost"}, {"z"}); })},
-      {"output that nothing produces", ExitCode::kBadModel, {"'ghost'"}, broken([](ModelMaker& m) { m.output("ghost"); })},
-      {"two producers", ExitCode::kBadModel, {"'y'", "two values"},
-       broken([](ModelMaker& m) { m.node("Identity", {"x"}, {"y"}, "again"); })},
+      {"reads what nothing produces", ExitCode::kBadModel, {"Identity_z", "'ghost'"}, broken([](ModelMaker& m) {
+         m.node("Identity", {"ghost"}, {"z"});
+       })},
+      {"output that nothing produces", ExitCode::kBadModel, {"'ghost'"}, broken([](ModelMaker& m) {
+         m.output("ghost");
+       })},
+      {"two producers", ExitCode::kBadModel, {"'y'", "two values"}, broken([](ModelMaker& m) {
+         m.node("Identity", {"x"}, {"y"}, "again");
+       })},
       {"two initializers of one name", ExitCode::kBadModel, {"'w'", "two values"}, broken([](ModelMaker& m) {
          m.initializer("w", {1}, {1});
          m.initializer("w", {1}, {2});
@@ -100,47 +118,80 @@ std::vector<BadModel> bad_models() {
          m.node("Add", {"x", "a"}, {"b"});
          m.output("b");
        })},
-      {"initializer too short", ExitCode::kBadModel, {"'w'", "[4]", "3 elements"},
-       broken([](ModelMaker& m) { m.initializer("w", {4}, {1, 2, 3}); })},
+      {"initializer too short", ExitCode::kBadModel, {"'w'", "[4]", "3 elements"}, broken([](ModelMaker& m) {
+         m.initializer("w", {4}, {1, 2, 3});
+       })},
       {"raw initializer too short", ExitCode::kBadModel, {"'w'", "16 bytes", "5"}, broken([](ModelMaker& m) {
          m.initializer("w", {4}, {}).set_raw_data("12345");
        })},
-      {"negative dimension", ExitCode::kBadModel, {"'w'", "impossible"},
-       broken([](ModelMaker& m) { m.initializer("w", {-4}, {}); })},
-      {"size overflows", ExitCode::kBadModel, {"'w'", "impossible"},
-       broken([](ModelMaker& m) { m.initializer("w", {int64_t{1} << 40, int64_t{1} << 40}, {}); })},
+      {"negative dimension", ExitCode::kBadModel, {"'w'", "impossible"}, broken([](ModelMaker& m) {
+         m.initializer("w", {-4}, {});
+       })},
+      {"size overflows", ExitCode::kBadModel, {"'w'", "impossible"}, broken([](ModelMaker& m) {
+         m.initializer("w", {int64_t{1} << 40, int64_t{1} << 40}, {});
+       })},
       {"input too large", ExitCode::kUnsupported, {"'big'", "too large"}, broken([](ModelMaker& m) {
          m.input("big", {"4000000000", "4000000000", "4000000000"}).output("z");
          m.node("Identity", {"big"}, {"z"});
        })},
-      {"external file missing", ExitCode::kBadModel, {"w.bin", "missing", "'w'"}, with_weights("w.bin", 0, 24, kNothing)},
-      {"external file too short", ExitCode::kBadModel, {"w.bin", "24 bytes at offset 8", "the file has 20"},
+      {"external file missing",
+       ExitCode::kBadModel,
+       {"w.bin", "missing", "'w'"},
+       with_weights("w.bin", 0, 24, kNothing)},
+      {"external file too short",
+       ExitCode::kBadModel,
+       {"w.bin", "24 bytes at offset 8", "the file has 20"},
        with_weights("w.bin", 8, 24, [](const TemporaryFolder& d) { d.write("w.bin", std::string(20, 'x')); })},
-      {"external length disagrees", ExitCode::kBadModel, {"needs 24 bytes", "20"},
+      {"external length disagrees",
+       ExitCode::kBadModel,
+       {"needs 24 bytes", "20"},
        with_weights("w.bin", 0, 20, [](const TemporaryFolder& d) { d.write("w.bin", std::string(64, 'x')); })},
-      {"external offset overflows", ExitCode::kBadModel, {"too short"},
+      {"external offset overflows",
+       ExitCode::kBadModel,
+       {"too short"},
        with_weights("w.bin", INT64_MAX, 24, [](const TemporaryFolder& d) { d.write("w.bin", std::string(64, 'x')); })},
-      {"external path absolute", ExitCode::kBadModel, {"/etc/passwd", "refused"},
+      {"external path absolute",
+       ExitCode::kBadModel,
+       {"/etc/passwd", "refused"},
        with_weights("/etc/passwd", 0, 24, kNothing)},
       {"external path climbs", ExitCode::kBadModel, {"../w.bin", "refused"}, with_weights("../w.bin", 0, 24, kNothing)},
-      {"external path is a link outwards", ExitCode::kBadModel, {"leaves the model's folder"},
+      {"external path is a link outwards",
+       ExitCode::kBadModel,
+       {"leaves the model's folder"},
        with_weights("w.bin", 0, 24,
                     [](const TemporaryFolder& d) { std::filesystem::create_symlink("/etc/passwd", d / "w.bin"); })},
-      {"external file is a folder", ExitCode::kBadModel, {"w.bin", "directory"},
+      {"external file is a folder",
+       ExitCode::kBadModel,
+       {"w.bin", "directory"},
        with_weights("w.bin", 0, 24, [](const TemporaryFolder& d) { std::filesystem::create_directory(d / "w.bin"); })},
-      {"symbols unset", ExitCode::kUnsetDimension,
-       {"'ids'", "'batch'", "'seq'", "--shape ids=1,128 --shape mask=1,128"}, broken(symbolic)},
+      {"symbols unset",
+       ExitCode::kUnsetDimension,
+       {"'ids'", "'batch'", "'seq'", "--shape ids=1,128 --shape mask=1,128"},
+       broken(symbolic)},
       {"one symbol unset", ExitCode::kUnsetDimension, {"1 ('seq')", "--shape ids=1,128"}, broken([](ModelMaker& m) {
          m.input("ids", {"1", "seq"}).output("a");
          m.node("Identity", {"ids"}, {"a"});
        })},
-      {"shape of another rank", ExitCode::kUsage, {"--shape ids=1,2,3", "3 dimensions", "[batch, seq]"}, broken(symbolic),
+      {"shape of another rank",
+       ExitCode::kUsage,
+       {"--shape ids=1,2,3", "3 dimensions", "[batch, seq]"},
+       broken(symbolic),
        shapes({{"ids", {1, 2, 3}}})},
-      {"shape against a fixed dimension", ExitCode::kUsage, {"--shape x=3", "fixes dimension 0 to 2"}, broken(symbolic),
+      {"shape against a fixed dimension",
+       ExitCode::kUsage,
+       {"--shape x=3", "fixes dimension 0 to 2"},
+       broken(symbolic),
        shapes({{"x", {3}}})},
-      {"shapes that disagree", ExitCode::kUsage, {"'batch'", "'ids'", "same"}, broken(symbolic),
+      {"shapes that disagree",
+       ExitCode::kUsage,
+       {"'batch'", "'ids'", "same"},
+       broken(symbolic),
        shapes({{"ids", {1, 8}}, {"mask", {2, 8}}})},
-      {"shape of no input", ExitCode::kUsage, {"no such input", "x, ids, mask"}, broken(symbolic), shapes({{"idz", {1, 8}}})},
+      {"shape of no input",
+       ExitCode::kUsage,
+       {"no such input", "x, ids, mask"},
+       broken(symbolic),
+       shapes({{"idz", {1, 8}}})},
       {"negative shape", ExitCode::kUsage, {"negative"}, broken(symbolic), shapes({{"ids", {1, -8}}})},
       {"string input", ExitCode::kUnsupported, {"'s'", "string"}, broken([](ModelMaker& m) {
          m.input("s", {"2"}, onnx::TensorProto::STRING).output("z");
@@ -163,15 +214,20 @@ std::vector<BadModel> bad_models() {
          m.node("Identity", {"w"}, {"z"});
          m.output("z");
        })},
-      {"control flow", ExitCode::kUnsupported, {"If (ai.onnx 17)", "node 'branch'", "control flow"}, broken([](ModelMaker& m) {
+      {"control flow",
+       ExitCode::kUnsupported,
+       {"If (ai.onnx 17)", "node 'branch'", "control flow"},
+       broken([](ModelMaker& m) {
          auto* a = m.node("If", {"x"}, {"z"}, "branch").add_attribute();
          a->set_name("then_branch");
          a->set_type(onnx::AttributeProto::GRAPH);
          a->mutable_g()->set_name("then");
          m.output("z");
        })},
-      {"all reasons at once", ExitCode::kUnsupported,
-       {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"}, broken([](ModelMaker& m) {
+      {"all reasons at once",
+       ExitCode::kUnsupported,
+       {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"},
+       broken([](ModelMaker& m) {
          m.node("Frobnicate", {"x"}, {"f1"}, "f");
          m.node("Identity", {"f1"}, {"f2"});  // a consequence: not listed
          m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");

@@ -17,7 +17,8 @@ using testing::set_string;
 struct Cleaned {
   Graph before, after;
   int count(const std::string& op) const {
-    return static_cast<int>(std::count_if(after.nodes.begin(), after.nodes.end(), [&](const Node& n) { return n.op == op; }));
+    return static_cast<int>(
+        std::count_if(after.nodes.begin(), after.nodes.end(), [&](const Node& n) { return n.op == op; }));
   }
 };
 
@@ -225,7 +226,8 @@ TEST_P(CleanUpEinsum, BecomesMatMul) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Equations, CleanUpEinsum,
-                         ::testing::Values(EinsumCase{"ij,jk->ik", {2, 3}, {3, 4}}, EinsumCase{"ij,kj->ki", {2, 3}, {4, 3}},
+                         ::testing::Values(EinsumCase{"ij,jk->ik", {2, 3}, {3, 4}},
+                                           EinsumCase{"ij,kj->ki", {2, 3}, {4, 3}},
                                            EinsumCase{"bhid,bhjd->bhij", {2, 3, 4, 5}, {2, 3, 6, 5}},
                                            EinsumCase{"bhij,bjhd->bihd", {2, 3, 4, 6}, {2, 6, 3, 5}},
                                            EinsumCase{"bsd, dhk -> bshk", {2, 3, 4}, {4, 5, 6}},

@@ -30,8 +30,10 @@ class ModelMaker {
     for (const std::string& d : dims) {
       auto* dim = shape->add_dim();
       if (d.empty()) continue;
-      if (d.find_first_not_of("0123456789") == std::string::npos) dim->set_dim_value(std::stoll(d));
-      else dim->set_dim_param(d);
+      if (d.find_first_not_of("0123456789") == std::string::npos)
+        dim->set_dim_value(std::stoll(d));
+      else
+        dim->set_dim_param(d);
     }
     return *this;
   }

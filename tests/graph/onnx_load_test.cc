@@ -282,8 +282,10 @@ TEST_F(OnnxLoadFuzz, BytesRemovedOrRepeated) {
   for (int i = 0; i < 500; ++i) {
     std::string damaged = bytes;
     const size_t at = random.below(bytes.size()), count = 1 + random.below(8);
-    if (random.below(2)) damaged.erase(at, count);
-    else damaged.insert(at, bytes.substr(random.below(bytes.size()), count));
+    if (random.below(2))
+      damaged.erase(at, count);
+    else
+      damaged.insert(at, bytes.substr(random.below(bytes.size()), count));
     refused += !loads(damaged);
   }
   EXPECT_GT(refused, 250);

@@ -20,8 +20,10 @@ inline RefTensor random_tensor(const Value& value, uint64_t seed) {
   t.shape = value.shape;
   const auto n = static_cast<size_t>(t.numel());
   for (size_t i = 0; i < n; ++i) {
-    if (t.is_float()) t.value.push_back(static_cast<float>(random.normal()));
-    else t.ints.push_back(static_cast<int64_t>(random.below(2)));
+    if (t.is_float())
+      t.value.push_back(static_cast<float>(random.normal()));
+    else
+      t.ints.push_back(static_cast<int64_t>(random.below(2)));
   }
   return t;
 }
