@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -8,23 +9,30 @@
 namespace amdahl {
 namespace {
 
+// Whether two constants are equal is nearly always decided by their first bytes; the rest is read only then.
+constexpr size_t kFirstBytes = 4096;
+
+std::string short_key(const Value& value) {
+  return fmt::format("{}{}{}", name_of(value.dtype), to_string(value.shape),
+                     hash_hex(value.constant->data(), std::min(kFirstBytes, value.constant->bytes())));
+}
+
 // Equal constants become one: tied weights that were written twice, and the many copies of 1.0 and axes.
 bool merge_constants(Graph& graph, const std::vector<bool>& output, Replacements& replacements) {
-  std::unordered_map<std::string, std::vector<ValueId>> alike;  // by type
+  std::unordered_map<std::string, std::vector<ValueId>> alike;  // the distinct ones, by key
+  bool changed = false;
   for (size_t v = 0; v < graph.values.size(); ++v) {
     const Value& value = graph.values[v];
-    if (value.constant && !output[v])
-      alike[fmt::format("{}{}", name_of(value.dtype), to_string(value.shape))].push_back(static_cast<ValueId>(v));
-  }
-  bool changed = false;
-  for (const auto& [type, values] : alike) {
-    if (values.size() < 2) continue;  // most weights need not be read for this
-    std::unordered_map<std::string, ValueId> first;
-    for (ValueId v : values) {
-      const Tensor& t = *graph.value(v).constant;
-      const auto [entry, fresh] = first.emplace(hash_hex(t.data(), t.bytes()), v);
-      if (fresh) continue;
-      replacements.add(v, entry->second);
+    if (!value.constant || output[v]) continue;
+    std::vector<ValueId>& others = alike[short_key(value)];
+    const auto twin = std::find_if(others.begin(), others.end(), [&](ValueId o) {
+      const Tensor& t = *graph.value(o).constant;
+      return t.bytes() == 0 || std::memcmp(t.data(), value.constant->data(), t.bytes()) == 0;
+    });
+    if (twin == others.end()) {
+      others.push_back(static_cast<ValueId>(v));
+    } else {
+      replacements.add(static_cast<ValueId>(v), *twin);
       changed = true;
     }
   }

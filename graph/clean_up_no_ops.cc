@@ -37,6 +37,15 @@ bool steps_forward(const Graph& graph, const Node& node) {
          all_ints(graph, input(node, 4), [](int64_t s) { return s > 0; });
 }
 
+// A pool of one element; exporters write adaptive pooling to the size that is there already so.
+bool pools_single_elements(const Node& node) {
+  const auto all = [&](const char* name, int64_t value) {
+    const std::vector<int64_t> ints = node.attr_ints(name);
+    return std::all_of(ints.begin(), ints.end(), [=](int64_t i) { return i == value; });
+  };
+  return node.has("kernel_shape") && all("kernel_shape", 1) && all("strides", 1) && all("pads", 0);
+}
+
 // Element-wise operators with a neutral right (and, where commutative, left) operand.
 ValueId neutral_survivor(const Graph& graph, const Node& node) {
   struct Row {
@@ -76,6 +85,7 @@ ValueId candidate(const Graph& graph, const Node& node) {
     const std::vector<int64_t> perm = node.attr_ints("perm");
     return !perm.empty() && std::is_sorted(perm.begin(), perm.end()) ? node.inputs[0] : kNoValue;
   }
+  if (node.op == "AveragePool" || node.op == "MaxPool") return pools_single_elements(node) ? node.inputs[0] : kNoValue;
   if (node.op == "Pad") return pads_nothing(graph, node) ? node.inputs[0] : kNoValue;
   if (node.op == "Slice") return steps_forward(graph, node) ? node.inputs[0] : kNoValue;
   return neutral_survivor(graph, node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/fold_movement.h"
 #include "graph/oracle.h"
 
 namespace amdahl {
@@ -39,6 +40,12 @@ bool fold_node(Graph& graph, const Node& node) {
   for (ValueId v : node.outputs)
     if (v != kNoValue) bytes_out += static_cast<size_t>(numel(graph.value(v).shape)) * size_of(graph.value(v).dtype);
   if (bytes_out > std::max(kMaxGrownBytes, bytes_in)) return false;
+  if (inputs.size() > 0 && inputs[0] && node.outputs[0] != kNoValue) {
+    if (auto moved = fold_movement(node, *inputs[0], graph.value(node.outputs[0]).shape)) {
+      constant_of(node.outputs[0]) = std::move(*moved);
+      return true;
+    }
+  }
   std::vector<Tensor> results = evaluate_node(graph, node, inputs);
   for (size_t i = 0; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue) constant_of(node.outputs[i]) = std::move(results[i]);

@@ -193,6 +193,37 @@ TEST(CleanUp, TransposesCancelOrCombine) {
   EXPECT_EQ(clean(m).count("Transpose"), 1);
 }
 
+TEST(CleanUp, AdaptivePoolingToTheSizeThatIsThereGoes) {
+  ModelMaker m;
+  m.input("x", {"1", "2", "3", "3"}).output("y").output("z");
+  auto& nothing = m.node("AveragePool", {"x"}, {"a"});
+  set_ints(nothing, "kernel_shape", {1, 1});
+  set_ints(nothing, "strides", {1, 1});
+  m.node("Relu", {"a"}, {"y"});
+  auto& moves = m.node("AveragePool", {"x"}, {"z"});  // same size, but not the same elements
+  set_ints(moves, "kernel_shape", {1, 1});
+  set_ints(moves, "pads", {1, 0, 1, 0});
+  set_ints(moves, "strides", {2, 1});
+  const Cleaned c = clean(m);
+  EXPECT_EQ(c.count("AveragePool"), 1);
+}
+
+TEST(CleanUp, TransposesOfWeightsAreFoldedForAnyElementSize) {
+  for (int type : {onnx::TensorProto::FLOAT, onnx::TensorProto::INT64, onnx::TensorProto::INT8, onnx::TensorProto::INT16})
+    for (const std::vector<int64_t>& perm : std::vector<std::vector<int64_t>>{{2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}) {
+      ModelMaker m;
+      m.output("y");
+      auto& w = m.initializer("w", {3, 40, 37}, {});
+      w.set_data_type(type);
+      const int n = 3 * 40 * 37;
+      if (type == onnx::TensorProto::FLOAT) for (int i = 0; i < n; ++i) w.add_float_data(static_cast<float>(i));
+      else if (type == onnx::TensorProto::INT64) for (int i = 0; i < n; ++i) w.add_int64_data(i);
+      else for (int i = 0; i < n; ++i) w.add_int32_data(i % 120);
+      set_ints(m.node("Transpose", {"w"}, {"y"}), "perm", perm);
+      EXPECT_TRUE(clean(m).after.nodes.empty());
+    }
+}
+
 TEST(CleanUp, BroadcastingReadsThroughExpand) {
   ModelMaker m;
   m.input("x", {"2", "3", "4"}).input("row", {"1", "4"}).output("y").output("z");

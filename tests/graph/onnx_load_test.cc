@@ -163,6 +163,20 @@ TEST(OnnxLoad, ExternalDataIsReadInPlaceAndWhereItIsUnaligned) {
   for (ValueId v : g.outputs) EXPECT_EQ(to_doubles(*g.value(v).constant), (std::vector<double>{1.25, -8}));
 }
 
+TEST(OnnxLoad, WeightsBeyondFourGigabytes) {
+  const TemporaryFolder dir;
+  constexpr int64_t kOffset = int64_t{5} << 30;
+  dir.write("w.bin", "");
+  std::filesystem::resize_file(dir / "w.bin", kOffset);  // sparse: takes no room
+  const float values[2] = {1.25f, -8};
+  std::ofstream(dir / "w.bin", std::ios::binary | std::ios::app).write(reinterpret_cast<const char*>(values), 8);
+  ModelMaker m;
+  m.external("a", {2}, "w.bin", kOffset, 8);
+  m.output("a");
+  const Graph g = load_model(dir.write("m.onnx", m.bytes()), {});
+  EXPECT_EQ(to_doubles(*g.value(g.outputs[0]).constant), (std::vector<double>{1.25, -8}));
+}
+
 TEST(OnnxLoad, InlinesFunctions) {
   ModelMaker m;
   auto* f = m.proto.add_functions();
