@@ -1,0 +1,106 @@
+// Reduce: one value out of each row of R x J elements, K neighbouring columns at once when no reduced dimension runs along
+// memory.
+//
+// Row mode: STREAMS read streams through the row, each with its own vector accumulator: additions need 4 cycles and two can
+// start in each, so one accumulator leaves most of the adders idle; several streams also draw more from memory (20-25%).
+// Column mode: CHUNK columns are folded together, accumulators in L1.
+// Few long rows are cut into PIECES (threads would idle otherwise), whose partial results are merged in order: the result
+// does not depend on timing.
+
+#pragma omp declare reduction(fold : acc_t : omp_out = merge(omp_out, omp_in)) initializer(omp_priv = START)
+
+// Elements [first, last) of a row whose R x J elements are numbered through.
+static inline acc_t fold_range(const void* const* in, int64_t o, int64_t first, int64_t last, acc_t offset) {
+  acc_t total = START;
+  for (int64_t at = first; at < last;) {
+    const int64_t r = at / J, begin = at % J;
+    const int64_t n = last - at < J - begin ? last - at : J - begin, part = n / STREAMS;
+    acc_t a0 = START, a1 = START, a2 = START, a3 = START;
+    if (STREAMS == 4) {
+#pragma omp simd reduction(fold : a0, a1, a2, a3)
+      for (int64_t j = begin; j < begin + part; ++j) {
+        a0 = step(a0, input(in, o, r, j, 0), offset);
+        a1 = step(a1, input(in, o, r, j + part, 0), offset);
+        a2 = step(a2, input(in, o, r, j + 2 * part, 0), offset);
+        a3 = step(a3, input(in, o, r, j + 3 * part, 0), offset);
+      }
+    } else if (STREAMS == 2) {
+#pragma omp simd reduction(fold : a0, a1)
+      for (int64_t j = begin; j < begin + part; ++j) {
+        a0 = step(a0, input(in, o, r, j, 0), offset);
+        a1 = step(a1, input(in, o, r, j + part, 0), offset);
+      }
+    }
+    const int64_t done = STREAMS > 1 ? begin + STREAMS * part : begin;
+#pragma omp simd reduction(fold : a0)
+    for (int64_t j = done; j < begin + n; ++j) a0 = step(a0, input(in, o, r, j, 0), offset);
+    total = merge(total, merge(merge(a0, a1), merge(a2, a3)));
+    at += n;
+  }
+  return total;
+}
+
+static inline void fold_columns(const void* const* in, int64_t o, int64_t column, int64_t n, int64_t first, int64_t last,
+                                const acc_t* offset, acc_t* acc) {
+  for (int64_t c = 0; c < n; ++c) acc[c] = START;
+  for (int64_t at = first; at < last; ++at) {
+    const int64_t r = at / J, j = at % J;
+#pragma omp simd
+    for (int64_t c = 0; c < n; ++c) acc[c] = step(acc[c], input(in, o, r, j, column + c), offset[c]);
+  }
+}
+
+constexpr int64_t PIECE = (R * J + PIECES - 1) / PIECES;
+static inline int64_t end_of(int64_t piece) { return (piece + 1) * PIECE < R * J ? (piece + 1) * PIECE : R * J; }
+
+// Partial results: acc_t[O * K][PIECES] in row mode, acc_t[PIECES][O * K] in column mode.
+extern "C" size_t amdahl_workspace_bytes(void) { return PIECES > 1 ? O * K * PIECES * sizeof(acc_t) : 0; }
+extern "C" size_t amdahl_packed_bytes(int) { return 0; }
+extern "C" void amdahl_pack(int, const void*, void*) {}
+
+static void run_rows(const void* const* in, out_t* y, acc_t* partial) {
+#pragma omp parallel for schedule(static) num_threads(THREADS) if (PARALLEL)
+  for (int64_t task = 0; task < TASKS * PIECES; ++task) {
+    const int64_t piece = task % PIECES, first = task / PIECES * ROWS_PER_TASK;
+    const int64_t last = first + ROWS_PER_TASK < O ? first + ROWS_PER_TASK : O;
+    for (int64_t o = first; o < last; ++o) {
+      const acc_t offset = SHIFTED ? shift_of(in, o, 0) : START;
+      const acc_t a = fold_range(in, o, piece * PIECE, end_of(piece), offset);
+      if (PIECES > 1) partial[o * PIECES + piece] = a;
+      else y[place(o, 0, 0, 0)] = finish(result(a, offset), in, o, 0, 0, 0);
+    }
+  }
+  if (PIECES > 1)
+    for (int64_t o = 0; o < O; ++o) {
+      acc_t a = partial[o * PIECES];
+      for (int64_t p = 1; p < PIECES; ++p) a = merge(a, partial[o * PIECES + p]);
+      y[place(o, 0, 0, 0)] = finish(result(a, START), in, o, 0, 0, 0);
+    }
+}
+
+static void run_columns(const void* const* in, out_t* y, acc_t* partial) {
+  constexpr int64_t CHUNK = 256, CHUNKS = (K + CHUNK - 1) / CHUNK;
+#pragma omp parallel for schedule(static) num_threads(THREADS) if (PARALLEL)
+  for (int64_t task = 0; task < O * CHUNKS * PIECES; ++task) {
+    const int64_t piece = task % PIECES, column = task / PIECES % CHUNKS * CHUNK, o = task / PIECES / CHUNKS;
+    const int64_t n = K - column < CHUNK ? K - column : CHUNK;
+    acc_t acc[CHUNK], offset[CHUNK];
+    for (int64_t c = 0; c < n; ++c) offset[c] = SHIFTED ? shift_of(in, o, column + c) : START;
+    fold_columns(in, o, column, n, piece * PIECE, end_of(piece), offset, acc);
+    if (PIECES > 1) memcpy(partial + (piece * O + o) * K + column, acc, n * sizeof(acc_t));
+    else
+      for (int64_t c = 0; c < n; ++c) y[place(o, 0, 0, column + c)] = finish(result(acc[c], offset[c]), in, o, 0, 0, column + c);
+  }
+  if (PIECES > 1)
+    for (int64_t o = 0; o < O; ++o)
+      for (int64_t k = 0; k < K; ++k) {
+        acc_t a = partial[o * K + k];
+        for (int64_t p = 1; p < PIECES; ++p) a = merge(a, partial[(p * O + o) * K + k]);
+        y[place(o, 0, 0, k)] = finish(result(a, START), in, o, 0, 0, k);
+      }
+}
+
+extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
+  if constexpr (K == 1) run_rows(in, (out_t*)out[0], (acc_t*)workspace);
+  else run_columns(in, (out_t*)out[0], (acc_t*)workspace);
+}
