@@ -32,6 +32,7 @@ void infer_reshape(InferContext& c) {
     if (target[i] == -1) free = static_cast<int64_t>(i);
     else known *= target[i];
   }
+  if (free >= 0 && keep_zero && known == 0) throw Refusal(fmt::format("target shape {} is ambiguous", to_string(target)));
   if (free >= 0) target[static_cast<size_t>(free)] = known == 0 ? 0 : numel(in) / known;
   if (numel(target) != numel(in)) throw Refusal(fmt::format("shape {} does not reshape to {}", to_string(in), to_string(target)));
   c.set_output(0, c.dtype(0), target);
