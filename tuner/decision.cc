@@ -1,0 +1,69 @@
+#include "tuner/decision.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace amdahl {
+namespace {
+
+// Large stakes win fast when nearly all pairs agree, small ones survive a few losses.
+constexpr std::array<double, 4> kStakes = {0.25, 0.5, 0.75, 0.9};
+
+// Largest k with P(Binomial(n, 1/2) <= k-1) <= 2.5%: the k-th smallest and k-th largest bound the median with 95%.
+int interval_rank(int n) {
+  double probability = std::pow(0.5, n), cumulative = 0;
+  int k = 0;
+  for (int i = 0; i < n; ++i) {
+    cumulative += probability;
+    if (cumulative > 0.025) break;
+    k = i + 1;
+    probability *= static_cast<double>(n - i) / (i + 1);
+  }
+  return k;
+}
+
+}  // namespace
+
+void SignTest::add(double log_ratio) {
+  ++pairs_;
+  wins_ += log_ratio > rule_.delta;
+}
+
+double SignTest::wealth() const {
+  double sum = 0;
+  for (double stake : kStakes) sum += std::pow(1 + stake, wins_) * std::pow(1 - stake, pairs_ - wins_);
+  return sum / kStakes.size();
+}
+
+SignTest::Verdict SignTest::verdict() const {
+  if (wealth() >= rule_.wealth) return Verdict::kPassed;
+  if (pairs_ >= rule_.max_pairs) return Verdict::kFailed;
+  if (pairs_ >= rule_.futility_pairs && 2 * wins_ < pairs_) return Verdict::kFailed;
+  return Verdict::kOpen;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+Gain estimate(std::vector<double> log_ratios) {
+  Gain gain;
+  gain.pairs = static_cast<int>(log_ratios.size());
+  if (log_ratios.empty()) return gain;
+  std::sort(log_ratios.begin(), log_ratios.end());
+  gain.log = median(log_ratios);
+  const int k = std::max(interval_rank(gain.pairs), 1);
+  gain.lo = log_ratios[static_cast<size_t>(k - 1)];
+  gain.hi = log_ratios[log_ratios.size() - static_cast<size_t>(k)];
+  return gain;
+}
+
+bool contradicts(double predicted, const Gain& measured) {
+  return measured.pairs > 0 && (measured.hi < predicted / 2 || measured.hi <= 0);
+}
+
+}  // namespace amdahl

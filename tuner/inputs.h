@@ -1,0 +1,46 @@
+#pragma once
+// Input and weight tensors from seeds. The same text runs in the worker and in the supervisor, so tensors never travel:
+// element i depends on (seed, family, i) alone.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "graph/tensor.h"
+#include "plan/program.h"
+
+namespace amdahl {
+
+// What floats look like. The order is that of the numerics stage; values travel in requests and seeds in sessions: append.
+enum class Family : uint8_t {
+  kNormal,     // mean 0, deviation 1 (sum of four uniforms: tails end at 3.46)
+  kUniform,    // (0, 1): for what is only defined on positive numbers
+  kOffset,     // mean 1000, deviation 1: one-pass variance, unshifted softmax
+  kLarge,      // deviation 3000: logits of +-1e4
+  kHeavyTail,  // Pareto, exponent 2, either sign: one large element among many
+  kEqual,      // one number throughout: ties, zero variance
+  kInteger,    // odd source: -1, 0 or 1; even source: integers of 12 bits. With kTernary weights, sums are exact in fp32
+  kSpecial,    // normal, with a few NaN, infinities, negative zeros and denormals
+};
+std::string_view name_of(Family family);
+const std::vector<Family>& all_families();
+
+// Integer and bool inputs are uniform in [lo, hi): indices within their table, masks of 0 and 1.
+struct InputRange {
+  int64_t lo = 0, hi = 2;
+};
+
+// What an input or a seeded weight holds, row-major. `source` distinguishes tensors of one seed (Program::Buffer::source).
+void fill_input(std::byte* data, DType dtype, int64_t n, Family family, uint64_t seed, int source, const InputRange& range);
+// Normal with the buffer's mean and deviation, or, as `ternary`, -1, 0 and 1 in equal parts (exact-integer probes).
+void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, uint64_t seed, int source,
+                 bool ternary);
+
+// Written over outputs before a trial: float bits are signalling NaNs, all differ by element and seed.
+void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed);
+// Elements of a float output whose bits are still the poison's; for other dtypes 0 (any value is plausible there, and a
+// stale one differs from the oracle's).
+int64_t count_poisoned(const std::byte* data, DType dtype, int64_t n, uint64_t seed);
+
+}  // namespace amdahl

@@ -1,0 +1,118 @@
+#include "tuner/measure.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+#include "tuner/decision.h"
+#include "tuner/reference.h"
+
+namespace amdahl {
+namespace {
+
+// Time that the hypervisor took from all of this machine's CPUs, in ticks of 10 ms.
+int64_t stolen_ticks() {
+  std::ifstream stat("/proc/stat");
+  std::string cpu;
+  int64_t field = 0;
+  stat >> cpu;
+  for (int i = 0; i < 8; ++i) stat >> field;  // user nice system idle iowait irq softirq steal
+  return field;
+}
+
+// The hand-over alone.
+double round_trip(WorkerProcess& worker, double deadline) {
+  std::vector<double> seconds;
+  for (int i = 0; i < 5; ++i) seconds.push_back(worker.run(0, deadline));
+  return median(seconds);
+}
+
+}  // namespace
+
+Segments plan_segments(double call_seconds, double budget_seconds) {
+  Segments s;
+  call_seconds = std::max(call_seconds, 1e-7);
+  s.calls = static_cast<int>(std::clamp(std::ceil(1.5e-3 / call_seconds), 1.0, 10000.0));
+  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), 3.0, 10.0));
+  return s;
+}
+
+Timing alternate(WorkerProcess& a, WorkerProcess& b, const Segments& segments, double deadline, Random& random) {
+  const double overhead_a = round_trip(a, deadline), overhead_b = round_trip(b, deadline);
+  std::vector<double> times_a, times_b;
+  const auto segment = [&](bool is_a) {
+    WorkerProcess& w = is_a ? a : b;
+    const double seconds = w.run(segments.calls, deadline) - (is_a ? overhead_a : overhead_b);
+    (is_a ? times_a : times_b).push_back(std::max(seconds, 1e-9) / segments.calls);
+  };
+  for (int block = 0; block < segments.blocks; ++block) {
+    const bool first = random.below(2) == 0;
+    for (bool is_a : {first, !first, !first, first}) segment(is_a);
+  }
+  Timing t;
+  t.seconds_a = median(times_a);
+  t.seconds_b = median(times_b);
+  t.log_ratio = std::log(t.seconds_a / t.seconds_b);
+  return t;
+}
+
+std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Random& random) {
+  WorkerOptions options = drive.worker;
+  options.layout_seed = random.next();
+  auto worker = std::make_unique<WorkerProcess>(options);
+  const Subject& subject = *arm.subjects[random.below(arm.subjects.size())];
+  LoadRequest request;
+  request.program = &subject.program;
+  request.blob = &subject.blob;
+  request.use_blob_fd = arm.use_blob_fd;
+  request.instances = arm.instances;
+  request.weights_seed = arm.weights_seed;
+  worker->load(request, drive.load_seconds);
+  worker->inputs(drive.family, drive.input_seed, drive.ranges, drive.load_seconds);
+  worker->run(arm.instances, drive.call_seconds * arm.instances);
+  return worker;
+}
+
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, double budget_seconds,
+                        Random& random) {
+  const bool incumbent_first = random.below(2) == 0;
+  std::unique_ptr<WorkerProcess> a, b;
+  if (incumbent_first) a = start_arm(incumbent, drive, random);
+  b = start_arm(challenger, drive, random);
+  if (!incumbent_first) a = start_arm(incumbent, drive, random);
+  // Segments follow the mean of both, so that neither arm's speed sets the plan.
+  const int probe = std::max(incumbent.instances, 1);
+  const double call = (a->run(probe, drive.call_seconds * probe) + b->run(probe, drive.call_seconds * probe)) / (2 * probe);
+  const Segments segments = plan_segments(call, budget_seconds);
+
+  const int64_t stolen_before = stolen_ticks();
+  const int64_t switches_before = a->state().involuntary_switches + b->state().involuntary_switches;
+  const auto start = std::chrono::steady_clock::now();
+  PairResult result;
+  result.timing = alternate(*a, *b, segments, drive.call_seconds * segments.calls, random);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double stolen = 0.01 * static_cast<double>(stolen_ticks() - stolen_before);
+  const int64_t switches = a->state().involuntary_switches + b->state().involuntary_switches - switches_before;
+  const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  // One tick of steal may be chance; 2% of the pair's CPU time is not. A thread that is put aside some 100 times a second
+  // shares its core with somebody.
+  if (stolen > 0.02 * seconds * cpus + 0.011)
+    result.dropped = fmt::format("the host took {:.0f} ms of {:.0f}", 1e3 * stolen, 1e3 * seconds * cpus);
+  else if (static_cast<double>(switches) > 20 + 100 * seconds)
+    result.dropped = fmt::format("preempted {} times in {:.0f} ms", switches, 1e3 * seconds);
+  return result;
+}
+
+int instances_for(const Program& program, size_t budget) {
+  size_t weights = 1;
+  for (const Program::Buffer& b : program.buffers)
+    if (b.role == Program::Role::kConstant && b.blob_offset < 0) weights += b.bytes;
+  const size_t few = weights > budget / 3 ? 1 : 3;  // small weights: other inputs in turn all the same
+  return static_cast<int>(std::clamp(budget / weights, few, weights < (64u << 10) ? few : size_t{12}));
+}
+
+}  // namespace amdahl

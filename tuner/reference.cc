@@ -1,0 +1,218 @@
+#include "tuner/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "graph/oracle.h"
+#include "plan/executor.h"
+
+namespace amdahl {
+namespace {
+
+Tensor drawn_input(const Value& value, const Draw& draw, int source, const InputRange& range) {
+  std::byte* data;
+  Tensor t = Tensor::allocate(value.dtype, value.shape, &data);
+  fill_input(data, value.dtype, t.numel(), draw.family, draw.seed, source, range);
+  return t;
+}
+
+Tensor drawn_weight(const Program::Buffer& b, const Draw& draw) {
+  std::byte* data;
+  Tensor t = Tensor::allocate(b.dtype, b.shape, &data);
+  fill_weight(data, b.dtype, t.numel(), b.mean, b.deviation, draw.weights_seed, b.source, draw.ternary);
+  return t;
+}
+
+// Half a unit in the last place of the storage type, for results that are rounded when stored.
+double storage_rounding(DType dtype) {
+  return dtype == DType::kF16 ? 0x1.0p-11 : dtype == DType::kBF16 ? 0x1.0p-8 : 0;
+}
+
+ExpectedOutput narrow(const RefTensor& r) {
+  ExpectedOutput e;
+  e.dtype = r.dtype;
+  e.shape = r.shape;
+  if (!r.is_float()) {
+    e.ints = r.ints;
+    return e;
+  }
+  const size_t n = r.value.size();
+  e.value.resize(n);
+  e.bound.resize(n);
+  const double rounding = storage_rounding(r.dtype);
+  for (size_t i = 0; i < n; ++i) {
+    const double v = r.value[i];
+    e.value[i] = static_cast<float>(v);
+    double bound = r.bound_at(static_cast<int64_t>(i)) + rounding * std::abs(v);
+    if (std::isfinite(e.value[i])) bound += std::abs(v - static_cast<double>(e.value[i]));
+    e.bound[i] = bound == 0 ? 0.0f : std::nextafter(static_cast<float>(bound), std::numeric_limits<float>::infinity());
+  }
+  return e;
+}
+
+void describe(Expected& e) {
+  int64_t all = 0, judged = 0, nonzero = 0;
+  bool exact = true;
+  for (const ExpectedOutput& o : e.outputs) {
+    for (size_t i = 0; i < o.value.size(); ++i) {
+      judged += std::isfinite(o.bound[i]);
+      nonzero += o.value[i] != 0;
+      exact = exact && std::abs(o.value[i]) < 0x1.0p24f && o.value[i] == std::rint(o.value[i]);
+    }
+    for (int64_t v : o.ints) nonzero += v != 0;
+    judged += static_cast<int64_t>(o.ints.size());
+    all += static_cast<int64_t>(o.value.size() + o.ints.size());
+  }
+  e.exact = exact;
+  e.judged = all ? static_cast<double>(judged) / static_cast<double>(all) : 1;
+  e.nonzero = all ? static_cast<double>(nonzero) / static_cast<double>(all) : 1;
+}
+
+std::string place(const Program::Buffer& b, size_t at) {
+  std::string index;
+  for (size_t d = b.shape.size(); d-- > 0;) {
+    const auto extent = static_cast<size_t>(b.shape[d]);
+    index = fmt::format("{}{}{}", at % extent, index.empty() ? "" : ",", index);
+    at /= extent;
+  }
+  return fmt::format("'{}'[{}]", b.name, index);
+}
+
+struct Sums {
+  double square_error = 0, square_value = 0, square_bound = 0;
+  int64_t judged = 0;
+};
+
+void compare_floats(const ExpectedOutput& e, const Program::Buffer& b, const std::vector<double>& got, Discrepancy& d,
+                    Sums& sums) {
+  for (size_t i = 0; i < e.value.size(); ++i) {
+    const double want = e.value[i], bound = e.bound[i];
+    bool ok;
+    if (std::isnan(want)) {
+      ok = std::isnan(got[i]);
+    } else if (!std::isfinite(bound)) {
+      continue;
+    } else if (std::isinf(want)) {
+      ok = got[i] == want;
+    } else {
+      const double error = std::abs(got[i] - want);
+      ok = error <= bound;  // false for NaN
+      if (std::isfinite(error)) {
+        d.max_error = std::max(d.max_error, error);
+        sums.square_error += error * error;
+        sums.square_value += want * want;
+        sums.square_bound += bound * bound;
+        ++sums.judged;
+      }
+    }
+    if (!ok && d.within) {
+      d.within = false;
+      d.message = fmt::format("{} is {:.9g}, should be {:.9g} +- {:.2g}", place(b, i), got[i], want, bound);
+    }
+  }
+}
+
+}  // namespace
+
+size_t Subject::output_bytes() const {
+  size_t bytes = 0;
+  for (int number : program.outputs) bytes += program.buffers[static_cast<size_t>(number)].bytes;
+  return bytes;
+}
+
+size_t Expected::bytes() const {
+  size_t n = 0;
+  for (const ExpectedOutput& o : outputs) n += 4 * (o.value.size() + o.bound.size()) + 8 * o.ints.size();
+  return n;
+}
+
+std::vector<ValueId> distinct_inputs(const WindowIo& io) {
+  std::vector<ValueId> distinct;
+  for (const Operand& o : io.inputs)
+    if (std::find(distinct.begin(), distinct.end(), o.value) == distinct.end()) distinct.push_back(o.value);
+  return distinct;
+}
+
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
+                          const std::vector<InputRange>& ranges) {
+  RefValues given;
+  const std::vector<ValueId> inputs = distinct_inputs(io);
+  for (size_t s = 0; s < inputs.size(); ++s)
+    given[inputs[s]] = RefTensor::of(drawn_input(graph.value(inputs[s]), draw, static_cast<int>(s), ranges[s]));
+  for (const Program::Buffer& b : program.buffers)
+    if (b.role == Program::Role::kConstant && b.blob_offset < 0)
+      given[io.constants[static_cast<size_t>(b.source)]] = RefTensor::of(drawn_weight(b, draw));
+  std::vector<ValueId> wanted;
+  for (const Operand& o : io.outputs) wanted.push_back(o.value);
+  const RefValues values = evaluate(graph, io.nodes, given, wanted, /*bounds=*/true);
+  Expected e;
+  for (ValueId v : wanted) e.outputs.push_back(narrow(values.at(v)));
+  describe(e);
+  return e;
+}
+
+Discrepancy compare(const Expected& expected, const Program& program, std::span<const std::byte> outputs) {
+  Discrepancy d;
+  Sums sums;
+  size_t at = 0;
+  for (size_t o = 0; o < expected.outputs.size(); ++o) {
+    const ExpectedOutput& e = expected.outputs[o];
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
+    std::byte* plain;
+    const Tensor got = Tensor::allocate(b.dtype, b.shape, &plain);
+    if (b.format.empty()) std::memcpy(plain, outputs.data() + at, b.bytes);
+    else from_format(outputs.data() + at, plain, b.dtype, b.shape, b.format);
+    at += b.bytes;
+    if (is_float(e.dtype)) {
+      compare_floats(e, b, to_doubles(got), d, sums);
+      continue;
+    }
+    const std::vector<int64_t> ints = to_ints(got);
+    for (size_t i = 0; i < ints.size() && d.within; ++i) {
+      if (ints[i] == e.ints[i]) continue;
+      d.within = false;
+      d.message = fmt::format("{} is {}, should be {}", place(b, i), ints[i], e.ints[i]);
+    }
+  }
+  if (sums.judged > 0) {
+    d.rms_error = std::sqrt(sums.square_error / static_cast<double>(sums.judged));
+    d.rms_value = std::sqrt(sums.square_value / static_cast<double>(sums.judged));
+    d.rms_bound = std::sqrt(sums.square_bound / static_cast<double>(sums.judged));
+  }
+  return d;
+}
+
+std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs) {
+  std::vector<InputRange> ranges;
+  for (ValueId input : inputs) {
+    InputRange range;
+    if (!is_float(graph.value(input).dtype)) {
+      // Follow the integers through nodes that hand them on, to the table that they index.
+      std::set<ValueId> same{input};
+      for (const Node& node : graph.nodes) {
+        if (node.inputs.empty() || !same.count(node.inputs[0])) {
+          if (node.inputs.size() > 1 && same.count(node.inputs[1]) && (node.op == "Gather" || node.op == "GatherElements")) {
+            const Shape& table = graph.value(node.inputs[0]).shape;
+            const int64_t axis = node.attr_int("axis", 0);
+            const size_t d = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(table.size()) : axis);
+            if (d < table.size()) range.hi = range.hi == 2 ? table[d] : std::min(range.hi, table[d]);
+          }
+          continue;
+        }
+        const bool hands_on = node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" || node.op == "Squeeze" ||
+                              node.op == "Identity" || node.op == "Flatten" || node.op == "Slice" || node.op == "Expand" ||
+                              node.op == "Transpose";
+        if (hands_on && !is_float(graph.value(node.outputs[0]).dtype)) same.insert(node.outputs[0]);
+      }
+    }
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,92 @@
+#pragma once
+// What a window's outputs should be, by the float64 oracle, and how far a candidate's are from it.
+
+#include <list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "plan/program.h"
+#include "tuner/inputs.h"
+
+namespace amdahl {
+
+// A program with the bytes of its structural constants: what a worker is given.
+struct Subject {
+  Program program;
+  Blob blob;
+  size_t output_bytes() const;
+};
+
+struct ExpectedOutput {
+  DType dtype = DType::kF32;
+  Shape shape;
+  // Floats: rounded to fp32, the rounding added to the bound; exact comparisons have bound 0. A bound that is not finite
+  // judges nothing.
+  std::vector<float> value, bound;
+  std::vector<int64_t> ints;
+};
+
+struct Expected {
+  std::vector<ExpectedOutput> outputs;
+  double judged = 0;        // share of elements with a finite bound
+  double nonzero = 0;       // share of elements that are not 0
+  bool exact = false;       // all values are integers below 2^24: sums of integers, fp32 has no excuse
+  size_t bytes() const;
+};
+
+struct Draw {
+  Family family = Family::kNormal;
+  uint64_t seed = 1;
+  uint64_t weights_seed = 1;
+  bool ternary = false;
+};
+
+// `subject`: a program of the window (its seeded constants state mean and deviation).
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
+                          const std::vector<InputRange>& ranges);
+
+struct Discrepancy {
+  bool within = true;
+  std::string message;      // first offender
+  double max_error = 0, rms_error = 0, rms_value = 0, rms_bound = 0;  // over judged elements
+};
+
+// `outputs`: as stored, in the order of program.outputs. NaN must meet NaN, infinities their like.
+Discrepancy compare(const Expected& expected, const Program& program, std::span<const std::byte> outputs);
+
+// Values that integer inputs may take: indices of the table they select from, else 0 and 1. By Program::Buffer::source for
+// windows (distinct values of io.inputs), by position for `inputs` of a whole model.
+std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs);
+std::vector<ValueId> distinct_inputs(const WindowIo& io);
+
+// Least recently used first out, by bytes.
+class ReferenceCache {
+ public:
+  explicit ReferenceCache(size_t max_bytes) : max_bytes_(max_bytes) {}
+  using Key = std::tuple<std::string, int, uint64_t, uint64_t, bool>;  // signature, family, seed, weights seed, ternary
+  template <typename Make>
+  std::shared_ptr<const Expected> get(const std::string& signature, const Draw& draw, Make make) {
+    const Key key{signature, static_cast<int>(draw.family), draw.seed, draw.weights_seed, draw.ternary};
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+      if (it->first != key) continue;
+      entries_.splice(entries_.begin(), entries_, it);
+      return it->second;
+    }
+    entries_.emplace_front(key, std::make_shared<const Expected>(make()));
+    const auto made = entries_.front().second;
+    size_t total = 0;
+    for (const auto& [k, e] : entries_) total += e->bytes();
+    for (; total > max_bytes_ && entries_.size() > 1; entries_.pop_back()) total -= entries_.back().second->bytes();
+    return made;
+  }
+
+ private:
+  size_t max_bytes_;
+  std::list<std::pair<Key, std::shared_ptr<const Expected>>> entries_;
+};
+
+}  // namespace amdahl

@@ -1,0 +1,56 @@
+#pragma once
+// The five stages that a candidate passes before its speed means anything: smoke, shapes, numerics, determinism, conduct.
+//
+// A kernel is compiled for one shape, so "shapes" is about where its operands lie: flush against guard pages on either side
+// and off every vector boundary. Families of inputs on which the starter kernels themselves leave the oracle's bounds
+// prove nothing about this window and are left out; normal or uniform inputs must remain.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/experiment.h"
+#include "tuner/reference.h"
+#include "tuner/worker_process.h"
+
+namespace amdahl {
+
+// What became of a candidate that did not pass.
+struct Failure {
+  Outcome outcome = Outcome::kWrong;
+  std::string stage, reason;
+  uint64_t seed = 0;
+};
+Failure failure_of(const Death& death, const std::string& stage, uint64_t seed);
+
+// One draw that judges a window, with the starter's error on it.
+struct Check {
+  Draw draw;
+  double starter_max_error = 0, starter_rms_error = 0;
+};
+
+// How candidates for one window are judged.
+struct Judge {
+  std::string signature;
+  std::vector<InputRange> ranges;
+  std::vector<Check> checks;         // the first is normal or uniform; exact probes last
+  ProcessState honest;               // a worker's state after the starter's trials
+  double call_seconds = 0;           // of the starter, first calls: sets deadlines
+  std::string unusable;              // not empty: why nothing can be judged here
+  double deadline() const;           // of one trial
+};
+
+// Expected outputs of a draw (cached by the caller).
+using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
+
+// Runs the starter in `worker`. Throws what WorkerProcess throws.
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Subject& starter, uint64_t seed,
+                 WorkerProcess& worker, const ExpectedOf& expected);
+
+// nullopt: passed all five. `worker` must be fresh. Throws Stopped only. On success *fingerprint is the hash of the
+// outputs of the first check in Layout::kEnd: another process must repeat it.
+std::optional<Failure> validate(const Subject& candidate, const Judge& judge, int threads, WorkerProcess& worker,
+                                const ExpectedOf& expected, std::string* fingerprint);
+
+}  // namespace amdahl
