@@ -78,7 +78,7 @@ std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Ran
 }
 
 PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, double budget_seconds,
-                        Random& random) {
+                        Random& random, const std::function<void(WorkerProcess&)>& inspect) {
   const bool incumbent_first = random.below(2) == 0;
   std::unique_ptr<WorkerProcess> a, b;
   if (incumbent_first) a = start_arm(incumbent, drive, random);
@@ -95,6 +95,7 @@ PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive
   PairResult result;
   result.timing = alternate(*a, *b, segments, drive.call_seconds * segments.calls, random);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (inspect) inspect(*b);
   const double stolen = 0.01 * static_cast<double>(stolen_ticks() - stolen_before);
   const int64_t switches = a->state().involuntary_switches + b->state().involuntary_switches - switches_before;
   const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));

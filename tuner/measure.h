@@ -2,6 +2,7 @@
 // Times of two arms against each other. The unit of evidence is one pair of fresh processes: anything less measures where
 // this process happened to lie (validation.md, "Keep or revert").
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,9 +50,10 @@ struct PairResult {
   Timing timing;            // a: incumbent, b: challenger
   std::string dropped;      // not empty: a reason that does not look at which arm was faster
 };
-// Random order of starting, random blocks, both processes fresh.
+// Random order of starting, random blocks, both processes fresh. `inspect` sees the challenger's process after its timed
+// calls.
 PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, double budget_seconds,
-                        Random& random);
+                        Random& random, const std::function<void(WorkerProcess&)>& inspect = {});
 
 // Copies of the weights that a worker runs in turn, so that they come from memory as in the model: about `budget` bytes.
 int instances_for(const Program& program, size_t budget = size_t{96} << 20);

@@ -1,0 +1,57 @@
+#pragma once
+// Everything of the loop that takes time or runs foreign code, as one interface: the loop (tuner.h) decides, a laboratory
+// measures. Abstract so that the loop can be tested on a simulated machine.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/profile.h"
+#include "tuner/builder.h"
+#include "tuner/measure.h"
+#include "tuner/validate.h"
+
+namespace amdahl {
+
+// The window whose challengers are tried next.
+struct WindowTask {
+  std::string signature;
+  WindowIo io;
+  std::vector<Step> incumbent;
+  int threads = 1;
+};
+
+struct Screened {
+  std::optional<Failure> failure;
+  Timing race;                      // when it did not fail: a quick race in one pair of living processes
+  double validate_seconds = 0, race_seconds = 0;
+};
+
+struct Paired {
+  std::optional<Failure> failure;   // of the challenger, or of the fresh process's outputs
+  PairResult pair;
+};
+
+struct ModelCheck {
+  std::optional<Failure> failure;
+  double error = 0;                 // largest relative norm of an output's error against float64
+};
+
+class Laboratory {
+ public:
+  virtual ~Laboratory() = default;
+  virtual std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) = 0;
+
+  // Makes ready for challengers of this window. Returns "" or why none could be judged.
+  virtual std::string enter(const WindowTask& task) = 0;
+  // The five stages, then the race. The rest is about the window entered last.
+  virtual Screened screen(const std::vector<Step>& challenger, const Built& built) = 0;
+  virtual Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) = 0;
+
+  // Whole plans. `profile` throws Error when even this cannot be run.
+  virtual Profile profile(const Plan& plan) = 0;
+  virtual Paired model_pair(const Plan& before, const Plan& after, Random& random) = 0;
+  virtual ModelCheck check_model(const Plan& plan) = 0;
+};
+
+}  // namespace amdahl

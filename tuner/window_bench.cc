@@ -1,0 +1,201 @@
+#include "tuner/window_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace amdahl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The window in row-major form: what starter steps read and write.
+WindowIo plain(WindowIo io) {
+  for (auto* operands : {&io.inputs, &io.outputs}) {
+    std::vector<Operand> distinct;
+    for (Operand o : *operands) {
+      o.format.clear();
+      if (std::find(distinct.begin(), distinct.end(), o) == distinct.end()) distinct.push_back(o);
+    }
+    *operands = distinct;
+  }
+  return io;
+}
+
+// A trial of the judge's first check in the layout in use: outputs as a hash. Leaves the check's inputs in place.
+std::string fingerprint_of(WorkerProcess& worker, const Judge& judge, const Subject& subject) {
+  const Draw& draw = judge.checks[0].draw;
+  const TrialReply reply = worker.trial(0, draw.seed ^ 0x5eed, subject.output_bytes(), judge.deadline());
+  return hash_hex(reply.outputs.data(), reply.outputs.size());
+}
+
+}  // namespace
+
+WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOptions& options)
+    : graph_(graph),
+      builder_(builder),
+      options_(options),
+      starter_(starter_plan(graph, options.worker.threads)),
+      cache_(options.reference_bytes) {}
+
+Subject WindowBench::subject_of(const WindowIo& io, const std::vector<Step>& steps,
+                                const std::vector<std::string>& libraries) const {
+  Subject s;
+  s.program = window_program(graph_, io, steps, libraries, task_.threads, &s.blob);
+  return s;
+}
+
+ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature) {
+  return [this, &io, &program, signature](const Draw& draw) {
+    return cache_.get(signature, draw, [&] {
+      return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)));
+    });
+  };
+}
+
+const Judge& WindowBench::judge_for(const WindowTask& task) {
+  const auto known = judges_.find(task.signature);
+  if (known != judges_.end()) return known->second;
+  Judge judge;
+  judge.signature = task.signature;
+  try {
+    const WindowIo io = plain(task.io);
+    const std::set<NodeId> nodes(io.nodes.begin(), io.nodes.end());
+    std::vector<Step> steps;
+    for (const Step& s : starter_.steps)
+      if (!s.nodes.empty() && std::all_of(s.nodes.begin(), s.nodes.end(), [&](NodeId n) { return nodes.count(n) > 0; }))
+        steps.push_back(s);
+    const Built built = builder_.build({steps})[0];
+    if (!built.ok) throw WorkerRefused("the starter does not compile: " + built.message);
+    const Subject starter = subject_of(io, steps, built.libraries);
+    WorkerProcess worker(options_.worker);
+    // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
+    judge = make_judge(task.signature, input_ranges(graph_, distinct_inputs(io)), starter, options_.seed, worker,
+                       expected_of(io, starter.program, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
+  } catch (const WorkerDied& died) {
+    judge.unusable = "the starter died: " + died.death.reason;
+  } catch (const WorkerRefused& refused) {
+    judge.unusable = refused.what();
+  }
+  return judges_[task.signature] = judge;
+}
+
+std::string WindowBench::enter(const WindowTask& task) {
+  incumbent_worker_.reset();
+  fingerprints_.clear();
+  task_ = task;
+  judge_ = &judge_for(task);
+  if (!judge_->unusable.empty()) return judge_->unusable;
+  const Built built = builder_.build({task.incumbent})[0];
+  if (!built.ok) return "the incumbent does not compile: " + built.message;
+  incumbent_ = subject_of(task_.io, task.incumbent, built.libraries);
+  try {
+    restart_incumbent();
+  } catch (const WorkerDied& died) {
+    return "the incumbent died: " + died.death.reason;
+  } catch (const WorkerRefused& refused) {
+    return refused.what();
+  }
+  return "";
+}
+
+Arm WindowBench::arm_of(const Subject& subject) const {
+  Arm arm;
+  arm.subjects = {&subject};
+  arm.instances = instances_for(subject.program);
+  arm.weights_seed = judge_->checks[0].draw.weights_seed;
+  return arm;
+}
+
+Drive WindowBench::drive() const {
+  Drive d;
+  d.worker = options_.worker;
+  d.family = judge_->checks[0].draw.family;
+  d.input_seed = judge_->checks[0].draw.seed;
+  d.ranges = judge_->ranges;
+  d.call_seconds = judge_->deadline();
+  return d;
+}
+
+void WindowBench::restart_incumbent() {
+  Random random(options_.seed ^ ++races_);
+  incumbent_worker_ = start_arm(arm_of(incumbent_), drive(), random);
+  const int calls = instances_for(incumbent_.program);
+  incumbent_seconds_ = incumbent_worker_->run(calls, judge_->deadline() * calls) / calls;
+}
+
+// `worker` has passed the stages; its libraries are in memory already.
+Timing WindowBench::race(WorkerProcess& worker, const Subject& subject, std::string* fingerprint) {
+  const Drive d = drive();
+  LoadRequest request;
+  request.program = &subject.program;
+  request.blob = &subject.blob;
+  request.instances = instances_for(subject.program);
+  request.weights_seed = judge_->checks[0].draw.weights_seed;
+  worker.load(request, d.load_seconds);
+  worker.inputs(d.family, d.input_seed, d.ranges, d.load_seconds);
+  *fingerprint = fingerprint_of(worker, *judge_, subject);
+  const double first = worker.run(request.instances, d.call_seconds * request.instances) / request.instances;
+  Random random(options_.seed ^ ++races_);
+  Segments segments = plan_segments((incumbent_seconds_ + first) / 2, options_.race_seconds);
+  const double deadline = d.call_seconds * segments.calls;
+  // Clear losers do not deserve the whole race.
+  Segments heat = segments;
+  heat.blocks = 2;
+  const Timing timing = alternate(*incumbent_worker_, worker, heat, deadline, random);
+  if (timing.log_ratio < -0.05) return timing;
+  return alternate(*incumbent_worker_, worker, segments, deadline, random);
+}
+
+Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built) {
+  Screened result;
+  const Subject subject = subject_of(task_.io, challenger, built.libraries);
+  auto start = Clock::now();
+  WorkerProcess worker(options_.worker);
+  std::string stage_hash;
+  result.failure = validate(subject, *judge_, task_.threads, worker,
+                            expected_of(task_.io, subject.program, task_.signature), &stage_hash);
+  result.validate_seconds = since(start);
+  if (result.failure) return result;
+
+  start = Clock::now();
+  const uint64_t seed = judge_->checks[0].draw.seed;
+  try {
+    result.race = race(worker, subject, &fingerprints_[built.code]);
+  } catch (const WorkerDied& died) {
+    result.failure = failure_of(died.death, "race", seed);
+  } catch (const WorkerRefused& refused) {
+    result.failure = Failure{Outcome::kCrashed, "race", refused.what(), seed};
+  }
+  // Whoever died, the next challenger finds a living incumbent.
+  if (result.failure) restart_incumbent();
+  result.race_seconds = since(start);
+  return result;
+}
+
+Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built, Random& random) {
+  Paired result;
+  incumbent_worker_.reset();  // its memory and its cores are needed
+  const Subject subject = subject_of(task_.io, challenger, built.libraries);
+  const uint64_t seed = judge_->checks[0].draw.seed;
+  try {
+    result.pair = measure_pair(arm_of(incumbent_), arm_of(subject), drive(), options_.pair_seconds, random,
+                               [&](WorkerProcess& worker) {
+      if (fingerprint_of(worker, *judge_, subject) != fingerprints_[built.code])
+        result.failure = Failure{Outcome::kWrong, "determinism", "after its timed calls a fresh process gave other bits", seed};
+    });
+  } catch (const WorkerDied& died) {
+    result.failure = failure_of(died.death, "prove", seed);
+  } catch (const WorkerRefused& refused) {
+    result.failure = Failure{Outcome::kCrashed, "prove", refused.what(), seed};
+  }
+  return result;
+}
+
+}  // namespace amdahl

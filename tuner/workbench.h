@@ -1,0 +1,42 @@
+#pragma once
+// The laboratory that really compiles, runs and measures, on this machine.
+
+#include <memory>
+#include <string>
+
+#include "tuner/model_bench.h"
+#include "tuner/window_bench.h"
+
+namespace amdahl {
+
+class Workbench : public Laboratory {
+ public:
+  // `cache_dir`: compiled kernels and measured ceilings. Throws Error(kNoCompiler, kIo, kUnsupported).
+  Workbench(const Graph& graph, const BenchOptions& options, const std::string& cache_dir)
+      : builder_(std::make_shared<const Toolchain>(cache_dir), std::max(1, this_machine().cores), options.worker.stop),
+        window_(graph, builder_, options),
+        model_(graph, builder_, options, cache_dir) {}
+
+  std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override { return builder_.build(candidates); }
+  std::string enter(const WindowTask& task) override { return window_.enter(task); }
+  Screened screen(const std::vector<Step>& challenger, const Built& built) override {
+    return window_.screen(challenger, built);
+  }
+  Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) override {
+    return window_.pair(challenger, built, random);
+  }
+  Profile profile(const Plan& plan) override { return model_.profile(plan); }
+  Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
+    return model_.pair(before, after, random);
+  }
+  ModelCheck check_model(const Plan& plan) override { return model_.check(plan); }
+  const Ceilings& ceilings() { return model_.ceilings(); }
+  const Toolchain& toolchain() const { return builder_.toolchain(); }
+
+ private:
+  Builder builder_;
+  WindowBench window_;
+  ModelBench model_;
+};
+
+}  // namespace amdahl
