@@ -1,0 +1,232 @@
+// The loop on a simulated machine: what it decides, keeps, rolls back and resumes.
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/tuner/simulated_laboratory.h"
+#include "tuner/tuner.h"
+
+namespace amdahl {
+namespace {
+
+using testing::SimulatedLaboratory;
+
+// Raises the flag when so many experiments have ended.
+class StopAfter : public TuneObserver {
+ public:
+  StopAfter(int count, std::atomic<bool>* stop) : left_(count), stop_(stop) {}
+  void on_experiment(const Experiment&) override {
+    if (--left_ == 0) *stop_ = true;
+  }
+  void on_note(const std::string& note) override { notes.push_back(note); }
+  std::vector<std::string> notes;
+
+ private:
+  int left_;
+  std::atomic<bool>* stop_;
+};
+
+// Dies at the n-th commit, before or after it is stored.
+class DyingStore : public MemoryStore {
+ public:
+  struct Killed {};
+  int lives = 1 << 30;
+  bool after = false;
+  void commit(const Commit& c) override {
+    if (--lives == 0 && !after) throw Killed{};
+    MemoryStore::commit(c);
+    if (lives == 0) throw Killed{};
+  }
+};
+
+class Loop : public ::testing::Test {
+ protected:
+  TuneSummary tune(SessionStore& store, int stop_after = -1) {
+    std::atomic<bool> stop = false;
+    StopAfter observer(stop_after, &stop);
+    Tuner tuner(graph, store, lab, {&rewrite}, options, observer, stop);
+    TuneSummary s = tuner.run();
+    notes = observer.notes;
+    return s;
+  }
+  static int count(const SessionStore& store, Outcome outcome) {
+    int n = 0;
+    for (const Experiment& e : store.experiments()) n += e.outcome == outcome;
+    return n;
+  }
+  static std::vector<std::string> candidates(const SessionStore& store) {
+    std::vector<std::string> ids;
+    for (const Experiment& e : store.experiments()) ids.push_back(e.candidate);
+    return ids;
+  }
+  static void expect_sound(const SessionStore& store) {
+    std::set<std::string> seen;
+    int64_t id = 0;
+    for (const Experiment& e : store.experiments()) {
+      EXPECT_EQ(e.id, ++id);
+      EXPECT_TRUE(seen.insert(e.signature + e.candidate).second || e.stage == "gate") << "tried twice: " << e.knobs.dump();
+      EXPECT_FALSE(e.stage.empty());
+      EXPECT_FALSE(e.reason.empty());
+    }
+  }
+
+  Graph graph = testing::chain_of_matmuls(4);
+  testing::TuneBlocks rewrite;
+  SimulatedLaboratory lab;
+  TuneOptions options;
+  std::vector<std::string> notes;
+};
+
+TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
+  MemoryStore store;
+  const TuneSummary s = tune(store);
+  EXPECT_EQ(s.end, TuneEnd::kConverged);
+  expect_sound(store);
+  const Plan plan = gated_plan(store);
+  for (const Step& step : plan.steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+  EXPECT_NEAR(s.status.current_seconds, 4e-3, 0.08e-3);
+  EXPECT_NEAR(s.status.proven_log_speedup, std::log(s.status.baseline_seconds / s.status.current_seconds), 0.02);
+  for (const LedgerEntry& entry : store.ledger()) {
+    EXPECT_TRUE(entry.kept) << entry.reason;
+    EXPECT_NEAR(entry.predicted, entry.measured.log, 0.02);
+  }
+}
+
+TEST_F(Loop, KeptGainsComeFromConfirmationPairs) {
+  MemoryStore store;
+  tune(store);
+  ASSERT_GT(count(store, Outcome::kKept), 0);
+  for (const Experiment& e : store.experiments()) {
+    if (e.outcome != Outcome::kKept) continue;
+    EXPECT_GE(e.confirm_log_ratios.size(), 9u);
+    EXPECT_EQ(e.gain.pairs, static_cast<int>(e.confirm_log_ratios.size()));
+    EXPECT_NEAR(e.gain.log, median(e.confirm_log_ratios), 1e-12);
+    EXPECT_GT(e.gain.log, 0.01);
+    EXPECT_EQ(e.occurrences, 4);
+  }
+}
+
+TEST_F(Loop, FailuresAreRecordedAndTheRunGoesOn) {
+  lab.fails_to_build = [](const Knobs& k) { return k.at("MR") == 1; };
+  lab.verdict = [](const Knobs& k) -> std::optional<Failure> {
+    if (k.at("MR") == 2) return Failure{Outcome::kCrashed, "smoke", "SIGSEGV", 1};
+    if (k.at("MR") == 4) return Failure{Outcome::kWrong, "numerics", "y[0] is 1, should be 2", 1};
+    return std::nullopt;
+  };
+  MemoryStore store;
+  tune(store);
+  expect_sound(store);
+  EXPECT_GT(count(store, Outcome::kBuildFailed), 0);
+  EXPECT_GT(count(store, Outcome::kCrashed), 0);
+  EXPECT_GT(count(store, Outcome::kWrong), 0);
+  EXPECT_GT(count(store, Outcome::kKept), 0);
+  for (const Step& step : gated_plan(store).steps) EXPECT_GE(step.variant.knobs.at("MR"), 6);
+}
+
+TEST_F(Loop, AWinThatTheModelContradictsIsRolledBack) {
+  lab.model_ignores_wins = true;
+  options.experiments = 60;
+  MemoryStore store;
+  tune(store);
+  EXPECT_EQ(Json(gated_plan(store)), Json(starter_plan(graph, 1)));
+  EXPECT_EQ(Json(head_plan(store)), Json(starter_plan(graph, 1)));
+  EXPECT_EQ(count(store, Outcome::kKept), 0);
+  int reverted = 0;
+  for (const Experiment& e : store.experiments()) reverted += e.stage == "gate" && e.outcome == Outcome::kReverted;
+  EXPECT_GT(reverted, 0);
+  ASSERT_FALSE(store.ledger().empty());
+  for (const LedgerEntry& entry : store.ledger()) EXPECT_FALSE(entry.kept);
+}
+
+TEST_F(Loop, AWindowThatCannotBeJudgedIsLeftAloneWithANote) {
+  lab.unusable = "its expected outputs are nearly all zero";
+  MemoryStore store;
+  EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
+  EXPECT_TRUE(store.experiments().empty());
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("nearly all zero"), std::string::npos);
+}
+
+TEST_F(Loop, TheDefaultPlanIsMeasuredFirst) {
+  options.experiments = 1;
+  MemoryStore store;
+  tune(store);
+  ASSERT_FALSE(store.profiles().empty());
+  EXPECT_EQ(store.profiles()[0].plan, 1);
+  EXPECT_EQ(Json(store.plans()[0].plan.get<Plan>()), Json(starter_plan(graph, 1)));
+  EXPECT_EQ(store.experiments().size(), 1u);
+}
+
+TEST_F(Loop, TheSameSeedTakesTheSameDecisions) {
+  MemoryStore a, b, c;
+  options.experiments = 30;
+  tune(a);
+  tune(b);
+  EXPECT_EQ(candidates(a), candidates(b));
+  options.seed = 2;
+  tune(c);
+  EXPECT_NE(candidates(a), candidates(c));
+}
+
+TEST_F(Loop, StoppedAndResumedRepeatsNothing) {
+  MemoryStore store;
+  int runs = 0;
+  TuneEnd end = TuneEnd::kStopped;
+  for (; end == TuneEnd::kStopped && runs < 200; ++runs) {
+    const size_t before = store.experiments().size();
+    end = tune(store, 3).end;
+    EXPECT_GE(store.experiments().size(), before);
+  }
+  EXPECT_GT(runs, 3);
+  EXPECT_EQ(end, TuneEnd::kConverged);
+  expect_sound(store);
+  for (const Step& step : gated_plan(store).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+}
+
+TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
+  for (const bool after : {false, true}) {
+    DyingStore store;
+    store.after = after;
+    std::map<int64_t, std::string> finished;  // must never change
+    Random random(11);
+    bool done = false;
+    for (int kills = 0; kills < 300 && !done; ++kills) {
+      store.lives = 1 + static_cast<int>(random.below(8));
+      try {
+        done = tune(store).end == TuneEnd::kConverged;
+      } catch (const DyingStore::Killed&) {
+      }
+      for (const auto& [id, candidate] : finished) EXPECT_EQ(store.experiments()[static_cast<size_t>(id - 1)].candidate, candidate);
+      for (const Experiment& e : store.experiments()) finished[e.id] = e.candidate;
+    }
+    EXPECT_TRUE(done);
+    expect_sound(store);
+    for (const Step& step : gated_plan(store).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+  }
+}
+
+TEST_F(Loop, TimeBudgetCountsEarlierRuns) {
+  MemoryStore store;
+  options.experiments = 5;
+  tune(store);
+  Commit c;
+  Json state = store.state();
+  state["seconds"] = 100.0;
+  c.state = state;
+  store.commit(c);
+  options.experiments = 0;
+  options.seconds = 50;
+  EXPECT_EQ(tune(store).end, TuneEnd::kTimeUp);
+  EXPECT_EQ(store.experiments().size(), 5u);
+}
+
+TEST(Options, SurviveJson) {
+  TuneOptions o;
+  o.seconds = 60;
+  o.seed = ~uint64_t{0};
+  o.rule.delta = 0.005;
+  EXPECT_EQ(Json(Json::parse(Json(o).dump()).get<TuneOptions>()), Json(o));
+}
+
+}  // namespace
+}  // namespace amdahl

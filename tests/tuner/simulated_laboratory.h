@@ -1,0 +1,128 @@
+#pragma once
+// A machine made of formulas: the loop can be tested without a compiler, a process or a clock.
+
+#include <cmath>
+#include <functional>
+
+#include "base/hash.h"
+#include "playbook/rewrite.h"
+#include "tuner/laboratory.h"
+#include "tuner/searcher.h"
+
+namespace amdahl::testing {
+
+// `count` matmuls in a chain, all of one shape.
+inline Graph chain_of_matmuls(int count) {
+  Graph g;
+  const int64_t n = 64;
+  Random random(5);
+  ValueId at = g.add_value("x", DType::kF32, {n, n});
+  g.inputs = {at};
+  for (int i = 0; i < count; ++i) {
+    std::vector<float> w(static_cast<size_t>(n * n));
+    for (float& v : w) v = static_cast<float>(random.normal());
+    Node node;
+    node.name = "mm" + std::to_string(i);
+    node.op = "MatMul";
+    node.version = 13;
+    node.inputs = {at, g.add_constant("w" + std::to_string(i), Tensor::of(DType::kF32, {n, n}, w))};
+    at = g.add_value("y" + std::to_string(i), DType::kF32, {n, n});
+    node.outputs = {at};
+    g.nodes.push_back(node);
+  }
+  g.outputs = {at};
+  return g;
+}
+
+// Opens MR and KC of a matmul.
+class TuneBlocks : public Rewrite {
+ public:
+  int tier() const override { return 1; }
+  std::string_view name() const override { return "tune_blocks"; }
+  std::string_view target() const override { return "matmul"; }
+  std::string_view precondition() const override { return ""; }
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
+    if (step.variant.problem.kind != "matmul") {
+      *refusal = "not a matmul";
+      return std::nullopt;
+    }
+    return Match{{{anchor}}, {step}, {{0, "MR", {1, 2, 4, 6, 8}}, {0, "KC", {64, 128, 192, 256}}}};
+  }
+};
+
+class SimulatedLaboratory : public Laboratory {
+ public:
+  // Seconds of one step, by its knobs. The optimum is MR 8, KC 64.
+  static double seconds_of(const Step& step) {
+    const Knobs& k = step.variant.knobs;
+    return 1e-3 * (1 + 0.04 * std::abs(static_cast<double>(k.at("MR")) - 8) + 0.1 * std::log2(static_cast<double>(k.at("KC")) / 64));
+  }
+  static double seconds_of(const std::vector<Step>& steps) {
+    double sum = 0;
+    for (const Step& s : steps) sum += seconds_of(s);
+    return sum;
+  }
+
+  std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
+    std::vector<Built> built;
+    for (const auto& steps : candidates) {
+      Built b;
+      b.ok = !(fails_to_build && fails_to_build(steps[0].variant.knobs));
+      b.message = b.ok ? "" : "error: planted";
+      b.libraries.assign(steps.size(), "none");
+      b.code = candidate_id(steps);
+      built.push_back(b);
+    }
+    return built;
+  }
+  std::string enter(const WindowTask& task) override {
+    incumbent = task.incumbent;
+    return unusable;
+  }
+  Screened screen(const std::vector<Step>& challenger, const Built&) override {
+    Screened s;
+    if (verdict) s.failure = verdict(challenger[0].variant.knobs);
+    s.race = timing(seconds_of(incumbent), seconds_of(challenger), 0.005);
+    return s;
+  }
+  Paired pair(const std::vector<Step>& challenger, const Built&, Random& random) override {
+    Paired p;
+    p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal());
+    ++pairs;
+    return p;
+  }
+  Profile profile(const Plan& plan) override {
+    Profile p;
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+      StepProfile s;
+      s.step = static_cast<int>(i);
+      s.seconds = seconds_of(plan.steps[i]);
+      s.floor.seconds = 0.9e-3;
+      p.seconds += s.seconds;
+      p.steps.push_back(s);
+    }
+    ++profiles;
+    return p;
+  }
+  Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
+    Paired p;
+    const double a = seconds_of(before.steps);
+    const double b = model_ignores_wins ? a : seconds_of(after.steps);
+    p.pair.timing = timing(a, b, 0.003 * random.normal());
+    return p;
+  }
+  ModelCheck check_model(const Plan&) override { return {std::nullopt, 1e-6}; }
+
+  std::function<bool(const Knobs&)> fails_to_build;
+  std::function<std::optional<Failure>(const Knobs&)> verdict;
+  std::string unusable;
+  bool model_ignores_wins = false;
+  int pairs = 0, profiles = 0;
+
+ private:
+  static Timing timing(double a, double b, double noise) { return {a, b, std::log(a / b) + noise}; }
+  std::vector<Step> incumbent;
+};
+
+}  // namespace amdahl::testing

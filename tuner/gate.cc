@@ -1,0 +1,59 @@
+#include "tuner/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "tuner/decision.h"
+
+namespace amdahl {
+
+LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random) {
+  LedgerEntry entry;
+  entry.predicted = predicted;
+  if (starter_error_ < 0) {
+    const ModelCheck start = laboratory_.check_model(starter_);
+    if (start.failure) throw Error(ExitCode::kInternal, "the starter plan fails on the whole model: " + start.failure->reason);
+    starter_error_ = start.error;
+  }
+  const ModelCheck check = laboratory_.check_model(after);
+  if (check.failure) {
+    entry.reason = check.failure->reason;
+    return entry;
+  }
+  const double limit = 2 * starter_error_ + options_.error_floor;
+  entry.error_ratio = check.error / std::max(starter_error_, options_.error_floor);
+  if (check.error > limit) {
+    entry.reason = fmt::format("outputs are {:.2g} from float64, the limit is {:.2g}", check.error, limit);
+    return entry;
+  }
+
+  std::vector<double> ratios, before_seconds, after_seconds;
+  int dropped = 0;
+  while (static_cast<int>(ratios.size()) < options_.max_pairs) {
+    const Paired p = laboratory_.model_pair(before, after, random);
+    if (p.failure) {
+      entry.reason = p.failure->reason;
+      return entry;
+    }
+    // On a machine that is never quiet pairs are taken as they come.
+    if (!p.pair.dropped.empty() && dropped++ < options_.min_pairs) continue;
+    ratios.push_back(p.pair.timing.log_ratio);
+    before_seconds.push_back(p.pair.timing.seconds_a);
+    after_seconds.push_back(p.pair.timing.seconds_b);
+    if (static_cast<int>(ratios.size()) < options_.min_pairs) continue;
+    entry.measured = estimate(ratios);
+    if (entry.measured.lo > 0 && !contradicts(predicted, entry.measured)) break;
+  }
+  entry.before_seconds = median(before_seconds);
+  entry.after_seconds = median(after_seconds);
+  entry.kept = !contradicts(predicted, entry.measured);
+  entry.reason = fmt::format("{:+.2f}% measured [{:+.2f}, {:+.2f}], {:+.2f}% predicted", 100 * std::expm1(entry.measured.log),
+                             100 * std::expm1(entry.measured.lo), 100 * std::expm1(entry.measured.hi),
+                             100 * std::expm1(predicted));
+  return entry;
+}
+
+}  // namespace amdahl

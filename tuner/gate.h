@@ -1,0 +1,31 @@
+#pragma once
+// The end-to-end gate: the whole model with and without the wins, in pairs of fresh processes, and its outputs against
+// float64. A win of a window is tentative until it has passed here.
+
+#include "experiments/experiment.h"
+#include "tuner/laboratory.h"
+
+namespace amdahl {
+
+struct GateOptions {
+  int min_pairs = 5, max_pairs = 9;
+  // Error of the model's outputs (relative norm, against float64): at most twice the starter plan's, or this more.
+  double error_floor = 1e-6;
+};
+
+class Gate {
+ public:
+  Gate(Laboratory& laboratory, const Plan& starter, const GateOptions& options = {})
+      : laboratory_(laboratory), starter_(starter), options_(options) {}
+
+  // Fills measured, before_seconds, after_seconds, error_ratio, kept and reason; the rest is the caller's.
+  LedgerEntry judge(const Plan& before, const Plan& after, double predicted, Random& random);
+
+ private:
+  Laboratory& laboratory_;
+  const Plan& starter_;
+  GateOptions options_;
+  double starter_error_ = -1;  // not measured yet
+};
+
+}  // namespace amdahl

@@ -1,0 +1,96 @@
+#include "tuner/opportunity.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+
+namespace amdahl {
+namespace {
+
+// The window's steps in another plan, by what they write; nullopt when one of them is gone.
+std::optional<Window> relocate(const Plan& from, const Window& window, const Plan& to) {
+  Window found;
+  for (int s : window.steps) {
+    const Step& step = from.steps[static_cast<size_t>(s)];
+    int at = -1;
+    for (size_t t = 0; t < to.steps.size() && at < 0; ++t)
+      if (to.steps[t].outputs == step.outputs && to.steps[t].inputs == step.inputs && to.steps[t].nodes == step.nodes &&
+          to.steps[t].variant.id() == step.variant.id())
+        at = static_cast<int>(t);
+    if (at < 0) return std::nullopt;
+    found.steps.push_back(at);
+  }
+  std::sort(found.steps.begin(), found.steps.end());
+  return found;
+}
+
+}  // namespace
+
+std::string Opportunity::describe(const Plan& plan) const {
+  std::string text;
+  for (int s : windows[0].steps) {
+    const Problem& p = plan.steps[static_cast<size_t>(s)].variant.problem;
+    text += (text.empty() ? "" : " + ") + p.kind + (p.out.empty() ? "" : " " + to_string(p.out[0].shape));
+  }
+  return text;
+}
+
+std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,
+                                            const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine) {
+  const Uses uses = uses_of(graph);
+  const std::vector<ValueId> storage = storage_of(graph);
+  const RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+  std::map<std::vector<int>, std::string> signatures;
+  std::vector<Opportunity> found;
+  for (const Rewrite* rewrite : rewrites) {
+    std::map<std::string, size_t> index;
+    for (size_t anchor = 0; anchor < plan.steps.size(); ++anchor) {
+      std::string refusal;
+      std::optional<Match> match = rewrite->match(context, static_cast<int>(anchor), &refusal);
+      if (!match) continue;
+      std::string& s = signatures[match->window.steps];
+      if (s.empty()) s = signature(graph, plan, match->window);
+      const auto [it, is_new] = index.try_emplace(s, found.size());
+      if (is_new) {
+        found.emplace_back();
+        found.back().rewrite = rewrite;
+        found.back().signature = s;
+        found.back().match = *match;
+      }
+      Opportunity& o = found[it->second];
+      o.windows.push_back(match->window);
+      for (int step : match->window.steps) {
+        const StepProfile& p = profile.steps[static_cast<size_t>(step)];
+        o.seconds += p.seconds;
+        // Fusing saves the traffic between steps, which their floors contain: about half is a cautious guess.
+        o.winnable_seconds += std::max(0.0, p.seconds - p.floor.seconds * (rewrite->structural() ? 0.5 : 1.0));
+      }
+    }
+  }
+  return found;
+}
+
+Plan apply_everywhere(const Graph& graph, const Plan& plan, const std::vector<Window>& windows,
+                      const std::vector<Step>& replacement, int* applied) {
+  Plan out = plan;
+  *applied = 0;
+  for (const Window& window : windows) {
+    const std::vector<Step> here =
+        window.steps == windows[0].steps ? replacement : transfer(graph, plan, windows[0], window, replacement);
+    const std::optional<Window> place = relocate(plan, window, out);
+    if (!place) continue;
+    try {
+      Plan next = replace(graph, out, *place, here);
+      if (!check(graph, next).empty()) continue;
+      out = std::move(next);
+    } catch (const Error&) {  // two places that lean on each other: the second would make a cycle
+      continue;
+    }
+    ++*applied;
+  }
+  return out;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,76 @@
+#include "tuner/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace amdahl {
+namespace {
+
+// Before anything is known: one try in twelve wins, a win takes a third of what is winnable, a try costs a second.
+constexpr double kPriorWins = 0.5, kPriorLosses = 5.5, kPriorShare = 0.33, kPriorSeconds = 1.0, kPriorWeight = 4;
+// A fruitless stretch of this many experiments on one window halves the hope for it.
+constexpr double kHalvingTries = 8;
+
+}  // namespace
+
+void Scheduler::observe(const Experiment& e) {
+  for (auto& [name, r] : rewrites_) {
+    r.wins *= options_.fade;
+    r.losses *= options_.fade;
+    r.seconds *= options_.fade;
+    r.weight *= options_.fade;
+  }
+  Record& r = rewrites_[e.rewrite];
+  const bool won = e.outcome == Outcome::kKept;
+  (won ? r.wins : r.losses) += 1;
+  r.seconds += e.seconds.total();
+  r.weight += 1;
+  ++r.tries;
+  r.kept += won;
+  int& fruitless = fruitless_[{e.rewrite, e.signature}];
+  fruitless = won ? 0 : fruitless + 1;
+  if (!won) return;
+  r.share_won += 1 - std::exp(-e.gain.log);
+  r.shares += 1;
+}
+
+void Scheduler::exclude(const std::string& rewrite, const std::string& signature) { excluded_[{rewrite, signature}] = true; }
+
+std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities, const Plan& plan,
+                                        double model_seconds, Random& random) const {
+  std::optional<Choice> best;
+  double best_rate = 0;
+  const Record nothing;
+  for (size_t i = 0; i < opportunities.size(); ++i) {
+    const Opportunity& o = opportunities[i];
+    const double jitter = std::exp(0.25 * random.normal());  // near ties are explored, not always the same way
+    if (excluded_.count({std::string(o.rewrite->name()), o.signature})) continue;
+    const auto known = rewrites_.find(std::string(o.rewrite->name()));
+    const Record& r = known == rewrites_.end() ? nothing : known->second;
+    const auto stale = fruitless_.find({std::string(o.rewrite->name()), o.signature});
+    const double hope = stale == fruitless_.end() ? 1 : std::pow(0.5, stale->second / kHalvingTries);
+    const double chance = (kPriorWins + r.wins) / (kPriorWins + kPriorLosses + r.wins + r.losses) * hope;
+    // Wins so far took this share of the window's time; never more than is winnable.
+    const double share = (kPriorShare + r.share_won) / (1 + r.shares);
+    const double won_seconds = std::min(o.winnable_seconds, o.seconds * share);
+    const double cost = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
+    const double gain_if_won = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
+    if (gain_if_won * hope < options_.smallest_gain) continue;
+    const double rate = gain_if_won * chance / cost * jitter;
+    if (rate <= best_rate) continue;
+    best_rate = rate;
+    Choice c;
+    c.opportunity = i;
+    c.expected_gain = gain_if_won * chance;
+    c.expected_cost = cost;
+    c.why = fmt::format("{}: {:.1f}% of the model, {:.3g} ms above its roofline in {} places; {} won {} of {}",
+                        o.describe(plan), 100 * o.seconds / model_seconds, 1e3 * o.winnable_seconds, o.windows.size(),
+                        o.rewrite->name(), r.kept, r.tries);
+    best = c;
+  }
+  return best;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,56 @@
+#pragma once
+// Which experiment next: the opportunity with the highest expected gain of the model per second of trying.
+//
+//   gain a second = winnable seconds x P(a try of this rewrite wins) x share of the winnable that wins take / cost
+//
+// P is a bandit's estimate: wins and losses of the rewrite so far, older ones fading, on top of a prior; each fruitless
+// burst on this very window halves it. All of it is a fold over the session's experiments.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "experiments/experiment.h"
+#include "tuner/opportunity.h"
+
+namespace amdahl {
+
+struct SchedulerOptions {
+  double fade = 0.97;           // weight of an experiment one experiment ago
+  double smallest_gain = 5e-4;  // of the model: predicted gains below this are not worth looking for
+};
+
+struct Choice {
+  size_t opportunity = 0;
+  double expected_gain = 0;     // log speedup of the model
+  double expected_cost = 0;     // seconds
+  std::string why;              // "attention [12, 64, 64]: 18% of the model, 2.1 ms above its roofline, fuse_attention won 2 of 9"
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(const SchedulerOptions& options = {}) : options_(options) {}
+
+  // In order of experiment id; a later row of the same id replaces the earlier one's effect when all are given again.
+  void observe(const Experiment& experiment);
+  // A window that cannot be judged, or whose search space is exhausted, until the plan changes.
+  void exclude(const std::string& rewrite, const std::string& signature);
+  // nullopt: nothing left that is worth a try.
+  std::optional<Choice> choose(const std::vector<Opportunity>& opportunities, const Plan& plan, double model_seconds,
+                               Random& random) const;
+
+ private:
+  struct Record {
+    double wins = 0, losses = 0, seconds = 0, weight = 0;  // faded
+    int tries = 0, kept = 0;
+    double share_won = 0, shares = 0;  // of the winnable time, by wins
+  };
+  SchedulerOptions options_;
+  std::map<std::string, Record> rewrites_;
+  std::map<std::pair<std::string, std::string>, int> fruitless_;  // (rewrite, signature): experiments since the last keep
+  std::map<std::pair<std::string, std::string>, bool> excluded_;
+};
+
+}  // namespace amdahl

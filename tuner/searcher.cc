@@ -1,0 +1,123 @@
+#include "tuner/searcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace amdahl {
+namespace {
+
+std::string knob_name(const Match& match, const Match::OpenKnob& open) {
+  return match.replacement.size() == 1 ? open.name : fmt::format("{}@{}", open.name, open.step);
+}
+
+class Search {
+ public:
+  Search(const Match& match, const MachineInfo& machine, const std::set<std::string>& known, Random& random)
+      : match_(match), known_(known), random_(random) {
+    for (const Step& step : match.replacement)
+      spaces_.push_back(kernel_kind(step.variant.problem.kind).space(step.variant.problem, machine));
+    for (const Match::OpenKnob& open : match.search) {
+      const Knobs& at = match.replacement[static_cast<size_t>(open.step)].variant.knobs;
+      const auto it = at.find(open.name);
+      if (!open.values.empty()) first_[knob_name(match, open)] = it == at.end() ? open.values[0] : it->second;
+    }
+  }
+
+  const Knobs& first() const { return first_; }
+
+  // Adds the form with these knobs unless it is known, refused by its kind, or proposed already.
+  bool add(const Knobs& knobs) {
+    Proposal p;
+    p.steps = match_.replacement;
+    p.knobs = knobs;
+    for (const Match::OpenKnob& open : match_.search) {
+      const auto it = knobs.find(knob_name(match_, open));
+      if (it != knobs.end()) p.steps[static_cast<size_t>(open.step)].variant.knobs[open.name] = it->second;
+    }
+    for (size_t s = 0; s < p.steps.size(); ++s)
+      if (spaces_[s].refuse && !p.steps[s].variant.knobs.empty() && !spaces_[s].refuse(p.steps[s].variant.knobs).empty())
+        return false;
+    p.id = candidate_id(p.steps);
+    if (known_.count(p.id) || !mine_.insert(p.id).second) return false;
+    proposals_.push_back(std::move(p));
+    return true;
+  }
+
+  // One knob one or two places up or down.
+  Knobs neighbour(const Knobs& from) {
+    Knobs k = from;
+    const Match::OpenKnob& open = pick();
+    int64_t& value = k[knob_name(match_, open)];
+    const auto at = std::lower_bound(open.values.begin(), open.values.end(), value) - open.values.begin();
+    const int64_t reach = 1 + static_cast<int64_t>(random_.below(4) == 0);
+    const int64_t to = at + (random_.below(2) ? reach : -reach);
+    value = open.values[static_cast<size_t>(std::clamp<int64_t>(to, 0, static_cast<int64_t>(open.values.size()) - 1))];
+    return k;
+  }
+
+  // Several knobs anywhere.
+  Knobs jump(const Knobs& from) {
+    Knobs k = from;
+    const uint64_t changes = 2 + random_.below(std::max<uint64_t>(1, match_.search.size() / 2));
+    for (uint64_t c = 0; c < changes; ++c) {
+      const Match::OpenKnob& open = pick();
+      k[knob_name(match_, open)] = open.values[random_.below(open.values.size())];
+    }
+    return k;
+  }
+
+  size_t size() const { return proposals_.size(); }
+  bool has_space() const { return !first_.empty(); }
+  std::vector<Proposal> take() { return std::move(proposals_); }
+
+ private:
+  const Match::OpenKnob& pick() {
+    for (;;) {
+      const Match::OpenKnob& open = match_.search[random_.below(match_.search.size())];
+      if (!open.values.empty()) return open;
+    }
+  }
+
+  const Match& match_;
+  const std::set<std::string>& known_;
+  Random& random_;
+  std::vector<SearchSpace> spaces_;
+  Knobs first_;
+  std::set<std::string> mine_;
+  std::vector<Proposal> proposals_;
+};
+
+}  // namespace
+
+std::string candidate_id(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += step.variant.id() + ";";
+  return hash_hex(text);
+}
+
+std::vector<Proposal> propose(const Match& match, const MachineInfo& machine, const std::vector<Tried>& tried,
+                              const std::set<std::string>& known, const std::vector<Knobs>& again, int count,
+                              Random& random) {
+  Search search(match, machine, known, random);
+  for (const Knobs& knobs : again)
+    if (search.size() < static_cast<size_t>(count)) search.add(knobs);
+  search.add(search.first());
+  if (!search.has_space()) return search.take();
+  // Around the three fastest, the fastest most: a single centre is as good as the noise of one race.
+  std::vector<Tried> ranked;
+  for (const Tried& t : tried)
+    if (t.seconds > 0) ranked.push_back(t);
+  std::sort(ranked.begin(), ranked.end(), [](const Tried& a, const Tried& b) { return a.seconds < b.seconds; });
+  const auto centre = [&] {
+    const size_t rank = std::min<size_t>({random.below(3), random.below(3), random.below(3)});
+    return rank < ranked.size() ? ranked[rank].knobs : search.first();
+  };
+  for (int attempt = 0; attempt < 60 * count && search.size() < static_cast<size_t>(count); ++attempt)
+    search.add(random.below(3) < 2 ? search.neighbour(centre()) : search.jump(centre()));
+  return search.take();
+}
+
+}  // namespace amdahl
