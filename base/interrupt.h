@@ -1,0 +1,12 @@
+#pragma once
+// Ctrl-C: the first one asks long work to end cleanly, the second ends the process at once.
+
+namespace amdahl {
+
+// SIGINT and SIGTERM set the flag instead of killing. Call once, from main.
+void install_interrupt_handler();
+bool interrupted();
+// Throws Error(kInterrupted) when the flag is set. For loops that have nothing to save.
+void stop_if_interrupted();
+
+}  // namespace amdahl

@@ -1,0 +1,177 @@
+// Parsing, help pages and the one place where errors become a line on stderr and an exit code.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <numeric>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/machine.h"
+#include "cli/commands.h"
+#include "starter_kernels/backend.h"
+
+namespace amdahl {
+namespace {
+
+Error usage_error(const std::string& message) { return Error(ExitCode::kUsage, message); }
+
+po::options_description global_options() {
+  po::options_description options("for every command");
+  options.add_options()                                                               //
+      ("json", po::bool_switch(), "print one JSON document instead of text")          //
+      ("quiet", po::bool_switch(), "no progress")                                     //
+      ("threads", po::value<int>()->value_name("N"), "threads of a kernel (default: all cores)")  //
+      ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
+      ("help,h", po::bool_switch(), "this page");
+  return options;
+}
+
+GlobalOptions global_of(const po::variables_map& values) {
+  GlobalOptions global;
+  global.json = values["json"].as<bool>();
+  global.quiet = values["quiet"].as<bool>();
+  global.threads = this_machine().cores;
+  if (values.count("threads")) {
+    global.threads = values["threads"].as<int>();
+    if (global.threads < 1 || global.threads > 1024)
+      throw usage_error(fmt::format("--threads {}: give a number from 1 to 1024", global.threads));
+  }
+  global.cache_dir = values.count("cache") ? values["cache"].as<std::string>() : default_cache_dir();
+  return global;
+}
+
+void print_overview() {
+  fmt::print(
+      "Amdahl makes a neural network run faster on this machine: it measures where the time goes, rewrites the kernels\n"
+      "that are worth it, and keeps what is proven faster.\n\n"
+      "usage: amdahl COMMAND [arguments] [options]\n\n");
+  for (const Command* command : commands()) fmt::print("  {:<10} {}\n", command->name, command->summary);
+  fmt::print(
+      "\nMODEL is an ONNX file, or builtin:NAME for one of `amdahl models`.\n"
+      "`amdahl COMMAND --help` shows the options of a command.\n");
+}
+
+void print_help(const Command& command, const Options& options) {
+  fmt::print("usage: amdahl {} {}\n\n{}\n", command.name, command.usage, command.summary);
+  if (!command.details.empty()) fmt::print("\n{}\n", command.details);
+  std::ostringstream text;
+  if (!options.named.options().empty()) text << "\n" << options.named;
+  text << "\n" << global_options();
+  fmt::print("{}", text.str());
+}
+
+// Boost names its errors by what its parser saw; these say which option, and what to do.
+std::string explain(const po::error& error, const Command& command, const std::vector<std::string>& known) {
+  const std::string help = fmt::format("`amdahl {} --help` lists the options", command.name);
+  if (const auto* e = dynamic_cast<const po::unknown_option*>(&error)) {
+    const std::string near = nearest(e->get_option_name(), known);
+    return fmt::format("unknown option '{}'{}; {}", e->get_option_name(),
+                       near.empty() ? "" : fmt::format(", did you mean {}?", near), help);
+  }
+  if (const auto* e = dynamic_cast<const po::invalid_option_value*>(&error))
+    return fmt::format("option {}: '{}' is not a valid value; {}", e->get_option_name(),
+                       e->get_option_name().empty() ? "" : e->what(), help);
+  if (dynamic_cast<const po::too_many_positional_options_error*>(&error))
+    return fmt::format("too many arguments; usage: amdahl {} {}", command.name, command.usage);
+  return fmt::format("{}; {}", error.what(), help);
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments) {
+  Options options;
+  if (command.declare) command.declare(options);
+  po::options_description all;
+  all.add(options.named).add(options.words).add(global_options());
+  std::vector<std::string> known;
+  for (const auto& option : all.options()) known.push_back("--" + option->long_name());
+
+  po::variables_map values;
+  try {
+    using namespace po::command_line_style;
+    const int style = unix_style & ~allow_guessing;  // a guessed option changes meaning when another is added
+    po::store(po::command_line_parser(arguments).options(all).positional(options.positional).style(style).run(), values);
+    if (values["help"].as<bool>()) {
+      print_help(command, options);
+      return 0;
+    }
+    po::notify(values);
+  } catch (const po::error& error) {
+    throw usage_error(explain(error, command, known));
+  }
+  return command.run(values, global_of(values));
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    print_overview();
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_overview();
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Command* command : commands()) {
+    if (command->name == name) return run_command(*command, {arguments.begin() + 1, arguments.end()});
+    names.emplace_back(command->name);
+  }
+  const std::string near = nearest(name, names);
+  throw usage_error(fmt::format("unknown command '{}'{}; `amdahl --help` lists the commands", name,
+                                near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+}
+
+}  // namespace
+
+void Options::word(const char* name, int count) {
+  words.add_options()(name, po::value<std::vector<std::string>>());
+  positional.add(name, count);
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(1, word.size() / 2);  // further than half the word is no typing error
+  for (const std::string& candidate : known) {
+    std::vector<size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= candidate.size(); ++j) {
+        const size_t substitute = diagonal + (word[i - 1] != candidate[j - 1]);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      }
+    }
+    if (row.back() <= best_distance && (best.empty() || row.back() < best_distance)) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+int run_amdahl(const std::vector<std::string>& arguments) {
+  const auto fail = [](ExitCode code, const std::string& message) {
+    std::fflush(stdout);
+    fmt::print(stderr, "amdahl: {}\n", message);
+    return static_cast<int>(code);
+  };
+  try {
+    const int code = dispatch(arguments);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return fail(ExitCode::kIo, "cannot write to standard output: is the disk full?");
+    return code;
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kIo, "out of memory: close other programs or take a smaller model");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kInternal, fmt::format("internal error: {}; please report this with the command line", error.what()));
+  }
+}
+
+}  // namespace amdahl

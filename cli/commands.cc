@@ -1,0 +1,12 @@
+#include "cli/commands.h"
+
+namespace amdahl {
+
+const std::vector<const Command*>& commands() {
+  static const std::vector<const Command*> list{
+      &kProfileCommand, &kRunCommand, &kModelsCommand, &kPlaybookCommand, &kDoctorCommand,
+  };
+  return list;
+}
+
+}  // namespace amdahl
