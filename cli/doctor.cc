@@ -1,0 +1,120 @@
+// amdahl doctor: what this machine is and can do, how noisy it is, what is missing and how to get it.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/machine.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "profiler/ceilings.h"
+#include "profiler/counters.h"
+#include "profiler/print_profile.h"
+#include "starter_kernels/backend.h"
+
+namespace amdahl {
+namespace {
+
+void declare(Options& options) {
+  options.named.add_options()("fresh", po::bool_switch(), "measure the ceilings again (about three seconds)");
+}
+
+// One thing that would make this machine better to tune on.
+struct Advice {
+  std::string missing, get;
+};
+
+// "" when there is none.
+std::string find_compilers(const GlobalOptions& global, std::vector<Advice>& advice) {
+  try {
+    const Toolchain toolchain(global.cache_dir);
+    if (!toolchain.has("g++")) advice.push_back({"g++, the default compiler of kernels", "apt-get install g++"});
+    if (!toolchain.has("clang++")) advice.push_back({"clang++, which wins on some kernels", "apt-get install clang libomp-dev"});
+    return toolchain.description();
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kNoCompiler)
+      advice.push_back({"a C++ compiler: nothing can be tuned without", "apt-get install g++"});
+    else
+      advice.push_back({error.what(), "--cache DIR"});
+  }
+  return "";
+}
+
+std::string vector_features(const MachineInfo& machine) {
+  std::vector<std::string> have;
+  for (const char* feature : {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "avx512_vnni", "avx_vnni",
+                              "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimddp", "bf16", "sve"})
+    if (machine.has(feature)) have.emplace_back(feature);
+  return fmt::format("{}", fmt::join(have, " "));
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+void look_at_system(std::vector<Advice>& advice) {
+  const std::string huge = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (huge.find("[never]") != std::string::npos)
+    advice.push_back({"huge pages: timings differ more between processes",
+                      "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)"});
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (governor == "powersave" || governor == "ondemand")
+    advice.push_back({fmt::format("a steady clock: the frequency governor is '{}'", governor),
+                      "cpupower frequency-set -g performance (as root)"});
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  const MachineInfo& machine = this_machine();
+  std::vector<Advice> advice;
+  const std::string compilers = find_compilers(global, advice);
+  const PerfCounters counters;
+  look_at_system(advice);
+  Ceilings ceilings;
+  {
+    Progress progress("measuring what this machine can do", global.progress());
+    ceilings = cached_ceilings(machine, global.cache_dir, values["fresh"].as<bool>(),
+                               [&](double, const std::string& what) { progress.update(0, 0, what); });
+  }
+  if (ceilings.busy > 0.2)
+    advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", ceilings.busy * 100),
+                      "stop them, then `amdahl doctor --fresh`"});
+
+  if (global.json) {
+    nlohmann::json j = {{"cpu", machine.cpu}, {"cores", machine.cores}, {"isa", machine.isa},
+                        {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
+                        {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
+                        {"compilers", compilers}, {"cache", global.cache_dir},
+                        {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
+                        {"ceilings", ceilings}, {"advice", nlohmann::json::array()}};
+    for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
+    fmt::print("{}\n", j.dump(1));
+    return 0;
+  }
+  fmt::print("machine    {}, {} core{}\n", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s");
+  fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
+             machine.l2_bytes >> 10, machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));
+  fmt::print("           {}\n", vector_features(machine));
+  fmt::print("compilers  {}\n", compilers.empty() ? "none" : compilers);
+  fmt::print("cache      {}\n", global.cache_dir);
+  fmt::print("counters   {}\n", counters.hardware() ? "cycles, instructions, cache and branch misses" : "software only: " + counters.why());
+  fmt::print("noise      equal code differs by {:.2f}% from one millisecond to the next (robust sd)\n", ceilings.noise * 100);
+  fmt::print("           a parallel region costs {}\n\n", time_text(ceilings.barrier_seconds));
+  fmt::print("{}", ceilings_table(ceilings));
+  fmt::print("measured {} ago in {:.1f} s\n\n", age_text(ceilings.measured_at), ceilings.took_seconds);
+  if (advice.empty()) fmt::print("nothing is missing\n");
+  for (const Advice& a : advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
+  return 0;
+}
+
+}  // namespace
+
+const Command kDoctorCommand{"doctor", "[options]", "what this machine can do, its noise, what is missing and how to get it", "",
+                             declare, run};
+
+}  // namespace amdahl

@@ -1,0 +1,78 @@
+// amdahl models: the shipped architectures, listed or written as ONNX.
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/progress.h"
+#include "graph/builders.h"
+
+namespace amdahl {
+namespace {
+
+void declare(Options& options) {
+  options.word("name");
+  declare_sizes(options);
+  options.named.add_options()                                                                      //
+      ("output,o", po::value<std::string>()->value_name("FILE.onnx"), "write the model NAME there")  //
+      ("external", po::bool_switch(), "keep the weights beside it, in FILE.onnx.data");
+}
+
+void list(const GlobalOptions& global) {
+  if (global.json) {
+    nlohmann::json j = nlohmann::json::array();
+    for (const Builder& b : builder_list()) j.push_back({{"name", b.name}, {"description", b.description}});
+    fmt::print("{}\n", j.dump(1));
+    return;
+  }
+  size_t width = 0;
+  for (const Builder& b : builder_list()) width = std::max(width, b.name.size());
+  for (const Builder& b : builder_list()) fmt::print("{:<{}}  {}\n", b.name, width, b.description);
+  fmt::print("\nUse one as builtin:NAME, or write it as ONNX: amdahl models NAME -o FILE.onnx\n");
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  if (!values.count("name")) {
+    if (values.count("output")) throw Error(ExitCode::kUsage, "-o needs the NAME of a model; `amdahl models` lists them");
+    list(global);
+    return 0;
+  }
+  std::string name = required_word(values, "name", "NAME");
+  if (name.rfind("builtin:", 0) == 0) name = name.substr(8);
+  std::vector<std::string> known;
+  for (const Builder& b : builder_list()) known.emplace_back(b.name);
+  const Builder* builder = find_builder(name);
+  if (!builder) {
+    const std::string near = nearest(name, known);
+    throw Error(ExitCode::kUsage, fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name,
+                                              near.empty() ? "" : fmt::format(", did you mean {}?", near)));
+  }
+  if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o FILE.onnx, where to write the model");
+  const LoadOptions sizes = load_options(values);
+  const std::string path = values["output"].as<std::string>();
+  Graph graph;
+  {
+    Progress progress("writing " + path, global.progress());
+    graph = builder->build({sizes.batch, sizes.seq, sizes.image});
+    progress.update(0, 0);
+    save_onnx(graph, path, values["external"].as<bool>());
+  }
+  double parameters = 0;
+  for (const Value& value : graph.values)
+    if (value.constant && is_float(value.dtype)) parameters += static_cast<double>(numel(value.shape));
+  if (global.json)
+    fmt::print("{}\n", nlohmann::json{{"file", path}, {"nodes", graph.nodes.size()}, {"parameters", parameters}}.dump(1));
+  else
+    fmt::print("{}: {} nodes, {:.1f} million parameters (random, seeded)\n", path, graph.nodes.size(), parameters / 1e6);
+  return 0;
+}
+
+}  // namespace
+
+const Command kModelsCommand{"models", "[NAME -o FILE.onnx] [options]", "the shipped architectures, listed or written as ONNX",
+                             "Weights are random numbers from a fixed seed: the same file every time, no download.",
+                             declare, run};
+
+}  // namespace amdahl

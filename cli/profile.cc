@@ -1,0 +1,104 @@
+// amdahl profile MODEL: where the time of the starter plan goes and what could be won.
+
+#include "profiler/profile.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/machine.h"
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/prepare_model.h"
+#include "cli/progress.h"
+#include "profiler/print_profile.h"
+
+namespace amdahl {
+namespace {
+
+void declare(Options& options) {
+  declare_model(options);
+  options.named.add_options()                                                                                  //
+      ("runs", po::value<int>()->value_name("N"), "timed runs of the model (default: 3 to 15, about 2 seconds)")  //
+      ("rows", po::value<int>()->default_value(20)->value_name("N"), "rows of the table");
+}
+
+std::vector<std::vector<double>> sample(PreparedModel& model, int runs, const GlobalOptions& global) {
+  Progress progress("timing the model in place", global.progress());
+  model.executor().run();  // pages, caches, threads
+  std::vector<std::vector<double>> samples;
+  double seconds = 0;
+  const auto enough = [&] {
+    const int n = static_cast<int>(samples.size());
+    return runs > 0 ? n >= runs : n >= 15 || (n >= 3 && seconds > 2);
+  };
+  while (!enough()) {
+    stop_if_interrupted();
+    samples.push_back(model.run_timed());
+    for (double s : samples.back()) seconds += s;
+    progress.update(static_cast<double>(samples.size()), runs > 0 ? runs : 15);
+  }
+  return samples;
+}
+
+std::string sizes_text(const Graph& graph) {
+  std::string text;
+  for (ValueId input : graph.inputs) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", graph.value(input).name, to_string(graph.value(input).shape));
+  }
+  return text;
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  const int runs = values.count("runs") ? values["runs"].as<int>() : 0;
+  if (values.count("runs") && runs < 1) throw Error(ExitCode::kUsage, fmt::format("--runs {}: give a number from 1 on", runs));
+  if (values["rows"].as<int>() < 1) throw Error(ExitCode::kUsage, "--rows: give a number from 1 on");
+
+  const Graph graph = load_named_model(values, global);
+  const Plan plan = starter_plan(graph, global.threads);
+  PreparedModel model(graph, plan, global);
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    model.set_input(static_cast<int>(i), example_input(graph, graph.inputs[i], 1));
+
+  PerfCounters counters;
+  model.executor().run();
+  counters.start();
+  const auto samples = sample(model, runs, global);
+  const CounterReading reading = counters.stop();
+
+  Ceilings ceilings;
+  {
+    Progress progress("measuring what this machine can do", global.progress());
+    ceilings = cached_ceilings(this_machine(), global.cache_dir, false,
+                               [&](double, const std::string& what) { progress.update(0, 0, what); });
+  }
+  const Profile profile = make_profile(graph, plan, samples, ceilings);
+
+  const std::string name = values["model"].as<std::vector<std::string>>().front();
+  if (global.json) {
+    nlohmann::json j = {{"model", name}, {"model_fingerprint", fingerprint(graph)},
+                        {"machine", {{"cpu", this_machine().cpu}, {"fingerprint", this_machine().fingerprint()}}},
+                        {"toolchain", model.toolchain()}, {"profile", profile_json(profile)},
+                        {"counters", reading}, {"ceilings", ceilings}};
+    fmt::print("{}\n", j.dump(1));
+    return 0;
+  }
+  fmt::print("{}: {} steps, {} kernels; {}\n", name, plan.steps.size(), model.kernels(), sizes_text(graph));
+  fmt::print("{}\n\n", this_machine().cpu);
+  fmt::print("{}\n", profile_table(profile, ceilings, values["rows"].as<int>()));
+  fmt::print("{}", counters_text(reading, profile.runs + 1));
+  fmt::print("ceilings measured {} ago (`amdahl doctor --fresh` measures again){}\n", age_text(ceilings.measured_at),
+             ceilings.busy > 0.2 ? "; the machine was busy then" : "");
+  return 0;
+}
+
+}  // namespace
+
+const Command kProfileCommand{
+    "profile", "MODEL [options]", "where the time goes, and what could be won back",
+    "Runs the model with its starter kernels, times every step in place, and ranks groups of equal steps by the\n"
+    "milliseconds between what they take and what this machine allows.",
+    declare, run};
+
+}  // namespace amdahl

@@ -1,0 +1,110 @@
+// amdahl run MODEL --input NAME=FILE ... -o DIR: computes a model on given inputs.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/prepare_model.h"
+#include "profiler/print_profile.h"
+
+namespace amdahl {
+namespace {
+
+void declare(Options& options) {
+  declare_model(options);
+  options.named.add_options()  //
+      ("input", po::value<std::vector<std::string>>()->composing()->value_name("NAME=FILE"),
+       "tensor for an input, .npy or ONNX .pb; repeat for each")  //
+      ("output,o", po::value<std::string>()->value_name("DIR"), "folder for the outputs, one .npy each");
+}
+
+std::string expected_inputs(const Graph& graph) {
+  std::string text;
+  for (ValueId input : graph.inputs) {
+    const Value& v = graph.value(input);
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", v.name, name_of(v.dtype), to_string(v.shape));
+  }
+  return text.empty() ? "none" : text;
+}
+
+// Every input of the graph, checked; all faults in one message.
+std::vector<Tensor> read_inputs(const Graph& graph, const po::variables_map& values) {
+  std::map<std::string, std::string> files;
+  if (values.count("input"))
+    for (const std::string& text : values["input"].as<std::vector<std::string>>()) {
+      const size_t equals = text.find('=');
+      if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+        throw Error(ExitCode::kUsage, fmt::format("--input {}: write NAME=FILE", text));
+      if (!files.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+        throw Error(ExitCode::kUsage, fmt::format("--input {} is given twice", text.substr(0, equals)));
+    }
+  std::vector<std::string> faults;
+  std::vector<Tensor> tensors;
+  for (ValueId input : graph.inputs) {
+    const Value& v = graph.value(input);
+    const auto file = files.find(v.name);
+    if (file == files.end()) {
+      faults.push_back(fmt::format("input {} is missing", v.name));
+      continue;
+    }
+    Tensor tensor = load_tensor(file->second);
+    if (tensor.dtype() != v.dtype)
+      faults.push_back(fmt::format("{} is {}, not {}", v.name, name_of(tensor.dtype()), name_of(v.dtype)));
+    if (tensor.shape() != v.shape)
+      faults.push_back(fmt::format("{} has shape {}, not {}", v.name, to_string(tensor.shape()), to_string(v.shape)));
+    tensors.push_back(std::move(tensor));
+    files.erase(file);
+  }
+  for (const auto& [name, file] : files) faults.push_back(fmt::format("the model has no input {}", name));
+  if (faults.empty()) return tensors;
+  std::string message;
+  for (const std::string& fault : faults) message += (message.empty() ? "" : "; ") + fault;
+  throw Error(ExitCode::kBadInput, fmt::format("{}. The model takes: {}", message, expected_inputs(graph)));
+}
+
+// Names of values may hold '/' and ':'.
+std::string file_name(const std::string& name) {
+  std::string out;
+  for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_' ? c : '_';
+  return (out.empty() || out[0] == '.' ? "_" + out : out) + ".npy";
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder for the outputs");
+  const std::filesystem::path folder = values["output"].as<std::string>();
+  const Graph graph = load_named_model(values, global);
+  const std::vector<Tensor> inputs = read_inputs(graph, values);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(ExitCode::kIo, fmt::format("cannot create {}: {}", folder.string(), error.message()));
+
+  PreparedModel model(graph, starter_plan(graph, global.threads), global);
+  for (size_t i = 0; i < inputs.size(); ++i) model.set_input(static_cast<int>(i), inputs[i]);
+  double seconds = 0;
+  for (double s : model.run_timed()) seconds += s;
+
+  nlohmann::json written = nlohmann::json::array();
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const Value& v = graph.value(graph.outputs[i]);
+    const std::string path = folder / file_name(v.name);
+    save_npy(model.output(static_cast<int>(i)), path);
+    if (!global.json) fmt::print("{}: {} {} of {}\n", path, name_of(v.dtype), to_string(v.shape), v.name);
+    written.push_back({{"name", v.name}, {"file", path}, {"dtype", name_of(v.dtype)}, {"shape", v.shape}});
+  }
+  if (global.json)
+    fmt::print("{}\n", nlohmann::json{{"seconds", seconds}, {"outputs", written}}.dump(1));
+  else
+    fmt::print("one run, caches cold: {}\n", time_text(seconds));
+  return 0;
+}
+
+}  // namespace
+
+const Command kRunCommand{"run", "MODEL --input NAME=FILE ... -o DIR", "computes a model on given inputs",
+                          "Checks names, dtypes and shapes of the inputs first. Outputs are written as DIR/NAME.npy.",
+                          declare, run};
+
+}  // namespace amdahl
