@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
-
 #include "base/error.h"
 
 namespace amdahl {
@@ -29,6 +27,8 @@ void install_interrupt_handler() {
 }
 
 bool interrupted() { return flag.load(std::memory_order_relaxed); }
+
+const std::atomic<bool>& interrupt_flag() { return flag; }
 
 void stop_if_interrupted() {
   if (interrupted()) throw Error(ExitCode::kInterrupted, "interrupted");

@@ -4,7 +4,8 @@ namespace amdahl {
 
 const std::vector<const Command*>& commands() {
   static const std::vector<const Command*> list{
-      &kProfileCommand, &kRunCommand, &kModelsCommand, &kPlaybookCommand, &kDoctorCommand,
+      &kProfileCommand, &kStatusCommand, &kReportCommand,   &kRunCommand,
+      &kModelsCommand,  &kPlaybookCommand, &kDoctorCommand,
   };
   return list;
 }

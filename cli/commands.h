@@ -48,6 +48,7 @@ int run_amdahl(const std::vector<std::string>& arguments);
 // The known word closest to `word` by edit distance, or "" when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
-extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kRunCommand;
+extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kReportCommand, kRunCommand,
+    kStatusCommand;
 
 }  // namespace amdahl

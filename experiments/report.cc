@@ -1,0 +1,214 @@
+#include "experiments/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+
+#include "plan/plan.h"
+
+namespace amdahl {
+namespace {
+
+std::string milliseconds(double seconds) {
+  const double ms = seconds * 1e3;
+  return ms >= 99.95 ? fmt::format("{:.0f} ms", ms) : ms >= 9.995 ? fmt::format("{:.1f} ms", ms) : fmt::format("{:.3g} ms", ms);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.1f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string factor(double log) { return fmt::format("{:.3f}x", std::exp(log)); }
+std::string factor(const Gain& gain) {
+  return fmt::format("{} ({} to {})", factor(gain.log), factor(gain.lo), factor(gain.hi));
+}
+
+// Cut to `columns` bytes at a character, for columns of a table.
+std::string fit(std::string text, size_t columns) {
+  if (text.size() <= columns) return text;
+  size_t end = columns - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+std::map<Outcome, int> outcomes_of(const std::vector<Experiment>& experiments) {
+  std::map<Outcome, int> count;
+  for (const Experiment& e : experiments) ++count[e.outcome];
+  return count;
+}
+
+double baseline_seconds(const SessionStore& store) {
+  const std::vector<ProfileRecord> profiles = store.profiles();
+  return profiles.empty() ? 0 : profiles.front().model_seconds;
+}
+
+void head_line(const SessionStore& store, const SessionIdentity& identity, std::string& out) {
+  const std::vector<Experiment> experiments = store.experiments();
+  const std::vector<LedgerEntry> ledger = store.ledger();
+  const std::time_t created = static_cast<std::time_t>(identity.created_at);
+  char when[32] = "?";
+  if (std::tm utc{}; gmtime_r(&created, &utc)) std::strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
+  out += fmt::format("{} on {}, started {}\n", identity.model, identity.machine, when);
+
+  const double baseline = baseline_seconds(store);
+  const Gain gain = confirmed_gain(ledger);
+  const auto kept = std::count_if(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
+  if (baseline == 0)
+    out += "the default plan is not measured yet\n";
+  else if (kept == 0)
+    out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", milliseconds(baseline));
+  else
+    out += fmt::format("{} faster, confirmed on the whole model in {} step{}: {} -> about {} a run\n", factor(gain), kept,
+                       kept == 1 ? "" : "s", milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
+
+  double seconds = 0;
+  for (const Experiment& e : experiments) seconds += e.seconds.total();
+  out += fmt::format("{} experiments in {}", experiments.size(), duration(seconds));
+  const char* separator = ": ";
+  for (const auto& [outcome, count] : outcomes_of(experiments)) {
+    out += fmt::format("{}{} {}", separator, count, name_of(outcome));
+    separator = ", ";
+  }
+  out += "\n";
+}
+
+void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
+  out += "\nkept steps (gain of the window, 95% interval)\n";
+  bool any = false;
+  for (const Experiment& e : experiments) {
+    if (e.outcome != Outcome::kKept) continue;
+    any = true;
+    out += fmt::format("  {:>5}  tier {} {:<28} {}  {} pairs\n", fmt::format("#{}", e.id), e.tier, fit(e.rewrite, 28),
+                       factor(e.gain), e.gain.pairs);
+    out += fmt::format("         {}{}, {:.1f}% of the model, {} -> {}\n", fit(e.window, 60),
+                       e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
+                       milliseconds(e.incumbent_seconds), milliseconds(e.challenger_seconds));
+  }
+  if (!any) out += "  none yet\n";
+}
+
+void ledger_table(const std::vector<LedgerEntry>& ledger, std::string& out) {
+  out += "\nledger of the whole model (predicted by Amdahl's law against measured)\n";
+  if (ledger.empty()) out += "  nothing was gated yet\n";
+  for (const LedgerEntry& e : ledger) {
+    std::string ids;
+    for (int64_t id : e.experiments) ids += fmt::format("{}#{}", ids.empty() ? "" : " ", id);
+    out += fmt::format("  {:>3}  predicted {}  measured {}  {} -> {}  {}\n", e.id, factor(e.predicted), factor(e.measured),
+                       milliseconds(e.before_seconds), milliseconds(e.after_seconds), e.kept ? "kept" : "rolled back");
+    out += fmt::format("       experiments {}{}\n", fit(ids, 60), e.reason.empty() ? "" : "; " + e.reason);
+  }
+}
+
+void left_table(const SessionStore& store, int rows, std::string& out) {
+  const std::vector<LeftToWin> left = left_to_win(store);
+  if (left.empty()) return;
+  double model = 0;
+  for (const LeftToWin& row : left) model += row.seconds;
+  out += "\nleft to win (time above the roofline, in the plan profiled last)\n";
+  for (const LeftToWin& row : left) {
+    if (rows-- == 0) break;
+    const double winnable = std::max(0.0, row.seconds - row.floor_seconds);
+    out += fmt::format("  {:<12} {:<44} ×{:<3} {:>9} of {:>9}  {:>5.2f}x\n", row.kind, fit(row.shapes, 44), row.count,
+                       milliseconds(winnable), milliseconds(row.seconds), model > winnable ? model / (model - winnable) : 1.0);
+  }
+}
+
+void experiment_table(const std::vector<Experiment>& experiments, size_t last, std::string& out) {
+  const size_t first = experiments.size() > last ? experiments.size() - last : 0;
+  out += first > 0 ? fmt::format("\nlast {} experiments\n", last) : "\nexperiments\n";
+  for (size_t i = first; i < experiments.size(); ++i) {
+    const Experiment& e = experiments[i];
+    out += fmt::format("  {:>5}  {:<12} {:<26} {}\n", fmt::format("#{}", e.id), name_of(e.outcome), fit(e.rewrite, 26),
+                       fit(e.window, 48));
+    const std::string knobs = e.knobs.empty() ? "" : e.knobs.dump();
+    const std::string why = fmt::format("{}{}{}", e.stage, e.reason.empty() ? "" : ": ", e.reason);
+    out += fmt::format("         {}{}{}\n", fit(why, 70), knobs.empty() || why.empty() ? "" : "; ", fit(knobs, 60));
+  }
+}
+
+std::string shapes_of(const Problem& problem) {
+  std::string text;
+  for (const Access& in : problem.in) {
+    if (text.size() > 60) break;
+    text += (text.empty() ? "" : " x ") + to_string(in.shape);
+  }
+  return text;
+}
+
+}  // namespace
+
+Gain confirmed_gain(const std::vector<LedgerEntry>& ledger) {
+  Gain gain;
+  double below = 0, above = 0;
+  for (const LedgerEntry& e : ledger) {
+    if (!e.kept) continue;
+    gain.log += e.measured.log;
+    gain.pairs += e.measured.pairs;
+    below += std::pow(e.measured.log - e.measured.lo, 2);
+    above += std::pow(e.measured.hi - e.measured.log, 2);
+  }
+  gain.lo = gain.log - std::sqrt(below);
+  gain.hi = gain.log + std::sqrt(above);
+  return gain;
+}
+
+std::vector<LeftToWin> left_to_win(const SessionStore& store) {
+  const std::vector<ProfileRecord> profiles = store.profiles();
+  if (profiles.empty()) return {};
+  const ProfileRecord& profile = profiles.back();
+  std::vector<LeftToWin> groups;
+  for (const PlanRecord& record : store.plans()) {
+    if (record.id != profile.plan) continue;
+    const Plan plan = record.plan.get<Plan>();
+    std::map<std::string, size_t> group_of;
+    for (size_t i = 0; i < plan.steps.size() && i < profile.step_seconds.size() && i < profile.floor_seconds.size(); ++i) {
+      const Problem& problem = plan.steps[i].variant.problem;
+      const auto [it, fresh] = group_of.emplace(problem.canonical(), groups.size());
+      if (fresh) groups.push_back({problem.kind, shapes_of(problem)});
+      LeftToWin& group = groups[it->second];
+      ++group.count;
+      group.seconds += profile.step_seconds[i];
+      group.floor_seconds += profile.floor_seconds[i];
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const LeftToWin& a, const LeftToWin& b) {
+    return a.seconds - a.floor_seconds > b.seconds - b.floor_seconds;
+  });
+  return groups;
+}
+
+std::string report_text(const SessionStore& store, const SessionIdentity& identity, const ReportOptions& options) {
+  const std::vector<Experiment> experiments = store.experiments();
+  std::string out;
+  head_line(store, identity, out);
+  kept_steps(experiments, out);
+  ledger_table(store.ledger(), out);
+  left_table(store, options.left_rows, out);
+  experiment_table(experiments, options.all_experiments ? experiments.size() : 5, out);
+  return out;
+}
+
+Json report_json(const SessionStore& store, const SessionIdentity& identity) {
+  const std::vector<Experiment> experiments = store.experiments();
+  const std::vector<LedgerEntry> ledger = store.ledger();
+  Json j = {{"identity", identity}, {"options", store.options()}, {"baseline_seconds", baseline_seconds(store)},
+            {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
+            {"outcomes", Json::object()}, {"left_to_win", Json::array()}};
+  for (const auto& [outcome, count] : outcomes_of(experiments)) j["outcomes"][std::string(name_of(outcome))] = count;
+  for (const Experiment& e : experiments) {
+    Json row = e;
+    row.erase("replacement");  // whole kernels; `amdahl replay` and `export` give them
+    j["experiments"].push_back(std::move(row));
+  }
+  for (const LeftToWin& row : left_to_win(store))
+    j["left_to_win"].push_back({{"kind", row.kind}, {"shapes", row.shapes}, {"count", row.count},
+                                {"seconds", row.seconds}, {"floor_seconds", row.floor_seconds}});
+  return j;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,75 @@
+#pragma once
+// A session: one SQLite file that holds everything the loop did, so that it can be killed at any byte and resumed.
+//
+//   meta         key, value             schema version, the identities below, options, the loop's state
+//   plans        id, document           plan/plan.h as JSON, with where it came from
+//   experiments  id, columns, document  columns repeat what people ask for by SQL; the document is the truth
+//   ledger       id, document           predicted against measured, for the whole model
+//   profiles     id, document
+//   variants     id, kind, source       the text of every kernel that was tried
+//
+// One process writes (a lock file beside it, FILE-lock, held by flock: the kernel drops it when the process dies), others
+// may read at the same time. A commit is one transaction with synchronous=FULL.
+
+#include <memory>
+#include <string>
+
+#include "experiments/session_store.h"
+
+namespace amdahl {
+
+// What a session belongs to. It refuses to go on elsewhere: timings do not carry over, node numbers would not fit.
+struct SessionIdentity {
+  std::string model;                // as the user named it: a path (made absolute) or "builtin:NAME"
+  std::string model_fingerprint;    // graph/graph.h fingerprint of the clean graph
+  std::string machine;              // for people: "Intel(R) Xeon(R) …, 2 cores"
+  std::string machine_fingerprint;  // MachineInfo::fingerprint()
+  Json load = Json::object();       // shapes and sizes the model was loaded with: {"shape": {...}, "batch": …}
+  std::string toolchain;            // Toolchain::description()
+  int64_t created_at = 0;           // Unix time
+};
+void to_json(Json& j, const SessionIdentity& s);
+void from_json(const Json& j, SessionIdentity& s);
+
+class Session : public SessionStore {
+ public:
+  // Bumped when the tables or documents change their meaning. Frozen by files that exist.
+  static constexpr int64_t kSchemaVersion = 1;
+
+  enum class Access { kRead, kWrite };
+
+  // A new file. Throws Error: kUsage when the path exists already, kSessionBusy, kIo.
+  static std::unique_ptr<Session> create(const std::string& path, const SessionIdentity& identity);
+  // Throws Error: kIo (missing, unreadable, unwritable), kSessionDamaged (not a session, damaged), kSessionMismatch (schema
+  // version), kSessionBusy (kWrite while another process writes).
+  static std::unique_ptr<Session> open(const std::string& path, Access access);
+  ~Session() override;
+
+  const SessionIdentity& identity() const { return identity_; }
+  // Throws Error(kSessionMismatch) that says what differs and what to do.
+  void require_same(const std::string& model_fingerprint, const std::string& machine_fingerprint) const;
+
+  void commit(const Commit& commit) override;
+  std::vector<Experiment> experiments() const override { return rows_.experiments(); }
+  std::vector<LedgerEntry> ledger() const override { return rows_.ledger(); }
+  std::vector<PlanRecord> plans() const override { return rows_.plans(); }
+  std::vector<ProfileRecord> profiles() const override { return rows_.profiles(); }
+  Json options() const override { return rows_.options(); }
+  Json state() const override { return rows_.state(); }
+
+  // The text of a kernel that was tried; "" when the session has none of this id.
+  std::string source(const std::string& variant_id) const;
+
+ private:
+  class Lock;
+  class Tables;
+  Session();
+
+  std::string path_;
+  std::unique_ptr<Lock> lock_;      // kWrite only
+  std::unique_ptr<Tables> tables_;
+  SessionIdentity identity_;
+  MemoryStore rows_;                // what the file holds, read once
+};
+
+}  // namespace amdahl

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/model_options.h"
+
+namespace amdahl {
+namespace {
+
+// Exit code, stdout and stderr of the program without a process.
+struct Ran {
+  int code;
+  std::string out, err;
+};
+Ran run(const std::vector<std::string>& arguments) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int code = run_amdahl(arguments);
+  return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+TEST(CommandLine, NoArgumentsShowsTheCommandsAndIsAUsageError) {
+  const Ran r = run({});
+  EXPECT_EQ(r.code, 2);
+  for (const Command* command : commands()) EXPECT_NE(r.out.find(command->name), std::string::npos) << command->name;
+}
+
+TEST(CommandLine, UnknownCommandNamesTheNearest) {
+  const Ran r = run({"profil", "x.onnx"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("did you mean 'profile'"), std::string::npos) << r.err;
+  EXPECT_EQ(run({"zzzzzzzz"}).err.find("did you mean"), std::string::npos);
+}
+
+TEST(CommandLine, UnknownOptionIsNamedWithTheNearestAndHowToGetHelp) {
+  const Ran r = run({"profile", "x.onnx", "--bacth", "2"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("'--bacth'"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("did you mean --batch"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("amdahl profile --help"), std::string::npos) << r.err;
+}
+
+TEST(CommandLine, BadValuesAreUsageErrorsOnOneLine) {
+  const std::vector<std::vector<std::string>> cases{
+      {"profile", "x.onnx", "--threads", "0"},    {"profile", "x.onnx", "--threads", "many"},
+      {"profile", "x.onnx", "--shape", "x"},      {"profile", "x.onnx", "--shape", "x=1,"},
+      {"profile", "x.onnx", "--shape", "x=1,-2"}, {"profile", "builtin:gpt2-mini", "--batch", "0"},
+      {"profile", "x.onnx", "--batch", "2"},      {"profile", "x.onnx", "--runs", "0"},
+      {"profile"},                                {"profile", "a", "b"},
+      {"profile", "x.onnx", "--shape"},           {"models", "no-such-model", "-o", "/tmp/x.onnx"},
+      {"run", "builtin:gpt2-mini"},               {"doctor", "word"},
+  };
+  for (const auto& arguments : cases) {
+    const Ran r = run(arguments);
+    EXPECT_EQ(r.code, 2) << testing::PrintToString(arguments) << r.err;
+    EXPECT_EQ(r.err.rfind("amdahl: ", 0), 0u) << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+    EXPECT_EQ(r.out, "");
+  }
+}
+
+TEST(CommandLine, MissingModelFileHasItsOwnExitCode) {
+  const Ran r = run({"profile", "/no/such/file.onnx"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("/no/such/file.onnx"), std::string::npos);
+}
+
+TEST(CommandLine, EveryCommandHasAHelpPage) {
+  for (const Command* command : commands()) {
+    const Ran r = run({std::string(command->name), "--help"});
+    EXPECT_EQ(r.code, 0) << command->name;
+    EXPECT_EQ(r.out.rfind("usage: amdahl " + std::string(command->name), 0), 0u) << r.out;
+    EXPECT_NE(r.out.find("--json"), std::string::npos);
+    EXPECT_NE(r.out.find(command->summary), std::string::npos);
+    EXPECT_LE(command->summary.size(), 80u) << command->name;
+  }
+}
+
+TEST(CommandLine, NearestWordByEditDistance) {
+  EXPECT_EQ(nearest("reprot", {"report", "replay"}), "report");
+  EXPECT_EQ(nearest("xyz", {"report", "replay"}), "");
+}
+
+TEST(ModelOptions, ShapeNamesMayHoldEqualsAndScalarsHaveNoDimensions) {
+  EXPECT_EQ(parse_shape("a=b=1,128"), (std::pair<std::string, Shape>{"a=b", {1, 128}}));
+  EXPECT_EQ(parse_shape("x=").second, Shape{});
+}
+
+}  // namespace
+}  // namespace amdahl

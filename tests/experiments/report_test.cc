@@ -1,0 +1,102 @@
+#include "experiments/report.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plan/plan.h"
+
+namespace amdahl {
+namespace {
+
+LedgerEntry entry(int64_t id, double predicted, Gain measured, bool kept) {
+  LedgerEntry e;
+  e.id = id;
+  e.experiments = {id};
+  e.predicted = predicted;
+  e.measured = measured;
+  e.kept = kept;
+  e.before_seconds = 0.2;
+  e.after_seconds = 0.1;
+  return e;
+}
+
+Step step_of(const std::string& kind) {
+  Step step;
+  step.variant.problem.kind = kind;
+  step.variant.problem.in = {Access::dense(DType::kF32, {4, 8})};
+  return step;
+}
+
+MemoryStore example_store() {
+  MemoryStore store;
+  Commit c;
+  for (int64_t id = 1; id <= 30; ++id) {
+    Experiment e;
+    e.id = id;
+    e.rewrite = "pack_constants";
+    e.window = "matmul " + std::to_string(id);
+    e.outcome = id == 7 ? Outcome::kKept : Outcome::kReverted;
+    e.gain = {std::log(1.25), std::log(1.2), std::log(1.3), 9};
+    e.occurrences = 12;
+    e.share = 0.3;
+    c.experiments.push_back(e);
+  }
+  c.ledger = {entry(1, 0.07, {std::log(2), std::log(1.9), std::log(2.1), 9}, true), entry(2, 0.5, {-0.1, -0.2, 0, 9}, false)};
+  Plan plan;
+  plan.steps = {step_of("softmax"), step_of("matmul"), step_of("softmax")};
+  PlanRecord record;
+  record.id = 1;
+  record.plan = plan;
+  c.plans = {record};
+  c.profiles = {{1, 1, 0.2, {0.050, 0.100, 0.050}, {0.010, 0.090, 0.010}}};
+  store.commit(c);
+  return store;
+}
+
+TEST(Report, ConfirmedGainMultipliesKeptGatesOnly) {
+  const Gain a{std::log(2), std::log(2) - 0.03, std::log(2) + 0.03, 5}, b{0.1, 0.06, 0.14, 4};
+  const Gain sum = confirmed_gain({entry(1, 0, a, true), entry(2, 0, {1, 1, 1, 1}, false), entry(3, 0, b, true)});
+  EXPECT_NEAR(sum.log, std::log(2) + 0.1, 1e-12);
+  EXPECT_NEAR(sum.lo, sum.log - 0.05, 1e-12);  // 3-4-5
+  EXPECT_NEAR(sum.hi, sum.log + 0.05, 1e-12);
+  EXPECT_EQ(sum.pairs, 9);
+}
+
+TEST(Report, LeftToWinGroupsEqualStepsAndRanksByWhatIsAboveTheFloor) {
+  const std::vector<LeftToWin> left = left_to_win(example_store());
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].kind, "softmax");
+  EXPECT_EQ(left[0].count, 2);
+  EXPECT_NEAR(left[0].seconds - left[0].floor_seconds, 0.080, 1e-12);
+  EXPECT_EQ(left[1].kind, "matmul");
+}
+
+TEST(Report, NamesEveryExperimentKeptStepsAndBothSidesOfTheLedger) {
+  const MemoryStore store = example_store();
+  const std::string text = report_text(store, {}, {});
+  for (int id = 1; id <= 30; ++id) EXPECT_NE(text.find("#" + std::to_string(id) + " "), std::string::npos) << id;
+  EXPECT_NE(text.find("1.250x (1.200x to 1.300x)"), std::string::npos) << text;
+  EXPECT_NE(text.find("predicted 1.073x  measured 2.000x (1.900x to 2.100x)"), std::string::npos) << text;
+  EXPECT_NE(text.find("rolled back"), std::string::npos);
+  EXPECT_NE(text.find("2.000x (1.900x to 2.100x) faster"), std::string::npos);
+  const Json j = report_json(store, {});
+  EXPECT_EQ(j.at("experiments").size(), 30u);
+  EXPECT_EQ(j.at("outcomes").at("kept"), 1);
+  EXPECT_EQ(j.at("ledger").size(), 2u);
+}
+
+TEST(Report, StatusShowsTheLastFewExperiments) {
+  const std::string text = report_text(example_store(), {}, {false, 3});
+  EXPECT_NE(text.find("#30 "), std::string::npos);
+  EXPECT_EQ(text.find("#3 "), std::string::npos) << text;
+}
+
+TEST(Report, AnEmptySessionIsReportable) {
+  const std::string text = report_text(MemoryStore{}, {}, {});
+  EXPECT_NE(text.find("not measured yet"), std::string::npos) << text;
+  EXPECT_EQ(report_json(MemoryStore{}, {}).at("experiments").size(), 0u);
+}
+
+}  // namespace
+}  // namespace amdahl
