@@ -11,11 +11,13 @@ const std::vector<const Rewrite*>& playbook() {
       choose_loop_order(),
       choose_query_block(),
       // tier 2
+      absorb_movement(),
       pack_constant_weights(),
       set_prefetch_distance(),
       // tier 3
       unroll_k(),
       // tier 4
+      fuse_attention(),
       choose_thread_partition(),
       // tier 5
       use_avx512(),

@@ -4,7 +4,7 @@
 // heads lie. H is a multiple of Hkv: query head h reads key head h / (H / Hkv). in[3], if any, is the mask over
 // [B, H, S, T] (broadcast by stride 0): floats are added to the scaled scores; where a bool is false, the score is
 // params["masked_value"]. params: "scale"; "causal": key t is hidden from query s when t > s + "causal_offset";
-// "masked_value": score of what is hidden, -inf when absent (JSON has no infinities).
+// "zero_hidden_rows": a query that sees no key gets zeros, not NaN; "masked_value": score of what is hidden, -inf when absent (JSON has no infinities).
 
 #include <fmt/format.h>
 
@@ -130,6 +130,7 @@ std::string Attention::source(const Variant& variant) const {
   text += fmt::format("#define SCHEDULE {}\n", variant.knobs.at("TASKS") > 1 ? "dynamic, 1" : "static");
   text += fmt::format("constexpr bool CAUSAL = {}, MASK_ADDED = {}, MASK_SELECTS = {}, SAME_OUT = {};\n", s.causal,
                       has_mask && !selects, selects, out.dtype == acc);
+  text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", p.params.value("zero_hidden_rows", false));
   constant("CAUSAL_OFFSET", p.params.value("causal_offset", int64_t{0}));
   text += fmt::format("#define SCALE {:a}\n", p.params.at("scale").get<double>());
   text += p.params.contains("masked_value") ? fmt::format("#define MASKED {:a}\n", p.params.at("masked_value").get<double>())
@@ -172,6 +173,7 @@ std::optional<Lowering> Attention::lower(const Graph& graph, const Node& node, i
   p.in = {head_access(q, heads), head_access(k, kv_heads), head_access(v, kv_heads)};
   p.out = {head_access(graph.value(node.outputs[0]), heads)};
   p.params["scale"] = node.attr_float("scale", 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3])));
+  p.params["zero_hidden_rows"] = true;
   if (node.attr_int("is_causal", 0)) p.params["causal"] = true;
   l.inputs = {node.inputs[0], node.inputs[1], node.inputs[2]};
   l.outputs = {node.outputs[0]};

@@ -85,7 +85,7 @@ static void mask_block(const MASK_T* mask, int64_t q0, int64_t t0, int64_t t1, A
 
 // Scores to exp(score - maximum). `maximum` and `sum` run over the blocks of keys; `factor` is what earlier sums and
 // outputs must be multiplied by. A maximum of -inf (all hidden so far) subtracts nothing: its weights become zero, and a
-// query that sees no key at all ends as 0 / 0.
+// query that sees no key at all ends as 0 / 0 (or as zeros, where ZERO_HIDDEN_ROWS asks for them).
 static void softmax_block(int64_t keys, ACC* scores, ACC* maximum, ACC* sum, ACC* factor) {
   for (int64_t i = 0; i < Q_BLOCK; ++i) factor[i] = maximum[i];
   for (int64_t t = 0; t < keys; ++t) {
@@ -135,7 +135,8 @@ INLINE void value_tile(const Values& x, int64_t i0, int64_t n0) {
     if (ONLINE && !x.last) {
       UNROLLED for (int j = 0; j < VECS; ++j) store(held + j * LANES, c[i][j]);
     } else if (i0 + i < x.queries) {
-      const Vec inverse = splat(ACC(1) / x.sum[i0 + i]);
+      const bool sees_nothing = ZERO_HIDDEN_ROWS && x.sum[i0 + i] == 0;
+      const Vec inverse = splat(sees_nothing ? ACC(0) : ACC(1) / x.sum[i0 + i]);
       OUT_T* row = x.out + (i0 + i) * OUT_ROW + n0 * OUT_COL;
       UNROLLED for (int j = 0; j < VECS; ++j) {
         const Vec y = c[i][j] * inverse;
