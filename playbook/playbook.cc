@@ -18,12 +18,15 @@ const std::vector<const Rewrite*>& playbook() {
       unroll_k(),
       // tier 4
       fuse_attention(),
+      fuse_mlp(),
       choose_thread_partition(),
+      split_k(),
       // tier 5
       use_avx512(),
       prefer_wide_vectors(),
       unroll_loops(),
       // tier 6
+      use_gemv_form(),
       use_online_softmax(),
       skip_causal_tiles(),
   };

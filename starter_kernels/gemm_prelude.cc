@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/hash.h"
-#include "base/random.h"
 
 namespace amdahl {
 
@@ -94,43 +92,6 @@ Access broadcast_access(const Value& value, const Shape& shape) {
   a.shape = shape;
   a.strides = strides;
   return a;
-}
-
-ValueId ExampleGraph::input(const std::string& name, DType dtype, Shape shape) {
-  const ValueId v = graph_.add_value(name, dtype, std::move(shape));
-  graph_.inputs.push_back(v);
-  return v;
-}
-
-ValueId ExampleGraph::weight(const std::string& name, DType dtype, Shape shape) {
-  Random random(hash64(name) + static_cast<uint64_t>(numel(shape)));
-  std::vector<double> values(static_cast<size_t>(numel(shape)));
-  for (double& v : values) v = is_float(dtype) ? random.normal() : static_cast<double>(random.below(9)) - 4;
-  return graph_.add_constant(name, from_doubles(dtype, std::move(shape), values));
-}
-
-ValueId ExampleGraph::ints(const std::string& name, std::vector<int64_t> values) {
-  const Shape shape{static_cast<int64_t>(values.size())};
-  return graph_.add_constant(name, Tensor::of(DType::kI64, shape, values));
-}
-
-ValueId ExampleGraph::node(const std::string& op, std::vector<ValueId> inputs, DType dtype, Shape shape,
-                           std::map<std::string, Attribute> attributes, int version) {
-  Node n;
-  n.name = fmt::format("{}_{}", op, graph_.nodes.size());
-  n.op = op;
-  n.version = version;
-  n.attributes = std::move(attributes);
-  n.inputs = std::move(inputs);
-  const ValueId out = graph_.add_value(n.name + "_out", dtype, std::move(shape));
-  n.outputs = {out};
-  graph_.nodes.push_back(std::move(n));
-  return out;
-}
-
-Graph ExampleGraph::finish() {
-  graph_.outputs = {graph_.nodes.back().outputs[0]};
-  return std::move(graph_);
 }
 
 }  // namespace amdahl

@@ -1,7 +1,6 @@
 #pragma once
-// What the generators of the dense kinds (matmul, attention, fused_mlp) share: pieces of prelude text, and small graphs.
+// What the generators of the dense kinds (matmul, attention, fused_mlp) share: pieces of prelude text.
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -30,20 +29,5 @@ std::vector<int64_t> up_to(std::vector<int64_t> values, int64_t limit);
 
 // A value as it is read at every point of `shape` (numpy broadcast).
 Access broadcast_access(const Value& value, const Shape& shape);
-
-// Small graphs for KernelKind::examples().
-class ExampleGraph {
- public:
-  explicit ExampleGraph(const std::string& name) { graph_.name = name; }
-  ValueId input(const std::string& name, DType dtype, Shape shape);
-  ValueId weight(const std::string& name, DType dtype, Shape shape);  // seeded numbers
-  ValueId ints(const std::string& name, std::vector<int64_t> values);
-  ValueId node(const std::string& op, std::vector<ValueId> inputs, DType dtype, Shape shape,
-               std::map<std::string, Attribute> attributes = {}, int version = 17);
-  Graph finish();  // the last node's output is the graph's
-
- private:
-  Graph graph_;
-};
 
 }  // namespace amdahl

@@ -12,6 +12,7 @@ const std::vector<const KernelKind*>& kernel_kinds() {
   static const std::vector<const KernelKind*> kinds{
       matmul_kind(),
       attention_kind(),
+      fused_mlp_kind(),
       conv_kind(),
       pool_kind(),
       softmax_kind(),

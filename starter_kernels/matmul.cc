@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "graph/op.h"
 #include "starter_kernels/embedded_sources.h"
+#include "starter_kernels/example_graph.h"
 #include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/pointwise.h"
@@ -106,10 +107,19 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   knob("PREFETCH", {0, 1, 2}, 0, "panels of B fetched ahead; 0: left to the hardware");
   knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
 
+  // Few rows: weights are read once whatever is done, packing is work for nothing.
+  const bool few_rows = s.m <= 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype &&
+                        (problem.in[1].strides.back() == 1 || problem.in[1].strides[problem.in[1].strides.size() - 2] == 1);
+  knob("GEMV", few_rows ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, 0,
+       "1: few rows of A against B read where it is, in long streams; 0: blocked");
+  // Worth it only where C has fewer tiles than threads can share, and parts stay long enough to pay for adding them.
+  knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
+       "parts of K that are summed apart");
   const int64_t registers = avx512 ? 32 : 16;
   const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
   const int64_t l2 = machine.l2_bytes;
   space.refuse = [=](const Knobs& k) -> std::string {
+    if (k.at("GEMV") && (k.at("PACK_B") || k.at("SPLIT_K") > 1)) return "the GEMV form neither packs B nor splits K";
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
     if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
     if (k.at("PACK_A") && std::min(k.at("MC"), s.m) * std::min(k.at("KC"), s.k) * element > 2 * l2)
@@ -156,7 +166,7 @@ std::string Matmul::source(const Variant& variant) const {
   text += has_epilogue ? fmt::format("  return epilogue(sum, in{}, m, n);\n}}\n", batch_indices(c.shape, rank - 2))
                        : "  return from_acc(sum);\n}\n";
   text += embedded_source("cpu/gemm_tile.h");
-  text += embedded_source("cpu/matmul.cpp");
+  text += embedded_source(variant.knobs.at("GEMV") ? "cpu/matmul_gemv.cpp" : "cpu/matmul.cpp");
   return text;
 }
 
@@ -260,34 +270,34 @@ std::optional<Lowering> Matmul::lower(const Graph& graph, const Node& node, int 
 
 std::vector<Graph> Matmul::examples() const {
   std::vector<Graph> graphs;
-  const auto add = [&](const char* name, const char* op, DType dtype, Shape a, Shape b, Shape y, bool constant_b,
+  const auto add = [&](const char* name, const char* op, DType dtype, Shape a, Shape b, bool constant_b,
                        std::map<std::string, Attribute> attributes = {}, std::optional<Shape> c = std::nullopt) {
     ExampleGraph g(name);
-    std::vector<ValueId> inputs{g.input("a", dtype, a), constant_b ? g.weight("b", dtype, b) : g.input("b", dtype, b)};
-    if (c) inputs.push_back(g.input("c", dtype, *c));
-    g.node(op, inputs, dtype, y, std::move(attributes));
-    graphs.push_back(g.finish());
+    std::vector<ValueId> inputs{g.input(dtype, a), constant_b ? g.normal(b, graphs.size(), 0, 1, dtype) : g.input(dtype, b)};
+    if (c) inputs.push_back(g.input(dtype, *c));
+    const ValueId y = g.node(op, inputs, std::move(attributes));
+    graphs.push_back(g.finish({y}));
   };
   const DType f32 = DType::kF32;
   const Attribute yes = int64_t{1};
-  add("tails", "MatMul", f32, {17, 70}, {70, 45}, {17, 45}, false);
-  add("one element", "MatMul", f32, {1, 1}, {1, 1}, {1, 1}, false);
-  add("collapsed batch, weights", "MatMul", f32, {2, 7, 33}, {33, 65}, {2, 7, 65}, true);
-  add("row by weights", "MatMul", f32, {1, 131}, {131, 67}, {1, 67}, true);
-  add("vectors", "MatMul", f32, {19}, {19}, {}, false);
-  add("heads", "MatMul", f32, {2, 3, 9, 16}, {2, 3, 16, 11}, {2, 3, 9, 11}, false);
-  add("broadcast batches", "MatMul", f32, {1, 3, 5, 8}, {2, 1, 8, 7}, {2, 3, 5, 7}, false);
-  add("batched weights", "MatMul", f32, {3, 4, 20}, {3, 20, 34}, {3, 4, 34}, true);
-  add("several blocks", "MatMul", f32, {49, 300}, {300, 150}, {49, 150}, true);
-  add("several blocks, bias", "Gemm", f32, {13, 270}, {270, 34}, {13, 34}, true, {}, Shape{34});
-  add("transposed B, bias", "Gemm", f32, {5, 40}, {33, 40}, {5, 33}, true, {{"transB", yes}}, Shape{33});
-  add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, {13, 18}, false,
+  add("tails", "MatMul", f32, {17, 70}, {70, 45}, false);
+  add("one element", "MatMul", f32, {1, 1}, {1, 1}, false);
+  add("collapsed batch, weights", "MatMul", f32, {2, 7, 33}, {33, 65}, true);
+  add("row by weights", "MatMul", f32, {1, 131}, {131, 67}, true);
+  add("vectors", "MatMul", f32, {19}, {19}, false);
+  add("heads", "MatMul", f32, {2, 3, 9, 16}, {2, 3, 16, 11}, false);
+  add("broadcast batches", "MatMul", f32, {1, 3, 5, 8}, {2, 1, 8, 7}, false);
+  add("batched weights", "MatMul", f32, {3, 4, 20}, {3, 20, 34}, true);
+  add("several blocks", "MatMul", f32, {49, 300}, {300, 150}, true);
+  add("several blocks, bias", "Gemm", f32, {13, 270}, {270, 34}, true, {}, Shape{34});
+  add("transposed B, bias", "Gemm", f32, {5, 40}, {33, 40}, true, {{"transB", yes}}, Shape{33});
+  add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false,
       {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});
-  add("integers", "MatMul", DType::kI32, {7, 21}, {21, 19}, {7, 19}, false);
-  add("long integers", "MatMul", DType::kI64, {3, 9}, {9, 10}, {3, 10}, false);
-  add("doubles", "MatMul", DType::kF64, {9, 33}, {33, 17}, {9, 17}, false);
-  add("half precision", "MatMul", DType::kF16, {6, 40}, {40, 35}, {6, 35}, true);
-  add("bfloat16", "MatMul", DType::kBF16, {6, 40}, {40, 35}, {6, 35}, true);
+  add("integers", "MatMul", DType::kI32, {7, 21}, {21, 19}, false);
+  add("long integers", "MatMul", DType::kI64, {3, 9}, {9, 10}, false);
+  add("doubles", "MatMul", DType::kF64, {9, 33}, {33, 17}, false);
+  add("half precision", "MatMul", DType::kF16, {6, 40}, {40, 35}, true);
+  add("bfloat16", "MatMul", DType::kBF16, {6, 40}, {40, 35}, true);
   return graphs;
 }
 

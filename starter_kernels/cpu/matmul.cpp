@@ -7,11 +7,26 @@ constexpr int64_t NR = NRV * LANES;
 constexpr int64_t M_TILES = ceil_div(M, MR), N_TILES = ceil_div(N, NR);
 constexpr int ROWS_LEFT = M % MR;                                        // rows of the last tile, 0: it is full
 constexpr int VECS_LEFT = static_cast<int>(ceil_div(N % NR, LANES));     // vectors of the last tile
-constexpr int64_t K_BLOCK = max_of(1, min_of(K, KC));
+constexpr int64_t K_BLOCK = max_of(1, min_of(ceil_div(K, SPLIT_K), KC));
 constexpr int64_t M_BLOCK = min_of(ceil_div(MC, MR), M_TILES) * MR;      // whole tiles
 constexpr int64_t N_BLOCK = min_of(ceil_div(NC, NR), N_TILES) * NR;
 // One packed panel of a constant B holds all of K; the panels of one block of B hold K_BLOCK.
 constexpr int64_t B_PANEL = (PACK_B ? K : K_BLOCK) * NR;
+
+// With SPLIT_K tasks sum over a part of K each, into matrices of their own that are added at the end: for a C too small to
+// occupy the threads. Sums otherwise go to C itself.
+template <bool SPLIT, class Own, class C>
+struct SumType {
+  typedef C type;
+};
+template <class Own, class C>
+struct SumType<true, Own, C> {
+  typedef Own type;
+};
+constexpr bool SPLIT = SPLIT_K > 1;
+typedef SumType<SPLIT, ACC, C_T>::type S_T;
+constexpr int64_t S_ROW = SPLIT ? N : C_ROW, S_COL = SPLIT ? 1 : C_COL;
+constexpr int64_t K_PART = ceil_div(K, SPLIT_K);
 
 // ---- tasks: parts of C over threads -------------------------------------------------------------------------------
 
@@ -24,7 +39,7 @@ constexpr int64_t root_of(int64_t n, int64_t r) { return (r + 1) * (r + 1) > n ?
 constexpr int64_t ROOT = square_divisor(PARTS, root_of(PARTS, 1));
 constexpr int64_t PARTS_M = min_of(M_TILES, PARTITION == 1 ? 1 : PARTITION == 2 ? PARTS : ROOT);
 constexpr int64_t PARTS_N = min_of(N_TILES, PARTITION == 1 ? PARTS : PARTITION == 2 ? 1 : PARTS / ROOT);
-constexpr int64_t TASK_COUNT = BATCH * PARTS_M * PARTS_N;
+constexpr int64_t TASK_COUNT = BATCH * PARTS_M * PARTS_N * SPLIT_K;
 constexpr int WORKERS = PARTITION == 0 ? 1 : static_cast<int>(min_of(THREADS, TASK_COUNT));
 
 // Software prefetch: while a panel of B is multiplied, LINES cache lines every UNROLL_K steps of the one PREFETCH panels on
@@ -83,12 +98,12 @@ struct Place {
 
 // Sums to C. C is read only where an earlier block of K wrote it: before that it may hold anything, NaN included.
 template <int ROWS, int VECS>
-INLINE void store_tile(const Vec (&sum)[ROWS][VECS], const void* const* in, C_T* c, const Place& at) {
-  constexpr bool plain = C_COL == 1 && SAME_C;
+INLINE void store_tile(const Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, const Place& at) {
+  constexpr bool plain = S_COL == 1 && (SPLIT || SAME_C);
   if (plain && at.columns == VECS * LANES && !(FINISH && at.last)) {
     UNROLLED for (int i = 0; i < ROWS; ++i) {
       UNROLLED for (int j = 0; j < VECS; ++j) {
-        ACC* to = reinterpret_cast<ACC*>(c + i * C_ROW) + j * LANES;
+        ACC* to = reinterpret_cast<ACC*>(c + i * S_ROW) + j * LANES;
         store(to, at.first ? sum[i][j] : sum[i][j] + load(to));
       }
     }
@@ -99,10 +114,12 @@ INLINE void store_tile(const Vec (&sum)[ROWS][VECS], const void* const* in, C_T*
     UNROLLED for (int j = 0; j < VECS; ++j) *reinterpret_cast<Vec*>(&tile[i][j * LANES]) = sum[i][j];
   }
   for (int i = 0; i < ROWS; ++i) {
-    C_T* row = c + i * C_ROW;
+    S_T* row = c + i * S_ROW;
     if (!at.first)
-      for (int64_t n = 0; n < at.columns; ++n) tile[i][n] += to_acc(row[n * C_COL]);
-    if (!at.last) {
+      for (int64_t n = 0; n < at.columns; ++n) tile[i][n] += to_acc(row[n * S_COL]);
+    if constexpr (SPLIT) {
+      for (int64_t n = 0; n < at.columns; ++n) row[n] = tile[i][n];
+    } else if (!at.last) {
       for (int64_t n = 0; n < at.columns; ++n) row[n * C_COL] = from_acc(tile[i][n]);
     } else if (at.columns == VECS * LANES) {
 #pragma omp simd
@@ -114,7 +131,7 @@ INLINE void store_tile(const Vec (&sum)[ROWS][VECS], const void* const* in, C_T*
 }
 
 template <int ROWS, int VECS>
-static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, const void* const* in, C_T* c,
+static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, const void* const* in, S_T* c,
                          const Place& at) {
   constexpr int64_t row = PACK_A ? 1 : A_ROW, column = PACK_A ? MR : A_COL;
   Vec sum[ROWS][VECS];
@@ -125,21 +142,21 @@ static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* 
 // ---- one task: rows m_begin … m_end of columns n_begin … n_end -------------------------------------------------------
 
 struct Task {
-  int64_t batch, m_begin, m_end, n_begin, n_end;
+  int64_t batch, m_begin, m_end, n_begin, n_end, k_begin, k_end;
 };
 
-static void run_task(const void* const* in, void* const* out, const Task& task, ACC* a_block, ACC* b_block) {
+// `c`: the task's matrix, C or its own sums.
+static void run_task(const void* const* in, S_T* c, const Task& task, ACC* a_block, ACC* b_block) {
   const A_T* a = static_cast<const A_T*>(in[0]) + A_OFFSET + a_batch(task.batch);
   const B_T* b = static_cast<const B_T*>(in[1]) + (PACK_B ? 0 : B_OFFSET + b_batch(task.batch));
-  C_T* c = static_cast<C_T*>(out[0]) + C_OFFSET + c_batch(task.batch);
   if constexpr (PACK_B) {
     if (B_BATCHED) b = reinterpret_cast<const B_T*>(static_cast<const ACC*>(in[1]) + task.batch * N_TILES * B_PANEL);
   }
 
   for (int64_t n1 = task.n_begin; n1 < task.n_end; n1 += N_BLOCK) {
     const int64_t n2 = min_of(n1 + N_BLOCK, task.n_end);
-    for (int64_t k1 = 0; k1 < max_of(1, K); k1 += K_BLOCK) {
-      const int64_t depth = min_of(K_BLOCK, K - k1);
+    for (int64_t k1 = task.k_begin; k1 < task.k_end; k1 += K_BLOCK) {
+      const int64_t depth = min_of(K_BLOCK, task.k_end - k1);
       const ACC* b_panels;
       if constexpr (PACK_B) {
         b_panels = reinterpret_cast<const ACC*>(b) + n1 / NR * B_PANEL + k1 * NR;
@@ -159,8 +176,8 @@ static void run_task(const void* const* in, void* const* out, const Task& task, 
           const ACC* b_tile = b_panels + (n - n1) / NR * B_PANEL;
           const char* next = reinterpret_cast<const char*>(b_tile + PREFETCH * B_PANEL) +
                              (LOOP_ORDER == 0 ? (m - m1) / MR * FETCHED : 0);
-          const Place at{task.batch, m, n, min_of(NR, N - n), k1 == 0, k1 + depth >= K};
-          C_T* to = c + m * C_ROW + n * C_COL;
+          const Place at{task.batch, m, n, min_of(NR, N - n), k1 == task.k_begin, k1 + depth >= task.k_end};
+          S_T* to = c + m * S_ROW + n * S_COL;
           const bool short_rows = ROWS_LEFT > 0 && m + MR > M, short_columns = VECS_LEFT > 0 && n + NR > N;
           if (!short_rows && !short_columns) compute_tile<MR, NRV>(a_tile, b_tile, depth, next, in, to, at);
           if constexpr (ROWS_LEFT > 0)
@@ -184,11 +201,15 @@ static void run_task(const void* const* in, void* const* out, const Task& task, 
 
 // ---- the interface -------------------------------------------------------------------------------------------------
 
-// Scratch of a thread, in whole cache lines.
-constexpr int64_t A_BLOCK_SIZE = PACK_A ? ceil_div(M_BLOCK * K_BLOCK, 16) * 16 : 0;
-constexpr int64_t B_BLOCK_SIZE = PACK_B ? 0 : ceil_div(N_BLOCK * K_BLOCK, 16) * 16;
+// Scratch: the sums of a split K, then the blocks of each thread; in whole cache lines.
+constexpr int64_t lines(int64_t elements) { return ceil_div(elements, 16) * 16; }
+constexpr int64_t SUMS_SIZE = SPLIT ? lines(SPLIT_K * BATCH * M * N) : 0;
+constexpr int64_t A_BLOCK_SIZE = PACK_A ? lines(M_BLOCK * K_BLOCK) : 0;
+constexpr int64_t B_BLOCK_SIZE = PACK_B ? 0 : lines(N_BLOCK * K_BLOCK);
 
-extern "C" size_t amdahl_workspace_bytes(void) { return sizeof(ACC) * WORKERS * (A_BLOCK_SIZE + B_BLOCK_SIZE); }
+extern "C" size_t amdahl_workspace_bytes(void) {
+  return sizeof(ACC) * (SUMS_SIZE + WORKERS * (A_BLOCK_SIZE + B_BLOCK_SIZE));
+}
 
 extern "C" size_t amdahl_packed_bytes(int input) {
   return PACK_B && input == 1 ? sizeof(ACC) * (B_BATCHED ? BATCH : 1) * N_TILES * B_PANEL : 0;
@@ -203,13 +224,37 @@ extern "C" void amdahl_pack(int, const void* raw, void* packed) {
   }
 }
 
+static S_T* matrix_of(void* const* out, ACC* sums, int64_t k_part, int64_t batch) {
+  if constexpr (SPLIT) return sums + (k_part * BATCH + batch) * M * N;
+  else return static_cast<C_T*>(out[0]) + C_OFFSET + c_batch(batch);
+}
+
+// C from the sums of the parts of K, added in a fixed order.
+static void finish_split(const void* const* in, void* const* out, const ACC* sums) {
+#pragma omp parallel for num_threads(WORKERS) schedule(static)
+  for (int64_t r = 0; r < BATCH * M; ++r) {
+    const int64_t batch = r / M, m = r % M;
+    C_T* row = static_cast<C_T*>(out[0]) + C_OFFSET + c_batch(batch) + m * C_ROW;
+#pragma omp simd
+    for (int64_t n = 0; n < N; ++n) {
+      ACC sum = sums[r * N + n];
+      for (int64_t part = 1; part < SPLIT_K; ++part) sum += sums[(part * BATCH * M + r) * N + n];
+      row[n * C_COL] = finish(sum, in, batch, m, n);
+    }
+  }
+}
+
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
+  ACC* sums = static_cast<ACC*>(workspace);
 #pragma omp parallel for num_threads(WORKERS) schedule(SCHEDULE)
   for (int64_t t = 0; t < TASK_COUNT; ++t) {
-    const int64_t batch = t / (PARTS_M * PARTS_N), pm = t / PARTS_N % PARTS_M, pn = t % PARTS_N;
-    ACC* mine = static_cast<ACC*>(workspace) + omp_get_thread_num() * (A_BLOCK_SIZE + B_BLOCK_SIZE);
+    const int64_t pk = t % SPLIT_K, part = t / SPLIT_K;
+    const int64_t batch = part / (PARTS_M * PARTS_N), pm = part / PARTS_N % PARTS_M, pn = part % PARTS_N;
+    ACC* mine = sums + SUMS_SIZE + omp_get_thread_num() * (A_BLOCK_SIZE + B_BLOCK_SIZE);
     const Task task{batch, pm * M_TILES / PARTS_M * MR, min_of(M, (pm + 1) * M_TILES / PARTS_M * MR),
-                    pn * N_TILES / PARTS_N * NR, min_of(N, (pn + 1) * N_TILES / PARTS_N * NR)};
-    run_task(in, out, task, mine, mine + A_BLOCK_SIZE);
+                    pn * N_TILES / PARTS_N * NR, min_of(N, (pn + 1) * N_TILES / PARTS_N * NR),
+                    pk * K_PART, min_of(K, (pk + 1) * K_PART)};
+    run_task(in, matrix_of(out, sums, pk, batch), task, mine, mine + A_BLOCK_SIZE);
   }
+  if constexpr (SPLIT) finish_split(in, out, sums);
 }

@@ -1,0 +1,24 @@
+// A small C with a long K has too few tiles for the threads, and each tile one long chain of additions: parts of K are summed
+// apart and added at the end.
+#include "playbook/knob_rewrite.h"
+#include "playbook/playbook.h"
+
+namespace amdahl {
+
+const Rewrite* split_k() {
+  static const KnobRewrite rewrite({
+      .tier = 4,
+      .name = "split_k",
+      .target = "matmul",
+      .precondition = "K of 256 or more, at most 65536 sums",
+      .kinds = {"matmul"},
+      .open = {"SPLIT_K", "PARTITION"},
+      .refuse = [](const RewriteContext& context, const Step& step) {
+        const SearchSpace space = kernel_kind("matmul").space(step.variant.problem, context.machine);
+        return std::string(space.find("SPLIT_K")->values.size() > 1 ? "" : "K is short or C is large");
+      },
+  });
+  return &rewrite;
+}
+
+}  // namespace amdahl

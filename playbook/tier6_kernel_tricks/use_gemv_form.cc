@@ -1,0 +1,21 @@
+// At most eight rows: the product is a reading of B. No panels, no packing; several rows of B are streamed at once.
+#include "playbook/knob_rewrite.h"
+#include "playbook/playbook.h"
+
+namespace amdahl {
+
+const Rewrite* use_gemv_form() {
+  static const KnobRewrite rewrite({
+      .tier = 6,
+      .name = "use_gemv_form",
+      .target = "matmul",
+      .precondition = "at most 8 rows, rows or columns of B contiguous",
+      .kinds = {"matmul"},
+      .set = {{"GEMV", 1}, {"PACK_B", 0}, {"SPLIT_K", 1}},
+      .open = {"VLEN", "UNROLL_K", "TASKS"},
+      .structural = true,
+  });
+  return &rewrite;
+}
+
+}  // namespace amdahl
