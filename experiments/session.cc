@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -202,7 +203,8 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
     throw Error(ExitCode::kSessionMismatch,
                 fmt::format("{} has schema version {}, this program reads {}: use the program that wrote it, or start a new session",
                             path, version, kSchemaVersion));
-  const std::string check = database.text("PRAGMA quick_check(1)");
+  std::string check = database.text("PRAGMA quick_check(1)");
+  std::replace(check.begin(), check.end(), '\n', ' ');
   if (check != "ok")
     throw Error(ExitCode::kSessionDamaged,
                 fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune", path, check));

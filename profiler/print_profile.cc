@@ -61,14 +61,13 @@ std::string achieved(const StepProfile& step, double seconds) {
 }
 
 std::string percent(double share) { return fmt::format("{:.1f}%", share * 100); }
-std::string milliseconds(double seconds) { return three_digits(seconds * 1e3); }
 
 std::string count_text(double n) {
   if (n >= 1e12) return three_digits(n / 1e12) + " T";
   if (n >= 1e9) return three_digits(n / 1e9) + " G";
   if (n >= 1e6) return three_digits(n / 1e6) + " M";
   if (n >= 1e3) return three_digits(n / 1e3) + " k";
-  return three_digits(n) + " ";
+  return (n < 1 ? fmt::format("{:.2g}", n) : three_digits(n)) + " ";
 }
 
 std::string size_text(int64_t bytes) {
@@ -85,6 +84,8 @@ std::string time_text(double seconds) {
 }
 
 std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows) {
+  const bool micro = profile.seconds < 5e-3;  // one unit for the whole table, so that columns compare
+  const auto in_unit = [&](double seconds) { return three_digits(seconds * (micro ? 1e6 : 1e3)); };
   const double peak = ceilings.peak_gflops(profile.threads) * 1e9;
   const double rate = profile.flops() / profile.seconds;
   std::string out = fmt::format(
@@ -94,7 +95,9 @@ std::string profile_table(const Profile& profile, const Ceilings& ceilings, int 
       time_text(profile.seconds), profile.threads, profile.threads == 1 ? "" : "s", profile.runs, profile.spread * 100,
       count_text(profile.flops()), count_text(rate), peak > 0 ? rate / peak * 100 : 0, count_text(peak),
       time_text(profile.floor_seconds), profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
-  out += row("", "kind", "computes", "×", "ms", "share", "achieved", "limit", "to win", "model");
+  if (profile.spread > 0.1)
+    out += "The runs differ a lot: other programs use this machine. Take times and ranking with care.\n\n";
+  out += row("", "kind", "computes", "×", micro ? "µs" : "ms", "share", "achieved", "limit", "to win", "model");
 
   std::map<int, const StepProfile*> step_of;
   for (const StepProfile& step : profile.steps) step_of[step.step] = &step;
@@ -110,17 +113,17 @@ std::string profile_table(const Profile& profile, const Ceilings& ceilings, int 
     }
     const StepProfile& first = *step_of.at(group.steps.front());
     out += row(std::to_string(number), first.kind, first.computes, std::to_string(group.steps.size()),
-               milliseconds(group.seconds), percent(group.share),
+               in_unit(group.seconds), percent(group.share),
                achieved(first, group.seconds / static_cast<double>(group.steps.size())),
-               std::string(name_of(first.floor.bound)), milliseconds(group.winnable_seconds),
+               std::string(name_of(first.floor.bound)), in_unit(group.winnable_seconds),
                three_digits(group.speedup_if_won) + "x");
   }
   if (!rest.steps.empty())
     out += row("", "", fmt::format("{} more groups", profile.ranking.size() - static_cast<size_t>(rows)),
-               std::to_string(rest.steps.size()), milliseconds(rest.seconds), percent(rest.share), "", "",
-               milliseconds(rest.winnable_seconds), "");
+               std::to_string(rest.steps.size()), in_unit(rest.seconds), percent(rest.share), "", "",
+               in_unit(rest.winnable_seconds), "");
   out +=
-      "\n×: equal steps. limit: what bounds the step on this machine. to win: ms above its roofline.\n"
+      "\n×: equal steps. limit: what bounds the step on this machine. to win: time above its roofline.\n"
       "model: speedup of the whole model if that were won.\n";
   return out;
 }

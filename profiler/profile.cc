@@ -23,15 +23,19 @@ double relative_spread(std::vector<double> values) {
   return middle > 0 ? 1.4826 * median(std::move(values)) / middle : 0;
 }
 
-double dense_bytes(const Access& access) {
-  return static_cast<double>(numel(access.shape)) * static_cast<double>(size_of(access.dtype));
+// Bytes behind an operand: a broadcast dimension (stride 0) holds one element.
+double stored_bytes(const Access& access) {
+  double bytes = static_cast<double>(size_of(access.dtype));
+  for (size_t i = 0; i < access.shape.size(); ++i)
+    if (access.strides[i] != 0) bytes *= static_cast<double>(access.shape[i]);
+  return bytes;
 }
 
 StepCost cost_of(const Problem& problem) {
   const Work work = kernel_kind(problem.kind).work(problem);
   double weights = 0;
   for (const Access& in : problem.in)
-    if (in.constant) weights += dense_bytes(in);
+    if (in.constant) weights += stored_bytes(in);
   // A gather reads few rows of its table: never more weights than the kind says must move.
   weights = std::min(weights, work.bytes);
   return {work.flops, weights, work.bytes - weights};
@@ -45,7 +49,7 @@ double bytes_of_run(const Graph& graph, const Plan& plan, const std::vector<Step
     for (size_t i = 0; i < step.inputs.size() && i < step.variant.problem.in.size(); ++i)
       if (step.variant.problem.in[i].constant && graph.is_constant(step.inputs[i].value) &&
           seen.insert(step.inputs[i].value).second)
-        bytes += dense_bytes(step.variant.problem.in[i]);
+        bytes += stored_bytes(step.variant.problem.in[i]);
   for (const StepProfile& step : steps) activations = std::max(activations, step.cost.activation_bytes);
   return bytes + activations;
 }
