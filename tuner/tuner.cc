@@ -366,7 +366,7 @@ struct Tuner::Loop {
     return won;
   }
 
-  enum class Proof { kPassed, kFailed, kBroken };
+  enum class Proof { kPassed, kFailed, kBroken };  // broken: recorded already, or no time left
 
   // One stage of evidence on fresh pairs.
   Proof gather(Experiment& e, const Proposal& p, const Built& built, uint64_t salt, std::vector<double>* ratios,
@@ -376,6 +376,7 @@ struct Tuner::Loop {
     int dropped = 0;
     while (test.verdict() == SignTest::Verdict::kOpen) {
       check_stop();
+      if (options.seconds > 0 && spent() > options.seconds) return Proof::kBroken;  // stays unproven: a resumed run may go on
       const Paired paired = lab.pair(p.steps, built, random);
       if (paired.failure) {
         e.seed = paired.failure->seed;

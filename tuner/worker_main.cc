@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -161,6 +162,9 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--memory") == 0) memory = std::atoll(argv[i + 1]);
   try {
     amdahl::limit_process(memory);
+    // Ties OpenMP's runtime to this program: were it unloaded with a candidate's library, its waiting threads would wake
+    // up in unmapped code.
+    if (omp_get_max_threads() < 1) return 1;
     amdahl::Worker worker(amdahl::take_stdio());
     amdahl::enter_sandbox();
     const int status = worker.serve();

@@ -239,11 +239,12 @@ ProcessState WorkerProcess::state() const {
   s.descriptors = count(proc + "fd");
   std::ifstream status(proc + "status");
   for (std::string key; status >> key;) {
-    if (key == "SigCgt:") status >> s.caught_signals;
+    if (key == "SigCgt:") status >> std::hex >> s.caught_signals >> std::dec;
     else if (key == "nonvoluntary_ctxt_switches:") status >> s.involuntary_switches;
     else if (key == "VmHWM:") status >> s.peak_bytes, s.peak_bytes *= 1024;
     std::getline(status, key);
   }
+  s.caught_signals &= ~(uint64_t{3} << 31);  // 32 and 33 are glibc's own, set when the first thread starts
   return s;
 }
 

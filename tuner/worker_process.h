@@ -64,7 +64,7 @@ struct TrialReply {
 // What the operating system says of a worker: not the worker's word.
 struct ProcessState {
   int threads = 0, descriptors = 0;
-  std::string caught_signals;       // mask of handlers, hex
+  uint64_t caught_signals = 0;      // mask of handlers; bit n-1 is signal n
   int64_t involuntary_switches = 0;
   int64_t peak_bytes = 0;
 };
