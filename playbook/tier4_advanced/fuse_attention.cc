@@ -292,7 +292,12 @@ class FuseAttention final : public Rewrite {
   }
   bool structural() const override { return true; }
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
-    for (NodeId n : context.plan.steps[static_cast<size_t>(anchor)].nodes) {
+    const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
+    if (step.variant.problem.kind == "attention") {
+      if (refusal) *refusal = "fused already";
+      return std::nullopt;
+    }
+    for (NodeId n : step.nodes) {
       const Node& node = context.graph.node(n);
       if (node.domain.empty() && node.op == "Softmax") return Matcher(context, refusal).match(n);
     }

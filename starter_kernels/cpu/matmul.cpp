@@ -225,8 +225,8 @@ extern "C" void amdahl_pack(int, const void* raw, void* packed) {
 }
 
 static S_T* matrix_of(void* const* out, ACC* sums, int64_t k_part, int64_t batch) {
-  if constexpr (SPLIT) return sums + (k_part * BATCH + batch) * M * N;
-  else return static_cast<C_T*>(out[0]) + C_OFFSET + c_batch(batch);
+  if (SPLIT) return reinterpret_cast<S_T*>(sums + (k_part * BATCH + batch) * M * N);
+  return reinterpret_cast<S_T*>(static_cast<C_T*>(out[0]) + C_OFFSET + c_batch(batch));
 }
 
 // C from the sums of the parts of K, added in a fixed order.
