@@ -31,7 +31,12 @@ constexpr size_t kExternalAlign = 64;  // cache line, and vectors of any width
 class ReplacedFile {
  public:
   explicit ReplacedFile(const std::string& path) : path_(path), out_(path + ".part", std::ios::binary) {
-    if (!out_) cannot_write(path);
+    std::error_code ignored;
+    const bool taken = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);  // a device must not be replaced
+    if (!out_ || taken) {
+      fs::remove(path + ".part", ignored);
+      cannot_write(path);
+    }
   }
   ~ReplacedFile() {
     std::error_code ignored;

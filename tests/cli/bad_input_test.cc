@@ -1,0 +1,189 @@
+// What a user can get wrong, each through the real program: one clear line that says what to do, and its own exit code.
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/subprocess.h"
+#include "experiments/session.h"
+#include "experiments/sqlite.h"
+#include "graph/onnx_load.h"
+
+namespace amdahl {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+void write_file(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+// Beside the folder of this test program.
+std::string program() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "amdahl"; }
+
+class BadInput : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    dir_ = fs::temp_directory_path() / ("amdahl-bad-input-" + std::to_string(getpid()));
+    fs::create_directories(dir_);
+    ASSERT_EQ(amdahl({"models", "gpt2-mini", "-o", file("good.onnx")}).exit_code, 0);
+    ASSERT_EQ(amdahl({"models", "gpt2-mini", "-o", file("outside.onnx"), "--external"}).exit_code, 0);
+  }
+  static void TearDownTestSuite() { fs::remove_all(dir_); }
+
+  static std::string file(const std::string& name) { return dir_ / name; }
+  static SubprocessResult amdahl(std::vector<std::string> arguments, std::vector<std::string> before = {}) {
+    before.push_back(program());
+    before.insert(before.end(), arguments.begin(), arguments.end());
+    before.insert(before.end(), {"--cache", file("cache"), "--quiet"});
+    return run_subprocess(before, {120});
+  }
+  // Exit code `code` and one line (a list of reasons: `lines`) that holds every one of `words`.
+  static void expect(const SubprocessResult& r, ExitCode code, const std::vector<std::string>& words, int lines = 1) {
+    EXPECT_EQ(r.exit_code, static_cast<int>(code)) << r.output;
+    EXPECT_EQ(r.output.rfind("amdahl: ", 0), 0u) << r.output;
+    EXPECT_EQ(std::count(r.output.begin(), r.output.end(), '\n'), lines) << r.output;
+    for (const std::string& word : words) EXPECT_NE(r.output.find(word), std::string::npos) << word << " in " << r.output;
+  }
+  static onnx::ModelProto good_model() {
+    onnx::ModelProto model;
+    EXPECT_TRUE(model.ParseFromString(read_file(file("good.onnx"))));
+    return model;
+  }
+  static void expect_bad_session(ExitCode code, const std::vector<std::string>& words) {
+    for (const char* command : {"status", "report"}) expect(amdahl({command, file("s.amdahl")}), code, words);
+  }
+  static void make_session(int experiments) {
+    fs::remove(file("s.amdahl"));
+    SessionIdentity identity;
+    identity.model = file("good.onnx");
+    const auto session = Session::create(file("s.amdahl"), identity);
+    for (int i = 1; i <= experiments; ++i) {
+      Commit c;
+      c.experiments.resize(1);
+      c.experiments[0].id = i;
+      c.experiments[0].reason = std::string(500, 'r');
+      session->commit(c);
+    }
+  }
+  static inline fs::path dir_;
+};
+
+TEST_F(BadInput, ModelFileThatIsMissingEmptyCutOffOrSomethingElse) {
+  expect(amdahl({"profile", file("none.onnx")}), ExitCode::kBadModel, {"none.onnx"});
+  write_file(file("bad.onnx"), "");
+  expect(amdahl({"profile", file("bad.onnx")}), ExitCode::kBadModel, {"bad.onnx"});
+  write_file(file("bad.onnx"), "this is a text, and a model it is not\n");
+  expect(amdahl({"profile", file("bad.onnx")}), ExitCode::kBadModel, {"bad.onnx"});
+  write_file(file("bad.onnx"), read_file(file("good.onnx")).substr(0, 5000));
+  expect(amdahl({"profile", file("bad.onnx")}), ExitCode::kBadModel, {"bad.onnx"});
+  expect(amdahl({"profile", dir_}), ExitCode::kBadModel, {"directory"});
+}
+
+TEST_F(BadInput, ShippedModelThatDoesNotExist) {
+  expect(amdahl({"profile", "builtin:gpt9"}), ExitCode::kBadModel, {"gpt9", "gpt2"});
+}
+
+TEST_F(BadInput, ExternalDataMissingOrTooShort) {
+  const std::string data = file("outside.onnx.data");
+  ASSERT_TRUE(fs::exists(data));
+  const auto size = fs::file_size(data);
+  fs::resize_file(data, size / 2);
+  expect(amdahl({"profile", file("outside.onnx")}), ExitCode::kBadModel, {"outside.onnx.data", "too short"});
+  fs::rename(data, data + ".away");
+  expect(amdahl({"profile", file("outside.onnx")}), ExitCode::kBadModel, {"outside.onnx.data", "missing"});
+}
+
+TEST_F(BadInput, AllUnknownOperatorsAreListed) {
+  onnx::ModelProto model = good_model();
+  int changed = 0;
+  for (auto& node : *model.mutable_graph()->mutable_node())
+    if (node.op_type() == "Softmax") node.set_op_type(changed++ ? "Frobnicate" : "Defenestrate");
+  ASSERT_EQ(changed, 2);
+  write_file(file("unknown.onnx"), model.SerializeAsString());
+  const SubprocessResult r = amdahl({"profile", file("unknown.onnx")});
+  EXPECT_EQ(r.exit_code, static_cast<int>(ExitCode::kUnsupported)) << r.output;
+  EXPECT_NE(r.output.find("Frobnicate"), std::string::npos) << r.output;
+  EXPECT_NE(r.output.find("Defenestrate"), std::string::npos) << r.output;
+}
+
+TEST_F(BadInput, OpenDimensionNamesTheOptionThatSetsIt) {
+  onnx::ModelProto model = good_model();
+  auto* dimensions = model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  dimensions->mutable_dim(1)->set_dim_param("sequence");
+  write_file(file("open.onnx"), model.SerializeAsString());
+  expect(amdahl({"profile", file("open.onnx")}), ExitCode::kUnsetDimension, {"sequence", "--shape", "input_ids"});
+}
+
+TEST_F(BadInput, ShapeOfAnInputThatIsNotThere) {
+  expect(amdahl({"profile", file("good.onnx"), "--shape", "nope=1,16"}), ExitCode::kUsage, {"nope", "input_ids"});
+  expect(amdahl({"profile", file("good.onnx"), "--shape", "input_ids=1,2,3"}), ExitCode::kUsage, {"3 dimensions"});
+}
+
+TEST_F(BadInput, RunChecksNamesShapesAndTypes) {
+  save_npy(from_ints(DType::kI64, {1, 16}, std::vector<int64_t>(16, 3)), file("ids.npy"));
+  save_npy(from_ints(DType::kI64, {1, 17}, std::vector<int64_t>(17, 3)), file("long.npy"));
+  save_npy(from_doubles(DType::kF32, {1, 16}, std::vector<double>(16, 3)), file("float.npy"));
+  const auto run = [&](const std::string& input, const std::string& out = "out") {
+    return amdahl({"run", file("good.onnx"), "--input", input, "-o", file(out)});
+  };
+  expect(run("ids=" + file("ids.npy")), ExitCode::kBadInput, {"input_ids is missing", "no input ids", "[1, 16]"});
+  expect(run("input_ids=" + file("long.npy")), ExitCode::kBadInput, {"[1, 17]", "[1, 16]"});
+  expect(run("input_ids=" + file("float.npy")), ExitCode::kBadInput, {"f32", "i64"});
+  expect(run("input_ids=" + file("good.onnx")), ExitCode::kBadInput, {"good.onnx"});
+  expect(run("input_ids"), ExitCode::kUsage, {"NAME=FILE"});
+  expect(amdahl({"run", file("good.onnx"), "-o", file("out")}), ExitCode::kBadInput, {"input_ids is missing"});
+  expect(run("input_ids=" + file("ids.npy"), "ids.npy/out"), ExitCode::kIo, {"ids.npy/out"});
+  EXPECT_FALSE(fs::exists(file("out")));
+}
+
+TEST_F(BadInput, PlacesThatCannotBeWritten) {
+  expect(amdahl({"models", "gpt2-mini", "-o", file("no/such/folder/x.onnx")}), ExitCode::kIo, {"cannot write"});
+  // Not --cache of the helper: the last one counts, so the variable does it.
+  const SubprocessResult r =
+      run_subprocess({program(), "profile", file("good.onnx"), "--cache", "/dev/null/x"}, {120});
+  expect(r, ExitCode::kIo, {"/dev/null/x", "--cache"});
+}
+
+TEST_F(BadInput, StandardOutputOnAFullDisk) {
+  if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const SubprocessResult r =
+      run_subprocess({"sh", "-c", program() + " models >/dev/full"}, {20});
+  expect(r, ExitCode::kIo, {"standard output"});
+}
+
+TEST_F(BadInput, NoCompiler) {
+  const SubprocessResult r = amdahl({"profile", file("good.onnx")}, {"/usr/bin/env", "PATH=/none"});
+  expect(r, ExitCode::kNoCompiler, {"apt-get install g++"});
+}
+
+TEST_F(BadInput, SessionThatIsMissingOrSomethingElse) {
+  fs::remove(file("s.amdahl"));
+  expect_bad_session(ExitCode::kIo, {"s.amdahl", "amdahl tune"});
+  write_file(file("s.amdahl"), "not a session, but longer than the sixteen bytes of the magic\n");
+  expect_bad_session(ExitCode::kSessionDamaged, {"s.amdahl"});
+}
+
+TEST_F(BadInput, DamagedSession) {
+  make_session(40);
+  fs::resize_file(file("s.amdahl"), fs::file_size(file("s.amdahl")) / 2);
+  expect_bad_session(ExitCode::kSessionDamaged, {"s.amdahl"});
+}
+
+TEST_F(BadInput, SessionOfAnotherSchemaVersion) {
+  make_session(1);
+  Database(file("s.amdahl"), SQLITE_OPEN_READWRITE).execute("PRAGMA user_version = 99");
+  expect_bad_session(ExitCode::kSessionMismatch, {"99"});
+}
+
+}  // namespace
+}  // namespace amdahl
