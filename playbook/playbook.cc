@@ -10,10 +10,13 @@ const std::vector<const Rewrite*>& playbook() {
       choose_cache_blocks(),
       choose_loop_order(),
       choose_query_block(),
+      choose_conv_tile(),
+      choose_conv_blocks(),
       // tier 2
       absorb_movement(),
       pack_constant_weights(),
       set_prefetch_distance(),
+      carry_blocked_layout(),
       // tier 3
       unroll_k(),
       // tier 4
@@ -29,6 +32,11 @@ const std::vector<const Rewrite*>& playbook() {
       use_gemv_form(),
       use_online_softmax(),
       skip_causal_tiles(),
+      use_winograd(),
+      use_winograd_f43(),
+      use_direct_conv(),
+      use_implicit_gemm(),
+      use_depthwise_row_reuse(),
   };
   return rewrites;
 }

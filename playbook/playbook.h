@@ -10,9 +10,12 @@ const Rewrite* choose_register_tile();
 const Rewrite* choose_cache_blocks();
 const Rewrite* choose_loop_order();
 const Rewrite* choose_query_block();
+const Rewrite* choose_conv_tile();
+const Rewrite* choose_conv_blocks();
 const Rewrite* pack_constant_weights();
 const Rewrite* absorb_movement();
 const Rewrite* set_prefetch_distance();
+const Rewrite* carry_blocked_layout();
 const Rewrite* unroll_k();
 const Rewrite* choose_thread_partition();
 const Rewrite* fuse_attention();
@@ -24,5 +27,10 @@ const Rewrite* prefer_wide_vectors();
 const Rewrite* unroll_loops();
 const Rewrite* use_online_softmax();
 const Rewrite* skip_causal_tiles();
+const Rewrite* use_winograd();
+const Rewrite* use_winograd_f43();
+const Rewrite* use_direct_conv();
+const Rewrite* use_implicit_gemm();
+const Rewrite* use_depthwise_row_reuse();
 
 }  // namespace amdahl

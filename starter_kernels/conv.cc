@@ -1,5 +1,5 @@
-// Convolution: in[0] = x [N, C, spatial…], in[1] = w [O, C/G, taps…] ([C, O/G, taps…] transposed), out[0] = [N, O, spatial…].
-// Has an epilogue (in[2] …); a Conv's bias is its first operation.
+// Convolution: in[0] = x [N, C, spatial…], in[1] = w [O, C/G, taps…] ([C, O/G, taps…] transposed), out[0] = [N, O,
+// spatial…]. Has an epilogue (in[2] …); a Conv's bias is its first operation.
 //
 // Which text computes it is the knob ALGORITHM. The f32 texts want dense operands; anything else is the generic text's.
 
@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "graph/op.h"
+#include "starter_kernels/conv_algorithms.h"
 #include "starter_kernels/conv_epilogue.h"
 #include "starter_kernels/conv_examples.h"
 #include "starter_kernels/embedded_sources.h"
+#include "starter_kernels/formats.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/pointwise.h"
 #include "starter_kernels/sliding_window.h"
@@ -19,114 +21,26 @@
 namespace amdahl {
 namespace {
 
-enum Algorithm : int64_t { kGeneric = 0, kIm2col = 1, kDepthwise = 3 };
-
-bool is_transposed(const Problem& problem) { return problem.params.value("transposed", false); }
-
-bool is_dense_f32(const Problem& problem) {
-  const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
-  return good(problem.in[0]) && good(problem.in[1]) && good(problem.out[0]);
-}
-
-// The algorithms that can compute this problem, the starter first.
-std::vector<int64_t> algorithms(const Problem& problem) {
-  const SlidingWindow g = SlidingWindow::of(problem);
-  if (is_transposed(problem) || !is_dense_f32(problem) || g.empty()) return {kGeneric};
-  if (g.is_depthwise()) return {kDepthwise};
-  return {kIm2col};
-}
-
-struct VectorUnit {
-  std::vector<int64_t> widths;  // floats
-  int64_t registers;
-};
-VectorUnit vector_unit(const MachineInfo& machine) {
-  if (machine.has("avx512f")) return {{8, 16}, 32};
-  return {{8}, 16};
-}
-
-// The largest of `values` that `fits`, else the first.
-template <typename Fits>
-int64_t largest(const std::vector<int64_t>& values, Fits fits) {
-  int64_t best = values.front();
-  for (int64_t v : values)
-    if (fits(v)) best = v;
-  return best;
-}
-
-SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
-  const VectorUnit unit = vector_unit(machine);
-  const bool wide = unit.registers == 32;
-  const int64_t vlen = unit.widths.back(), mr = wide ? 8 : 6, nv = wide ? 3 : 2;
-  const int64_t pixel_vectors = g.groups * ((g.out_pixels() + vlen - 1) / vlen);
-  const std::vector<int64_t> kcs{64, 128, 192, 256, 384, 512, 1024}, panels{1, 2, 4, 8, 16};
-  const int64_t og = g.out_channels / g.groups;
-  SearchSpace space;
-  space.knobs = {
-      {"ALGORITHM", algorithms(problem), kIm2col, "0 generic, 1 im2col, 3 depthwise"},
-      {"VLEN", unit.widths, vlen, "floats a vector"},
-      {"MR", wide ? std::vector<int64_t>{4, 6, 8, 12, 14} : std::vector<int64_t>{2, 4, 6}, mr, "output channels a tile"},
-      {"NV", wide ? std::vector<int64_t>{1, 2, 3, 4} : std::vector<int64_t>{1, 2}, nv, "pixel vectors a tile"},
-      {"KC", kcs, largest(kcs, [&](int64_t kc) { return kc * nv * vlen * 4 <= machine.l1d_bytes * 3 / 4; }),
-       "rows of the im2col matrix in a packed panel"},
-      {"PANELS", panels, largest(panels, [&](int64_t p) { return p * nv * vlen * og * 4 <= machine.l2_bytes / 2; }),
-       "pixel panels that share one pass over KC columns of w"},
-      {"PARTITION", {0, 1}, pixel_vectors < 8 * problem.threads, "threads share 0: pixels, 1: output channels"},
-      {"PREFETCH", {0, 8, 16, 32}, 0, "steps of k by which packed weights are prefetched"},
-  };
-  if (problem.in[1].constant) space.knobs.push_back({"PACK_W", {0, 1}, 1, "weights in tile order, packed at load"});
-  space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
-    const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1;
-    if (need > registers) return fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);
-    return "";
-  };
-  return space;
-}
-
-SearchSpace depthwise_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
-  const VectorUnit unit = vector_unit(machine);
-  const int64_t vlen = unit.widths.back();
-  // Lanes that do no work in the last vector of a row make the flat form worth its extra pass.
-  const bool ragged = g.out[2] % vlen != 0 && g.out[2] < 4 * vlen;
-  SearchSpace space;
-  space.knobs = {
-      {"ALGORITHM", algorithms(problem), kDepthwise, "0 generic, 1 im2col, 3 depthwise"},
-      {"VLEN", unit.widths, vlen, "floats a vector"},
-      {"NV", {1, 2, 4}, ragged ? 4 : 1, "vectors of a row summed together"},
-      {"TR", {1, 2, 3, 4}, ragged ? 1 : 4, "output rows that share the input rows they load"},
-      {"FLAT", {0, 1}, ragged, "1: all output rows as one row of the padded width"},
-  };
-  space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
-    if (k.at("FLAT") && k.at("TR") > 1) return "FLAT has one row: TR must be 1";
-    const int64_t need = k.at("TR") * k.at("NV") + k.at("NV") + 1;
-    if (need > registers) return fmt::format("{} accumulators need {} vector registers of {}", k.at("TR") * k.at("NV"), need, registers);
-    return "";
-  };
-  return space;
-}
-
 class Conv : public KernelKind {
  public:
   std::string_view name() const override { return "conv"; }
-  std::string_view summary() const override { return "convolution (grouped, depthwise, dilated, transposed) with epilogue"; }
+  std::string_view summary() const override {
+    return "convolution (grouped, depthwise, dilated, transposed) with epilogue";
+  }
 
   Work work(const Problem& problem) const override {
     const SlidingWindow g = SlidingWindow::of(problem);
-    const double pixels = static_cast<double>(is_transposed(problem) ? g.in_pixels() : g.out_pixels());
+    const double pixels = static_cast<double>(is_transposed_conv(problem) ? g.in_pixels() : g.out_pixels());
     Work w;
     w.flops = 2.0 * static_cast<double>(g.n * g.channels / g.groups * g.out_channels * g.taps()) * pixels;
     for (const auto* side : {&problem.in, &problem.out})
-      for (const Access& a : *side) w.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
+      for (const Access& a : *side)
+        w.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
     return w;
   }
 
   SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
-    const SlidingWindow g = SlidingWindow::of(problem);
-    switch (algorithms(problem).front()) {
-      case kIm2col: return im2col_space(problem, g, machine);
-      case kDepthwise: return depthwise_space(problem, g, machine);
-    }
-    return {{{"ALGORITHM", {kGeneric}, kGeneric, "0 generic"}}, [](const Knobs&) { return std::string(); }};
+    return conv_space(problem, machine);
   }
 
   std::string source(const Variant& variant) const override {
@@ -134,19 +48,36 @@ class Conv : public KernelKind {
     const SlidingWindow g = SlidingWindow::of(problem);
     const std::string refusal = space(problem, this_machine()).refuse(variant.knobs);
     if (!refusal.empty()) throw Error(ExitCode::kInternal, "conv: " + refusal);
-    std::string text = "#include <omp.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <math.h>\n\n" + g.constants() +
-                       fmt::format("constexpr int THREADS = {};\n", problem.threads);
+    std::string text = "#include <omp.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <math.h>\n\n" +
+                       g.constants() + fmt::format("constexpr int THREADS = {};\n", problem.threads);
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);
     switch (variant.knobs.at("ALGORITHM")) {
-      case kIm2col:
+      case kConvIm2col:
+      case kConvDirect:
         if (!variant.knobs.count("PACK_W")) text += "constexpr int64_t PACK_W = 0;\n";
         return text + emit_finish(problem, g) + std::string(embedded_source("cpu/conv_prepare.h")) +
-               std::string(embedded_source("cpu/conv_im2col.cpp"));
-      case kDepthwise:
+               std::string(embedded_source(variant.knobs.at("ALGORITHM") == kConvDirect ? "cpu/conv_direct.cpp"
+                                                                                        : "cpu/conv_im2col.cpp"));
+      case kConvDepthwise:
         return text + emit_finish(problem, g) + std::string(embedded_source("cpu/conv_prepare.h")) +
                std::string(embedded_source("cpu/conv_depthwise.cpp"));
+      case kConvWinograd: {
+        const int64_t block = std::max<int64_t>(channel_block(format_of_output(problem, 0)), 16);
+        text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n#define WINO_M_IS_2 {}\n",
+                            block, !format_of_input(problem, 0).empty(), variant.knobs.at("WINO_M") == 2 ? 1 : 0);
+        return text + emit_store_block(problem, g, block) + std::string(embedded_source("cpu/conv_winograd.cpp"));
+      }
+      case kConvBlocked:
+      case kConvBlockedDepthwise: {
+        const int64_t block = channel_block(format_of_output(problem, 0));
+        const bool depthwise = variant.knobs.at("ALGORITHM") == kConvBlockedDepthwise;
+        text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n", block,
+                            !format_of_input(problem, 0).empty());
+        return text + emit_finish_block(problem, block) +
+               std::string(embedded_source(depthwise ? "cpu/conv_blocked_depthwise.cpp" : "cpu/conv_blocked.cpp"));
+      }
     }
-    return text + fmt::format("constexpr bool TRANSPOSED = {};\n", is_transposed(problem)) +
+    return text + fmt::format("constexpr bool TRANSPOSED = {};\n", is_transposed_conv(problem)) +
            emit_element_access(problem, g) + std::string(embedded_source("cpu/conv_generic.cpp"));
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "starter_kernels/embedded_sources.h"
+#include "starter_kernels/formats.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -13,28 +14,12 @@ namespace {
 
 constexpr size_t kExtra = 2;  // in[0] is x, in[1] is w
 
-// The access with all dimensions after the first two made one, or nothing when no single stride walks them.
-std::optional<Access> fold_spatial(const Access& a) {
-  int64_t stride = 0, size = 1;
-  for (size_t i = a.shape.size(); i-- > 2;) {
-    if (a.shape[i] == 1) continue;
-    if (size == 1) stride = a.strides[i];
-    else if (a.strides[i] != stride * size) return std::nullopt;
-    size *= a.shape[i];
-  }
-  Access folded = a;
-  folded.shape = {a.shape[0], a.shape[1], size};
-  folded.strides = {a.strides[0], a.strides[1], stride};
-  return folded;
-}
-
-std::optional<Problem> fold_spatial(const Problem& problem) {
+std::optional<Problem> with_flat_pixels(const Problem& problem) {
   Problem folded = problem;
   for (std::vector<Access>* side : {&folded.in, &folded.out})
     for (size_t i = side == &folded.in ? kExtra : 0; i < side->size(); ++i) {
-      const std::optional<Access> access = fold_spatial((*side)[i]);
-      if (!access) return std::nullopt;
-      (*side)[i] = *access;
+      const Access access = (*side)[i];
+      if (!fold_spatial(access, &(*side)[i])) return std::nullopt;
     }
   return folded;
 }
@@ -53,10 +38,48 @@ std::vector<std::string> spatial_names(const std::vector<std::string>& three, in
 std::string emit_finish(const Problem& problem, const SlidingWindow& g) {
   const std::string head =
       "static inline float finish(float sum, const void* const* in, int64_t n, int64_t o, int64_t p) {\n";
-  if (const std::optional<Problem> folded = fold_spatial(problem))
+  if (const std::optional<Problem> folded = with_flat_pixels(problem))
     return epilogue_text(*folded) + head + "  return epilogue(sum, in, n, o, p);\n}\n\n";
   const auto names = spatial_names({"p / (OH * OW)", "p / OW % OH", "p % OW"}, g.spatial_rank);
-  return epilogue_text(problem) + head + fmt::format("  return epilogue(sum, in, n, o, {});\n}}\n\n", fmt::join(names, ", "));
+  return epilogue_text(problem) + head +
+         fmt::format("  return epilogue(sum, in, n, o, {});\n}}\n\n", fmt::join(names, ", "));
+}
+
+std::string emit_finish_block(const Problem& problem, int64_t block) {
+  Problem blocks = problem;
+  blocks.out[0] = as_blocks(problem.out[0], format_of_output(problem, 0), block);
+  for (size_t i = kExtra; i < problem.in.size(); ++i)
+    blocks.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
+  return epilogue_text(blocks) + R"(
+static inline __attribute__((always_inline)) void finish_block(const float* sums, float* to, const void* const* in, int64_t n,
+                                                               int64_t b, int64_t p) {
+  const int64_t real = O - b * BLOCK;  // channels of the last block that exist; the others are written as zero
+  if (O % BLOCK == 0 || real >= BLOCK) {
+#pragma omp simd
+    for (int64_t j = 0; j < BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);
+  } else {
+#pragma omp simd
+    for (int64_t j = 0; j < O % BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);
+    for (int64_t j = O % BLOCK; j < BLOCK; ++j) to[j] = 0;
+  }
+}
+
+)";
+}
+
+std::string emit_store_block(const Problem& problem, const SlidingWindow& g, int64_t block) {
+  const std::string head =
+      "static inline void store_block(const float* sums, float* out, const void* const* in, int64_t n, int64_t b, "
+      "int64_t p) {\n";
+  if (!format_of_output(problem, 0).empty())
+    return emit_finish_block(problem, block) + head +
+           fmt::format("  finish_block(sums, out + ((n * {} + b) * {} + p) * BLOCK, in, n, b, p);\n}}\n\n",
+                       (g.out_channels + block - 1) / block, g.out_pixels());
+  return emit_finish(problem, g) + head +
+         fmt::format(
+             "  for (int64_t o = b * BLOCK; o < (b + 1) * BLOCK && o < O; ++o)\n"
+             "    out[(n * O + o) * {0} + p] = finish(sums[o - b * BLOCK], in, n, o, p);\n}}\n\n",
+             g.out_pixels());
 }
 
 std::string emit_element_access(const Problem& problem, const SlidingWindow& g) {

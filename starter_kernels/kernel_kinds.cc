@@ -15,6 +15,7 @@ const std::vector<const KernelKind*>& kernel_kinds() {
       fused_mlp_kind(),
       conv_kind(),
       pool_kind(),
+      reorder_kind(),
       softmax_kind(),
       layernorm_kind(),
       rmsnorm_kind(),

@@ -16,6 +16,7 @@ const KernelKind* cross_entropy_kind();
 const KernelKind* rotary_embedding_kind();
 const KernelKind* reduce_kind();
 const KernelKind* pool_kind();
+const KernelKind* reorder_kind();  // storage formats: no node lowers to it
 const KernelKind* pointwise_kind();
 const KernelKind* movement_kind();
 const KernelKind* plain_kind();  // operators that no other kind computes: one readable loop nest an operator

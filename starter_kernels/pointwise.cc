@@ -7,6 +7,7 @@
 
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/example_graph.h"
+#include "starter_kernels/formats.h"
 #include "starter_kernels/index_space.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/pointwise.h"
@@ -118,7 +119,8 @@ class Pointwise final : public KernelKind {
     return w;
   }
 
-  SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
+  SearchSpace space(const Problem& logical, const MachineInfo& machine) const override {
+    const Problem problem = stored_in_blocks(logical);
     const int64_t n = numel(problem.out[0].shape);
     // About 1 ns an element and operation for 16 lanes at memory speed; a team of threads costs some microseconds.
     const bool small = problem.threads == 1 || static_cast<double>(n) * (flops_of(program_in(problem)) + 4) < 200e3;
@@ -133,7 +135,7 @@ class Pointwise final : public KernelKind {
   }
 
   std::string source(const Variant& variant) const override {
-    const Problem& problem = variant.problem;
+    const Problem problem = stored_in_blocks(variant.problem);
     const IndexSpace space = space_of(problem);
     const int64_t n = space.points();
     const int64_t cols = n == 0 ? 1 : space.dims.empty() ? 1 : space.dims.back();

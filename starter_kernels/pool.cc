@@ -1,17 +1,28 @@
-// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones). params: the window, "max" (else average),
-// "count_pad" (padding is part of an average), "global".
+// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones). params: the window, "max" (else
+// average), "count_pad" (padding is part of an average), "global"; in[0] and out[0] may be in channel blocks
+// (formats.h).
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "graph/op.h"
 #include "starter_kernels/conv_examples.h"
 #include "starter_kernels/embedded_sources.h"
+#include "starter_kernels/formats.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/pointwise.h"
 #include "starter_kernels/sliding_window.h"
 
 namespace amdahl {
 namespace {
+
+// Constants of the channel-blocked text; nothing for row-major operands.
+std::string blocks_of(const Problem& problem) {
+  const int64_t block = channel_block(format_of_input(problem, 0));
+  if (block == 0) return "";
+  return fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool OUT_BLOCKED = {};\n\n", block,
+                     !format_of_output(problem, 0).empty());
+}
 
 class Pool : public KernelKind {
  public:
@@ -27,10 +38,19 @@ class Pool : public KernelKind {
     return w;
   }
 
-  SearchSpace space(const Problem&, const MachineInfo&) const override { return {{}, [](const Knobs&) { return std::string(); }}; }
+  SearchSpace space(const Problem& problem, const MachineInfo&) const override {
+    const bool in = channel_block(format_of_input(problem, 0)) > 0,
+               out = channel_block(format_of_output(problem, 0)) > 0;
+    const bool global = problem.params.value("global", false);
+    const bool known =
+        in ? problem.in[0].dtype == DType::kF32 && problem.in[0].shape.size() == 4 && (out || global) : !out;
+    return {{}, [known](const Knobs&) { return std::string(known ? "" : "no text takes these formats"); }};
+  }
 
   std::string source(const Variant& variant) const override {
     const Problem& problem = variant.problem;
+    if (const std::string refusal = space(problem, this_machine()).refuse(variant.knobs); !refusal.empty())
+      throw Error(ExitCode::kInternal, "pool: " + refusal);
     const Json& params = problem.params;
     const DType dtype = problem.in[0].dtype;
     const bool wide = dtype == DType::kF64;
@@ -44,7 +64,9 @@ class Pool : public KernelKind {
                "constexpr bool IS_MAX = {}, COUNT_PAD = {}, GLOBAL = {};\nconstexpr ACC EMPTY = {};\n\n",
                SlidingWindow::of(problem).constants(), problem.threads, type, type, accumulator, is_max,
                params.value("count_pad", false), params.value("global", false), empty) +
-           std::string(embedded_source("cpu/pool.cpp"));
+           blocks_of(problem) +
+           std::string(
+               embedded_source(channel_block(format_of_input(problem, 0)) ? "cpu/pool_blocked.cpp" : "cpu/pool.cpp"));
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
@@ -56,7 +78,8 @@ class Pool : public KernelKind {
     const bool known_type = x.dtype == DType::kF32 || x.dtype == DType::kF64 || x.dtype == DType::kF16 ||
                             (max && (x.dtype == DType::kI8 || x.dtype == DType::kU8));
     if (!known_type || x.shape.size() < 3) return std::nullopt;
-    if (node.outputs.size() > 1 && node.outputs[1] != kNoValue) throw Refusal("the indices of MaxPool are not computed");
+    if (node.outputs.size() > 1 && node.outputs[1] != kNoValue)
+      throw Refusal("the indices of MaxPool are not computed");
     if (node.attr_int("storage_order", 0) != 0) throw Refusal("MaxPool with column-major storage_order");
     Lowering lowering;
     Problem& problem = lowering.variant.problem;
@@ -73,8 +96,11 @@ class Pool : public KernelKind {
     problem.out = {Access::dense(y.dtype, y_shape)};
     if (global) {
       const std::vector<int64_t> kernel(x_shape.begin() + 2, x_shape.end()), ones(kernel.size(), 1);
-      problem.params = {{"kernel", kernel}, {"strides", ones}, {"dilations", ones},
-                        {"pads", std::vector<int64_t>(2 * kernel.size(), 0)}, {"global", true}};
+      problem.params = {{"kernel", kernel},
+                        {"strides", ones},
+                        {"dilations", ones},
+                        {"pads", std::vector<int64_t>(2 * kernel.size(), 0)},
+                        {"global", true}};
     } else {
       problem.params = window_params(graph, node, node.attr_ints("kernel_shape"), false);
       if (node.attr_int("count_include_pad", 0) != 0) problem.params["count_pad"] = true;

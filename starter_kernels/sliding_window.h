@@ -25,10 +25,10 @@ struct SlidingWindow {
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t out_pixels() const { return out[0] * out[1] * out[2]; }
   int64_t in_pixels() const { return in[0] * in[1] * in[2]; }
-  bool empty() const;            // some size is zero
+  bool empty() const;  // some size is zero
   bool is_depthwise() const { return channels == groups && groups > 1 && spatial_rank <= 2; }
-  bool is_pointwise() const;     // 1x1, stride 1, no padding: a plain matrix product over pixels
-  bool is_3x3_stride1() const;   // two-dimensional, undilated
+  bool is_pointwise() const;    // 1x1, stride 1, no padding: a plain matrix product over pixels
+  bool is_3x3_stride1() const;  // two-dimensional, undilated
 
   // `constexpr int64_t N = …, C, O, G, ID, IH, IW, KD, …, OD, …, SD, …, DD, …, PAD_D, …, PAD_END_D, …;`
   std::string constants() const;

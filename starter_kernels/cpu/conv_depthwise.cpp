@@ -1,17 +1,18 @@
-// Depthwise convolution: every output channel reads one input channel, so there is nothing to reuse but the plane itself.
-// The plane is copied with its padding into L1/L2 scratch (prepare_plane), then taps are summed with pixels in lanes.
+// Depthwise convolution: every output channel reads one input channel, so there is nothing to reuse but the plane
+// itself. The plane is copied with its padding into L1/L2 scratch (prepare_plane), then taps are summed with pixels in
+// lanes.
 //
-// TR output rows are computed together: an input row that several of them read is loaded once (the loops are unrolled and
-// the loads are the same expression). At 3x3, stride 1 this is 3 (TR + 2) loads for 9 TR FMAs instead of 9 TR.
-// FLAT treats all output rows as one row of the padded width: lanes are full where OW is no multiple of VLEN (7, 14, 28),
-// at the price of a pass that takes the padding columns out.
+// TR output rows are computed together: an input row that several of them read is loaded once (the loops are unrolled
+// and the loads are the same expression). At 3x3, stride 1 this is 3 (TR + 2) loads for 9 TR FMAs instead of 9 TR. FLAT
+// treats all output rows as one row of the padded width: lanes are full where OW is no multiple of VLEN (7, 14, 28), at
+// the price of a pass that takes the padding columns out.
 
 typedef float vec __attribute__((vector_size(4 * VLEN), aligned(4), may_alias));
 
 static_assert(C == G && ID == 1 && OD == 1 && KD == 1);
 constexpr int64_t MULTIPLIER = O / G, TAPS = KH * KW, P = OH * OW;
 constexpr int64_t ROWS = FLAT ? 1 : (TR < OH ? TR : OH);
-constexpr int64_t COLUMNS = FLAT ? (OH - 1) * WQ + OW : OW;         // length of a (flat) row
+constexpr int64_t COLUMNS = FLAT ? (OH - 1) * WQ + OW : OW;  // length of a (flat) row
 constexpr int64_t UNROLL = NV < (COLUMNS + VLEN - 1) / VLEN ? NV : (COLUMNS + VLEN - 1) / VLEN;
 constexpr int64_t PLANE_SCRATCH = (CHANNEL + (UNROLL + 1) * VLEN + 15) / 16 * 16;
 constexpr int64_t SUMS = FLAT ? (COLUMNS + UNROLL * VLEN + 15) / 16 * 16 : 0;
@@ -41,7 +42,8 @@ static inline __attribute__((always_inline)) void sum_taps(const float* plane, c
 
 // R rows from oh on, all columns.
 template <int64_t R>
-static void rows(const float* plane, const float* w, float* out, const void* const* in, int64_t image, int64_t o, int64_t oh) {
+static void rows(const float* plane, const float* w, float* out, const void* const* in, int64_t image, int64_t o,
+                 int64_t oh) {
   for (int64_t ow = 0; ow < OW; ow += UNROLL * VLEN) {
     vec acc[R][UNROLL];
     sum_taps<R, UNROLL>(plane + oh * WQ + ow, w, acc);
@@ -62,8 +64,8 @@ static void rows(const float* plane, const float* w, float* out, const void* con
   }
 }
 
-static void plane_flat(const float* plane, const float* w, float* sums, float* out, const void* const* in, int64_t image,
-                       int64_t o) {
+static void plane_flat(const float* plane, const float* w, float* sums, float* out, const void* const* in,
+                       int64_t image, int64_t o) {
   for (int64_t j = 0; j < COLUMNS; j += UNROLL * VLEN) {
     vec acc[1][UNROLL];
     sum_taps<1, UNROLL>(plane + j, w, acc);
@@ -72,8 +74,7 @@ static void plane_flat(const float* plane, const float* w, float* sums, float* o
   }
   for (int64_t oh = 0; oh < OH; ++oh)
 #pragma omp simd
-    for (int64_t ow = 0; ow < OW; ++ow)
-      out[oh * OW + ow] = finish(sums[oh * WQ + ow], in, image, o, oh * OW + ow);
+    for (int64_t ow = 0; ow < OW; ++ow) out[oh * OW + ow] = finish(sums[oh * WQ + ow], in, image, o, oh * OW + ow);
 }
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {

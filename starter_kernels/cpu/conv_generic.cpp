@@ -1,5 +1,5 @@
-// Convolution, one output element at a time: any rank, dtype, grouping and dilation, and its transpose. The form that is
-// right before it is fast; f32 has others.
+// Convolution, one output element at a time: any rank, dtype, grouping and dilation, and its transpose. The form that
+// is right before it is fast; f32 has others.
 //
 // Transposed, output position o collects input i where o + PAD = i * S + k * D, and w is [C, O/G, taps].
 

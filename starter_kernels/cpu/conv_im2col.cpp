@@ -1,9 +1,11 @@
 // Convolution as a matrix product, out[o, p] = sum over k of w[o, k] * x[k, p], for every image and group. k runs over
-// (channel, tap), p over output pixels. The im2col matrix is never stored: panels of KC x NR of it are packed as needed.
+// (channel, tap), p over output pixels. The im2col matrix is never stored: panels of KC x NR of it are packed as
+// needed.
 //
-// Blocking (Goto): a packed panel B (KC x NR) stays in L1 while MR rows of w at a time stream past it; the KC columns of w
-// stay in L2 over the PANELS panels of a block. A tile holds MR * NV accumulators: 8 x 3 vectors leave room for three of B,
-// and each step of k loads 3 + 8 (broadcast) operands for 24 FMAs: the two FMA ports are the limit, not the two load ports.
+// Blocking (Goto): a packed panel B (KC x NR) stays in L1 while MR rows of w at a time stream past it; the KC columns
+// of w stay in L2 over the PANELS panels of a block. A tile holds MR * NV accumulators: 8 x 3 vectors leave room for
+// three of B, and each step of k loads 3 + 8 (broadcast) operands for 24 FMAs: the two FMA ports are the limit, not the
+// two load ports.
 
 typedef float vec __attribute__((vector_size(4 * VLEN), aligned(4), may_alias));
 
@@ -12,8 +14,9 @@ constexpr bool BY_CHANNELS = PARTITION == 1;
 constexpr int64_t NR = NV * VLEN, KB = KC < K ? KC : K;
 constexpr int64_t O_TILES = (OG + MR - 1) / MR, P_VECS = (P + VLEN - 1) / VLEN;
 // A 1x1 convolution without stride or padding reads x as it is: row k is channel k.
-constexpr bool POINTWISE = TAPS == 1 && SD * SH * SW == 1 && PAD_D + PAD_H + PAD_W == 0 && ID == OD && IH == OH && IW == OW;
-constexpr int64_t PREPARED = POINTWISE ? 0 : C * CHANNEL + VLEN;    // floats; a vector of slack for the last copy
+constexpr bool POINTWISE =
+    TAPS == 1 && SD * SH * SW == 1 && PAD_D + PAD_H + PAD_W == 0 && ID == OD && IH == OH && IW == OW;
+constexpr int64_t PREPARED = POINTWISE ? 0 : C * CHANNEL + VLEN;  // floats; a vector of slack for the last copy
 constexpr int64_t PARTIAL = KB < K ? PANELS * O_TILES * MR * NR : 0;
 constexpr int64_t PANEL = KB * NR + VLEN;
 constexpr int64_t THREAD_FLOATS = (PANEL + PARTIAL + 31) / 16 * 16;
@@ -85,8 +88,8 @@ static void pack_panel(const float* x, float* b, int64_t k0, int64_t kc, int64_t
 // One tile: ROWS channels by VECS vectors of pixels over kc steps. `first`: starts from zero, else from `partial`;
 // `last`: applies the epilogue and writes `n` pixels of out, else leaves the sums in `partial` ([MR][NR]).
 template <int ROWS, int VECS>
-static void tile(const float* w, const float* b, int64_t kc, float* partial, bool first, bool last, float* out, int64_t n,
-                 const void* const* in, int64_t image, int64_t o, int64_t p) {
+static void tile(const float* w, const float* b, int64_t kc, float* partial, bool first, bool last, float* out,
+                 int64_t n, const void* const* in, int64_t image, int64_t o, int64_t p) {
   vec acc[ROWS][VECS];
 #pragma GCC unroll 16
   for (int m = 0; m < ROWS; ++m)
@@ -154,8 +157,10 @@ static void block(const float* x, Weights w, float* out, int64_t v0, int64_t v1,
           const auto call = [&](auto kernel) {
             kernel(vecs, w.at(t, k0), b, kc, partial, k0 == 0, k0 + kc == K, out + t * MR * P + p, n, in, image, o, p);
           };
-          if (OG % MR != 0 && t == O_TILES - 1) call(tile_of<OG % MR ? OG % MR : MR>);
-          else call(tile_of<MR>);
+          if (OG % MR != 0 && t == O_TILES - 1)
+            call(tile_of < OG % MR ? OG % MR : MR >);
+          else
+            call(tile_of<MR>);
         }
       }
     }

@@ -1,13 +1,13 @@
 // Input planes with their padding made explicit, so that the loops over taps have neither branches nor masks.
 //
-// A plane of x (one channel, one depth) becomes PHASES_H * PHASES_W planes of HQ x WQ: padded row q * SH + ph and padded
-// column j * SW + pw land at [ph][pw][q][j]. A tap (kh, kw) of output (oh, ow) then reads, for any stride,
+// A plane of x (one channel, one depth) becomes PHASES_H * PHASES_W planes of HQ x WQ: padded row q * SH + ph and
+// padded column j * SW + pw land at [ph][pw][q][j]. A tap (kh, kw) of output (oh, ow) then reads, for any stride,
 //   plane[kh * DH % SH][kw * DW % SW] at (oh + kh * DH / SH) * WQ + ow + kw * DW / SW,
 // which is contiguous in ow, and contiguous in the flat pixel oh * WQ + ow as well.
 
 constexpr int64_t SPAN_D = (KD - 1) * DD + 1, SPAN_H = (KH - 1) * DH + 1, SPAN_W = (KW - 1) * DW + 1;
-constexpr int64_t DP = (OD - 1) * SD + SPAN_D;                       // padded depth
-constexpr int64_t PHASES_H = SPAN_H < SH ? SPAN_H : SH;              // phases that no tap reads are not made
+constexpr int64_t DP = (OD - 1) * SD + SPAN_D;           // padded depth
+constexpr int64_t PHASES_H = SPAN_H < SH ? SPAN_H : SH;  // phases that no tap reads are not made
 constexpr int64_t PHASES_W = SPAN_W < SW ? SPAN_W : SW;
 constexpr int64_t HQ = OH + (SPAN_H - 1) / SH, WQ = OW + (SPAN_W - 1) / SW;
 constexpr int64_t PHASE_SIZE = HQ * WQ, PLANE = PHASES_H * PHASES_W * PHASE_SIZE, CHANNEL = DP * PLANE;

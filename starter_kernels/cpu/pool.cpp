@@ -1,5 +1,5 @@
-// Pooling over windows: maximum, or average with or without the padding counted. Pixels of an output row are in lanes; the
-// columns whose window leaves the input on the left or right are done one by one.
+// Pooling over windows: maximum, or average with or without the padding counted. Pixels of an output row are in lanes;
+// the columns whose window leaves the input on the left or right are done one by one.
 
 extern "C" size_t amdahl_workspace_bytes(void) { return 0; }
 extern "C" size_t amdahl_packed_bytes(int) { return 0; }
@@ -15,7 +15,8 @@ static inline Taps taps_inside(int64_t at, int64_t kernel, int64_t dilation, int
   return {first, end < kernel ? end : kernel};
 }
 
-// How many taps an average divides by: with padding counted, those of the padded input, which a window of ceil_mode leaves.
+// How many taps an average divides by: with padding counted, those of the padded input, which a window of ceil_mode
+// leaves.
 static inline int64_t counted(int64_t at, int64_t kernel, int64_t dilation, int64_t size, int64_t pad_end) {
   if constexpr (COUNT_PAD) {
     const Taps t = taps_inside(at, kernel, dilation, size + pad_end);
@@ -27,19 +28,23 @@ static inline int64_t counted(int64_t at, int64_t kernel, int64_t dilation, int6
 }
 
 static inline ACC join(ACC a, ACC b) {
-  if constexpr (IS_MAX) return a > b || a != a ? a : b;  // NaN stays
-  else return a + b;
+  if constexpr (IS_MAX)
+    return a > b || a != a ? a : b;  // NaN stays
+  else
+    return a + b;
 }
 
 static inline OUT finish_window(ACC sum, int64_t count) {
-  if constexpr (IS_MAX) return (OUT)sum;
-  else return (OUT)(sum / (ACC)count);
+  if constexpr (IS_MAX)
+    return (OUT)sum;
+  else
+    return (OUT)(sum / (ACC)count);
 }
 
 // Output columns [from, to) of one row, all with the taps [kw.first, kw.end): from one to all columns of the row.
 template <bool ONE>
-static void columns(const T* x, OUT* row, Taps kd, Taps kh, Taps kw, int64_t count, int64_t id, int64_t ih, int64_t from,
-                    int64_t to) {
+static void columns(const T* x, OUT* row, Taps kd, Taps kh, Taps kw, int64_t count, int64_t id, int64_t ih,
+                    int64_t from, int64_t to) {
   constexpr int64_t BLOCK = ONE ? 1 : 64;
   for (int64_t at = from; at < to; at += BLOCK) {
     const int64_t n = ONE ? 1 : (to - at < BLOCK ? to - at : BLOCK);
@@ -96,7 +101,8 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void*) {
         OUT* row = to + (od * OH + oh) * OW;
         const auto edge = [&](int64_t ow) {
           const int64_t iw = ow * SW - PAD_W;
-          columns<true>(x, row, kd, kh, taps_inside(iw, KW, DW, IW), rows * counted(iw, KW, DW, IW, PAD_END_W), id, ih, ow, ow + 1);
+          columns<true>(x, row, kd, kh, taps_inside(iw, KW, DW, IW), rows * counted(iw, KW, DW, IW, PAD_END_W), id, ih,
+                        ow, ow + 1);
         };
         for (int64_t ow = 0; ow < LEFT; ++ow) edge(ow);
         columns<false>(x, row, kd, kh, {0, KW}, rows * KW, id, ih, LEFT, RIGHT);

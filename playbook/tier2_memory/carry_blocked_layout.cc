@@ -1,0 +1,248 @@
+// Channel blocks ("nchw16c") carried through a region of convolutions, poolings and pointwise steps: 16 channels are
+// the lanes of a vector whatever the width of a row, and a weight vector meets a broadcast of x. Row-major operands are
+// converted where the region begins and ends, and nowhere between.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "playbook/playbook.h"
+#include "starter_kernels/conv_algorithms.h"
+#include "starter_kernels/formats.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int64_t kBlock = 16;
+const std::string kFormat = "nchw16c";
+
+bool is_image(const Access& a) { return a.dtype == DType::kF32 && a.shape.size() == 4 && numel(a.shape) > 0; }
+
+// Padding channels stay zero: f(0, …, 0) = 0. True for sums, products and relu; anything else is not looked into.
+bool keeps_zero(const PointwiseProgram& program) {
+  static const std::set<std::string> known{"add", "sub", "mul", "relu", "neg", "abs", "identity"};
+  return std::all_of(program.ops.begin(), program.ops.end(),
+                     [](const PointwiseOp& op) { return known.count(op.op) > 0; });
+}
+
+enum class Read { kPlain, kBlocks, kNot };
+
+// How a step of the region reads an input beside a convolution's x and w: `access` is over the output's shape.
+Read read_beside(const RewriteContext& context, const Operand& operand, const Access& access, const Access& out) {
+  Access flat;
+  if (access.dtype != DType::kF32 || access.shape != out.shape || access.offset != 0 || !fold_spatial(access, &flat))
+    return Read::kNot;
+  if (context.graph.is_constant(operand.value)) {
+    // Read through its strides, also in the lanes of padding channels unless it has one element for all of them.
+    return out.shape[1] % kBlock == 0 || access.strides[1] == 0 ? Read::kPlain : Read::kNot;
+  }
+  const Shape& shape = context.graph.value(operand.value).shape;
+  const Shape one_pixel{out.shape[0], out.shape[1], 1, 1};
+  if (shape == out.shape && access.is_dense()) return Read::kBlocks;
+  const bool by_channel =
+      flat.strides[1] == 1 && flat.strides[2] == 0 && (shape[0] == 1 || flat.strides[0] == shape[1]);
+  if (shape == one_pixel && by_channel) return Read::kBlocks;
+  return Read::kNot;
+}
+
+// How each input of a step is read in the region, or nothing when the step cannot be part of one.
+std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const Step& step) {
+  const Problem& problem = step.variant.problem;
+  if (problem.params.contains("formats") || problem.out.size() != 1 || !is_image(problem.out[0])) return std::nullopt;
+  for (const Operand& o : step.inputs)
+    if (!o.format.empty()) return std::nullopt;
+  const Access& out = problem.out[0];
+  if (context.graph.value(step.outputs[0].value).shape != out.shape || !out.is_dense()) return std::nullopt;
+  std::vector<Read> reads(problem.in.size(), Read::kPlain);
+  size_t beside = 0;
+  if (problem.kind == "conv" || problem.kind == "pool") {
+    const Access& x = problem.in[0];
+    if (!is_image(x) || !x.is_dense() || context.graph.value(step.inputs[0].value).shape != x.shape)
+      return std::nullopt;
+    if (context.graph.is_constant(step.inputs[0].value)) return std::nullopt;
+    reads[0] = Read::kBlocks;
+    beside = problem.kind == "conv" ? 2 : 1;
+  } else if (problem.kind == "pointwise") {
+    if (out.shape[1] % kBlock != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>()))
+      return std::nullopt;
+  } else {
+    return std::nullopt;
+  }
+  for (size_t i = beside; i < reads.size(); ++i) {
+    reads[i] = read_beside(context, step.inputs[i], problem.in[i], out);
+    // The epilogue of a convolution never looks at padding channels: any constant will do.
+    Access flat;
+    if (reads[i] == Read::kNot && problem.kind == "conv" && context.graph.is_constant(step.inputs[i].value) &&
+        fold_spatial(problem.in[i], &flat))
+      reads[i] = Read::kPlain;
+    if (reads[i] == Read::kNot) return std::nullopt;
+  }
+  if (problem.kind == "conv") {
+    Problem blocked = problem;
+    set_formats(blocked, {kFormat}, {kFormat});
+    if (conv_algorithms(blocked).empty()) return std::nullopt;
+  }
+  return reads;
+}
+
+struct Region {
+  std::set<int> steps;
+  std::map<int, std::vector<Read>> reads;
+};
+
+// All steps that are reached from `anchor` through operands in channel blocks.
+Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads) {
+  Region region;
+  std::vector<int> open{anchor};
+  region.reads[anchor] = std::move(reads);
+  while (!open.empty()) {
+    const int s = open.back();
+    open.pop_back();
+    region.steps.insert(s);
+    const auto visit = [&](int neighbour, const Operand& through) {
+      if (region.reads.count(neighbour)) return;
+      const Step& step = context.plan.steps[static_cast<size_t>(neighbour)];
+      const auto found = reads_of(context, step);
+      if (!found) return;
+      bool carries = step.outputs[0] == through;
+      for (size_t i = 0; i < step.inputs.size(); ++i)
+        carries |= step.inputs[i] == through && (*found)[i] == Read::kBlocks;
+      if (!carries) return;
+      region.reads[neighbour] = *found;
+      open.push_back(neighbour);
+    };
+    const Step& step = context.plan.steps[static_cast<size_t>(s)];
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (region.reads[s][i] != Read::kBlocks) continue;
+      if (const auto writer = context.writer.find(step.inputs[i]); writer != context.writer.end())
+        visit(writer->second, step.inputs[i]);
+      for (int reader : context.readers.at(step.inputs[i])) visit(reader, step.inputs[i]);
+    }
+    if (const auto readers = context.readers.find(step.outputs[0]); readers != context.readers.end())
+      for (int reader : readers->second) visit(reader, step.outputs[0]);
+  }
+  return region;
+}
+
+class Builder {
+ public:
+  Builder(const RewriteContext& context, const Region& region) : context_(context), region_(region) {}
+
+  Match build() {
+    Match match;
+    match.window.steps.assign(region_.steps.begin(), region_.steps.end());
+    for (int s : region_.steps) add(s);
+    match.replacement = std::move(steps_);
+    return match;
+  }
+
+ private:
+  const Step& step(int s) const { return context_.plan.steps[static_cast<size_t>(s)]; }
+
+  bool read_in_blocks(int s, const Operand& operand) const {
+    const auto reads = region_.reads.find(s);
+    if (reads == region_.reads.end()) return false;
+    for (size_t i = 0; i < step(s).inputs.size(); ++i)
+      if (step(s).inputs[i] == operand && reads->second[i] != Read::kBlocks) return false;
+    return true;
+  }
+  bool wanted_plain(const Operand& operand) const {
+    if (context_.is_graph_output(operand)) return true;
+    const auto readers = context_.readers.find(operand);
+    if (readers == context_.readers.end()) return false;
+    return !std::all_of(readers->second.begin(), readers->second.end(),
+                        [&](int s) { return read_in_blocks(s, operand); });
+  }
+
+  void reorder(ValueId value, const std::string& from, const std::string& to) {
+    Step conversion;
+    conversion.inputs = {{value, from}};
+    conversion.outputs = {{value, to}};
+    Problem& problem = conversion.variant.problem;
+    problem.kind = "reorder";
+    problem.threads = context_.plan.threads;
+    problem.in = problem.out = {Access::dense(DType::kF32, context_.graph.value(value).shape)};
+    set_formats(problem, {from}, {to});
+    conversion.variant.knobs = kernel_kind("reorder").space(problem, context_.machine).starters();
+    steps_.push_back(std::move(conversion));
+  }
+
+  // The image that a model begins with has too few channels for a block: its convolution reads it as it is.
+  bool reads_plain_image(int s, size_t input) const {
+    const Problem& problem = step(s).variant.problem;
+    return input == 0 && problem.kind == "conv" && problem.in[0].shape[1] < kBlock &&
+           problem.params.value("group", int64_t{1}) == 1 && !in_blocks_.count(step(s).inputs[0].value);
+  }
+
+  void add(int s) {
+    Step changed = step(s);
+    Problem& problem = changed.variant.problem;
+    std::vector<std::string> formats(problem.in.size());
+    for (size_t i = 0; i < problem.in.size(); ++i) {
+      if (region_.reads.at(s)[i] != Read::kBlocks || reads_plain_image(s, i)) continue;
+      const ValueId value = changed.inputs[i].value;
+      if (in_blocks_.insert(value).second) reorder(value, "", kFormat);
+      formats[i] = changed.inputs[i].format = kFormat;
+    }
+    const Operand plain = changed.outputs[0];
+    // What a global pooling leaves is small: row-major at once if it is wanted so.
+    const bool to_plain = problem.params.value("global", false) && wanted_plain(plain);
+    if (!to_plain) {
+      changed.outputs[0].format = kFormat;
+      in_blocks_.insert(plain.value);
+    }
+    set_formats(problem, formats, {to_plain ? "" : kFormat});
+    changed.variant.source_override.clear();
+    changed.variant.knobs = kernel_kind(problem.kind).space(problem, context_.machine).starters();
+    steps_.push_back(std::move(changed));
+    if (!to_plain && wanted_plain(plain)) reorder(plain.value, kFormat, "");
+  }
+
+  const RewriteContext& context_;
+  const Region& region_;
+  std::vector<Step> steps_;
+  std::set<ValueId> in_blocks_;
+};
+
+class CarryBlockedLayout final : public Rewrite {
+ public:
+  int tier() const override { return 2; }
+  std::string_view name() const override { return "carry_blocked_layout"; }
+  std::string_view target() const override { return "conv, with pool and pointwise around it"; }
+  std::string_view precondition() const override {
+    return "f32 convolutions with constant weights; starts at the region's first convolution";
+  }
+  bool structural() const override { return true; }
+
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
+    if (step.variant.problem.kind != "conv") return refuse(refusal, "not a convolution");
+    const auto reads = reads_of(context, step);
+    if (!reads)
+      return refuse(refusal,
+                    "already in channel blocks, or not a two-dimensional f32 convolution with constant weights");
+    const Region region = grow(context, anchor, *reads);
+    for (int s : region.steps) {
+      if (context.plan.steps[static_cast<size_t>(s)].variant.problem.kind != "conv") continue;
+      if (s < anchor) return refuse(refusal, fmt::format("belongs to the region of step {}", s));
+      break;
+    }
+    return Builder(context, region).build();
+  }
+
+ private:
+  static std::nullopt_t refuse(std::string* refusal, std::string reason) {
+    if (refusal) *refusal = std::move(reason);
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+const Rewrite* carry_blocked_layout() {
+  static const CarryBlockedLayout rewrite;
+  return &rewrite;
+}
+
+}  // namespace amdahl

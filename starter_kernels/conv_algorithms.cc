@@ -1,0 +1,232 @@
+#include "starter_kernels/conv_algorithms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "starter_kernels/formats.h"
+
+namespace amdahl {
+namespace {
+
+constexpr const char* kAlgorithmMeaning =
+    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise";
+
+bool is_dense_f32(const Problem& problem) {
+  const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
+  return good(problem.in[0]) && good(problem.in[1]) && good(problem.out[0]);
+}
+
+struct VectorUnit {
+  std::vector<int64_t> widths;  // floats
+  int64_t registers;
+};
+VectorUnit vector_unit(const MachineInfo& machine) {
+  if (machine.has("avx512f")) return {{8, 16}, 32};
+  return {{8}, 16};
+}
+
+std::vector<int64_t> sorted(std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+// The largest of `values` that `fits`, else the first.
+template <typename Fits>
+int64_t largest(const std::vector<int64_t>& values, Fits fits) {
+  int64_t best = values.front();
+  for (int64_t v : values)
+    if (fits(v)) best = v;
+  return best;
+}
+
+bool tile_fits(int64_t px, int64_t ocv, int64_t registers) { return px * ocv + ocv + (ocv > 1) <= registers; }
+
+// The knobs of Winograd's form, left out of `space` where it has one of that name already (shared with another form).
+// F(4x4, 3x3) rounds more than a direct sum and is only there for a problem that declares it.
+void add_winograd_knobs(SearchSpace& space, const Problem& problem, const SlidingWindow& g, int64_t registers) {
+  const bool f43 = problem.params.value("declared", "") == "winograd_f43";
+  const int64_t tiles = (g.out[1] + 1) / 2 * ((g.out[2] + 1) / 2);
+  std::vector<Knob> knobs{
+      {"WINO_M", f43 ? std::vector<int64_t>{2, 4} : std::vector<int64_t>{2}, f43 ? 4 : 2,
+       "Winograd: outputs of a tile along each side"},
+      {"TB", {7, 14, 28, 56}, tiles > 56 ? 28 : 14, "Winograd: tiles that pass through all three stages together"},
+      {"PX",
+       {1, 2, 4, 6, 7, 8, 12, 13, 14, 16, 24, 28},
+       registers == 32 ? 14 : 12,
+       "pixels (or tiles) broadcast against OCV blocks"},
+      {"OCV", {1, 2, 3, 4}, registers == 32 ? 2 : 1, "blocks of output channels a tile"},
+      {"UNROLL", {1, 2, 4, 8, 16}, 2, "input channels unrolled"},
+  };
+  for (Knob& knob : knobs)
+    if (!space.find(knob.name)) space.knobs.push_back(std::move(knob));
+}
+
+SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
+  const VectorUnit unit = vector_unit(machine);
+  const bool wide = unit.registers == 32;
+  const int64_t vlen = unit.widths.back(), mr = wide ? 8 : 6, nv = wide ? 3 : 2;
+  const int64_t pixel_vectors = g.groups * ((g.out_pixels() + vlen - 1) / vlen);
+  const std::vector<int64_t> kcs{64, 128, 192, 256, 384, 512, 1024}, panels{1, 2, 4, 8, 16};
+  const int64_t og = g.out_channels / g.groups;
+  SearchSpace space;
+  space.knobs = {
+      {"ALGORITHM", sorted(conv_algorithms(problem)), kConvIm2col, kAlgorithmMeaning},
+      {"VLEN", unit.widths, vlen, "floats a vector"},
+      {"MR", wide ? std::vector<int64_t>{4, 6, 8, 12, 14} : std::vector<int64_t>{2, 4, 6}, mr,
+       "output channels a tile"},
+      {"NV", wide ? std::vector<int64_t>{1, 2, 3, 4} : std::vector<int64_t>{1, 2}, nv, "pixel vectors a tile"},
+      {"KC", kcs, largest(kcs, [&](int64_t kc) { return kc * nv * vlen * 4 <= machine.l1d_bytes * 3 / 4; }),
+       "rows of the im2col matrix in a packed panel"},
+      {"PANELS", panels, largest(panels, [&](int64_t p) { return p * nv * vlen * og * 4 <= machine.l2_bytes / 2; }),
+       "pixel panels that share one pass over KC columns of w"},
+      {"PARTITION", {0, 1}, pixel_vectors < 8 * problem.threads, "threads share 0: pixels, 1: output channels"},
+      {"PREFETCH", {0, 8, 16, 32}, 0, "steps of k by which packed weights are prefetched"},
+  };
+  if (problem.in[1].constant) space.knobs.push_back({"PACK_W", {0, 1}, 1, "weights in tile order, packed at load"});
+  if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant)
+    add_winograd_knobs(space, problem, g, unit.registers);
+  space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
+    if (k.at("ALGORITHM") == kConvWinograd)
+      return tile_fits(k.at("PX"), k.at("OCV"), registers) ? "" : "PX x OCV accumulators do not fit the registers";
+    const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1;
+    if (need > registers)
+      return fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);
+    return "";
+  };
+  return space;
+}
+
+SearchSpace depthwise_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
+  const VectorUnit unit = vector_unit(machine);
+  const int64_t vlen = unit.widths.back();
+  // Lanes that do no work in the last vector of a row make the flat form worth its extra pass.
+  const bool ragged = g.out[2] % vlen != 0 && g.out[2] < 4 * vlen;
+  SearchSpace space;
+  space.knobs = {
+      {"ALGORITHM", conv_algorithms(problem), kConvDepthwise, kAlgorithmMeaning},
+      {"VLEN", unit.widths, vlen, "floats a vector"},
+      {"NV", {1, 2, 4}, ragged ? 4 : 1, "vectors of a row summed together"},
+      {"TR", {1, 2, 3, 4}, ragged ? 1 : 4, "output rows that share the input rows they load"},
+      {"FLAT", {0, 1}, ragged, "1: all output rows as one row of the padded width"},
+  };
+  space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
+    if (k.at("FLAT") && k.at("TR") > 1) return "FLAT has one row: TR must be 1";
+    const int64_t need = k.at("TR") * k.at("NV") + k.at("NV") + 1;
+    if (need > registers)
+      return fmt::format("{} accumulators need {} vector registers of {}", k.at("TR") * k.at("NV"), need, registers);
+    return "";
+  };
+  return space;
+}
+
+// Cycles a step of k over all tiles: two FMAs or two loads a cycle, and an FMA takes four. Half a cycle a tile stands
+// for what every tile costs beside, so that of equal tilings the one with fewest tiles wins.
+double blocked_cycles(int64_t columns, int64_t blocks, int64_t px, int64_t ocv) {
+  const auto tile = [](int64_t p, int64_t v) {
+    if (p == 0 || v == 0) return 0.0;
+    return std::max({static_cast<double>(p * v) / 2, static_cast<double>(p + v) / 2, 4.0}) + 0.5;
+  };
+  const auto row = [&](int64_t v) { return static_cast<double>(columns / px) * tile(px, v) + tile(columns % px, v); };
+  return static_cast<double>(blocks / ocv) * row(ocv) + row(blocks % ocv);
+}
+
+SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
+  const int64_t registers = vector_unit(machine).registers;
+  const int64_t block = channel_block(format_of_output(problem, 0));
+  const int64_t blocks = (g.out_channels / g.groups + block - 1) / block;
+  const int64_t columns = g.is_pointwise() ? g.out_pixels() : g.out[2];
+  const std::vector<int64_t> pxs{1, 2, 4, 6, 7, 8, 12, 13, 14, 16, 24, 28}, ocvs{1, 2, 3, 4};
+  const auto fits = [registers](int64_t px, int64_t ocv) { return tile_fits(px, ocv, registers); };
+  int64_t px = 1, ocv = 1;
+  for (int64_t v : ocvs)
+    for (int64_t p : pxs)
+      if (fits(p, v) && blocked_cycles(columns, blocks, p, v) < blocked_cycles(columns, blocks, px, ocv))
+        px = p, ocv = v;
+  // Fewer tiles of pixels than the threads can share evenly: share the channels instead.
+  const int64_t tiles = g.n * (g.is_pointwise() ? 1 : g.out[1]) * ((columns + px - 1) / px);
+  const int64_t weight_bytes = 4 * g.channels / g.groups * g.taps() * g.out_channels;
+  // A tile's weights come from L2 unless few enough of them are used over and over; sums in between then go through
+  // out.
+  const std::vector<int64_t> kcbs{1, 2, 4, 8, 16, 1024};
+  const int64_t bytes_a_block = 4 * block * g.taps() * ocv * block,
+                in_blocks = (g.channels / g.groups + block - 1) / block;
+  const int64_t kcb = in_blocks * bytes_a_block <= machine.l2_bytes / 8
+                          ? 1024
+                          : largest(kcbs, [&](int64_t k) { return k * bytes_a_block <= machine.l1d_bytes * 4 / 3; });
+  SearchSpace space;
+  space.knobs = {
+      {"ALGORITHM", sorted(conv_algorithms(problem)), kConvBlocked, kAlgorithmMeaning},
+      {"PX", pxs, px, "pixels a tile"},
+      {"OCV", ocvs, ocv, "blocks of output channels a tile"},
+      {"KCB", kcbs, kcb, "blocks of input channels summed before the next tile; 1024: all"},
+      {"WEIGHTS_INNER",
+       {0, 1},
+       weight_bytes < machine.l2_bytes / 2,
+       "1: weights pass by each tile of pixels, 0: pixels by each tile of weights"},
+      {"PARTITION", {0, 1}, tiles < 16 * problem.threads, "threads share 0: pixels, 1: output channels"},
+      {"UNROLL", {1, 2, 4, 8, 16}, 2, "input channels unrolled"},
+  };
+  if (conv_algorithms(problem).size() > 1) add_winograd_knobs(space, problem, g, registers);
+  space.refuse = [fits](const Knobs& k) -> std::string {
+    if (!fits(k.at("PX"), k.at("OCV")))
+      return fmt::format("{}x{} accumulators do not fit the registers", k.at("PX"), k.at("OCV"));
+    return "";
+  };
+  return space;
+}
+
+SearchSpace blocked_depthwise_space(const SlidingWindow& g) {
+  int64_t px = 4;  // the width whose last tile is fullest
+  const std::vector<int64_t> pxs{1, 2, 4, 6, 7, 8, 12, 14};
+  const int64_t inside = std::max<int64_t>(1, g.out[2] - (g.pad[2] > 0) - (g.pad_end[2] > 0));
+  const auto runs = [&](int64_t p) { return inside / p + inside % p; };
+  for (int64_t p : pxs)
+    if (runs(p) < runs(px)) px = p;
+  return {{{"ALGORITHM", {kConvBlockedDepthwise}, kConvBlockedDepthwise, kAlgorithmMeaning},
+           {"PX", pxs, px, "pixels of a row summed together"}},
+          [](const Knobs&) { return std::string(); }};
+}
+
+}  // namespace
+
+bool is_transposed_conv(const Problem& problem) { return problem.params.value("transposed", false); }
+
+std::vector<int64_t> conv_algorithms(const Problem& problem) {
+  const SlidingWindow g = SlidingWindow::of(problem);
+  const bool from_blocks = !format_of_input(problem, 0).empty();
+  if (const int64_t block = channel_block(format_of_output(problem, 0)); block > 0 || from_blocks) {
+    if (block == 0 || is_transposed_conv(problem) || !is_dense_f32(problem) || g.empty() || !problem.in[1].constant ||
+        g.spatial_rank != 2)
+      return {};
+    if (g.is_depthwise() && from_blocks && g.out_channels == g.channels) return {kConvBlockedDepthwise};
+    const bool whole_groups = g.channels / g.groups % block == 0 && g.out_channels / g.groups % block == 0;
+    if (g.groups == 1 && from_blocks && g.is_3x3_stride1()) return {kConvBlocked, kConvWinograd};
+    if (g.groups == 1 || (whole_groups && from_blocks)) return {kConvBlocked};
+    return {};
+  }
+  if (is_transposed_conv(problem) || !is_dense_f32(problem) || g.empty()) return {kConvGeneric};
+  if (g.is_depthwise()) return {kConvDepthwise};
+  if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) return {kConvIm2col, kConvDirect, kConvWinograd};
+  if (g.taps() > 1) return {kConvIm2col, kConvDirect};
+  return {kConvIm2col};
+}
+
+SearchSpace conv_space(const Problem& problem, const MachineInfo& machine) {
+  const SlidingWindow g = SlidingWindow::of(problem);
+  const std::vector<int64_t> algorithms = conv_algorithms(problem);
+  if (algorithms.empty()) return {{}, [](const Knobs&) { return std::string("no text takes these formats"); }};
+  switch (algorithms.front()) {
+    case kConvIm2col:
+      return im2col_space(problem, g, machine);
+    case kConvDepthwise:
+      return depthwise_space(problem, g, machine);
+    case kConvBlocked:
+      return blocked_space(problem, g, machine);
+    case kConvBlockedDepthwise:
+      return blocked_depthwise_space(g);
+  }
+  return {{{"ALGORITHM", {kConvGeneric}, kConvGeneric, kAlgorithmMeaning}}, [](const Knobs&) { return std::string(); }};
+}
+
+}  // namespace amdahl

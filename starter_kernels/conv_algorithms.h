@@ -1,0 +1,30 @@
+#pragma once
+// Which texts can compute a convolution, and how each can be varied.
+
+#include <vector>
+
+#include "base/machine.h"
+#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/sliding_window.h"
+
+namespace amdahl {
+
+// Values of the knob ALGORITHM. Stored in sessions: append only.
+enum ConvAlgorithm : int64_t {
+  kConvGeneric = 0,           // any dtype, rank and strides; transposed
+  kConvIm2col = 1,            // f32: implicit matrix product over row-major operands
+  kConvDirect = 2,            // f32, vectors of pixels loaded where they lie
+  kConvDepthwise = 3,         // f32, one input channel an output channel
+  kConvWinograd = 4,          // f32, 3x3 with stride 1, constant weights; any formats
+  kConvBlocked = 5,           // f32, output (and input, unless it is the first layer) in channel blocks
+  kConvBlockedDepthwise = 6,  // the same, depthwise
+};
+
+bool is_transposed_conv(const Problem& problem);
+
+// Those that compute this problem, the starter first. Empty: formats that no text takes.
+std::vector<int64_t> conv_algorithms(const Problem& problem);
+
+SearchSpace conv_space(const Problem& problem, const MachineInfo& machine);
+
+}  // namespace amdahl

@@ -1,0 +1,178 @@
+// Convolution into channel-blocked storage, [O/16][OH][OW][16]: 16 output channels are the lanes of a vector, so that
+// rows of any width fill them, and a broadcast of one input element meets OCV vectors of weights.
+//
+// A tile is PX pixels of a row by OCV blocks of channels: 14 x 2 accumulators take 2 + 14 loads for 28 FMAs a step,
+// which two load ports and two FMA ports do in 14 cycles. The input may be blocked too or row-major (the first layer's
+// image). Weights are packed at load as [group of OCV blocks][block of input channels][tap][channel][OCV][16]: read in
+// order.
+
+typedef float vec __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias));
+
+constexpr int64_t CG = C / G, OG = O / G, TAPS = KH * KW;
+constexpr int64_t OB = (OG + BLOCK - 1) / BLOCK, CB = (CG + BLOCK - 1) / BLOCK;  // blocks of one group
+constexpr int64_t SPAN_H = (KH - 1) * DH + 1, SPAN_W = (KW - 1) * DW + 1;
+constexpr int64_t HP = (OH - 1) * SH + SPAN_H,
+                  WP = (OW - 1) * SW + SPAN_W;                         // the part of the padded input that is read
+constexpr bool PADDED = PAD_H > 0 || PAD_W > 0 || HP > IH || WP > IW;  // then a padded copy is made
+constexpr bool FLAT = TAPS == 1 && SH == 1 && SW == 1 && !PADDED;      // 1x1: all rows are one row
+constexpr int64_t ROWS = FLAT ? 1 : OH, COLUMNS = FLAT ? OH * OW : OW;
+constexpr int64_t P = OH * OW;
+// Distances in the (padded) input between channels of a block, columns, rows and blocks.
+constexpr int64_t H_MEM = PADDED ? HP : IH, W_MEM = PADDED ? WP : IW;
+constexpr int64_t X_C = IN_BLOCKED ? 1 : H_MEM * W_MEM, X_W = IN_BLOCKED ? BLOCK : 1, X_H = W_MEM * X_W;
+constexpr int64_t X_B = BLOCK * H_MEM * W_MEM;
+constexpr int64_t X_PLANES = IN_BLOCKED ? (C + BLOCK - 1) / BLOCK : C, X_PLANE = IN_BLOCKED ? X_B : H_MEM * W_MEM;
+constexpr int64_t TILE_PX = PX < COLUMNS ? PX : COLUMNS, TAIL_PX = COLUMNS % TILE_PX;
+constexpr int64_t TILE_OB = OCV < OB ? OCV : OB, TAIL_OB = OB % TILE_OB;
+constexpr int64_t GROUPS_OF_BLOCKS = (OB + TILE_OB - 1) / TILE_OB, TILES = (COLUMNS + TILE_PX - 1) / TILE_PX;
+constexpr int64_t WEIGHTS = OB * BLOCK * CG * TAPS;  // packed floats of one group of the convolution
+constexpr int64_t CHUNK = KCB < CB ? KCB : CB;
+
+extern "C" size_t amdahl_workspace_bytes(void) { return PADDED ? 4 * X_PLANES * X_PLANE : 0; }
+extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * G * WEIGHTS : 0; }
+
+static constexpr int64_t channels_of(int64_t cb) { return CG - cb * BLOCK < BLOCK ? CG - cb * BLOCK : BLOCK; }
+
+extern "C" void amdahl_pack(int, const void* raw, void* packed) {
+  const float* w = static_cast<const float*>(raw);
+  float* to = static_cast<float*>(packed);
+  for (int64_t g = 0; g < G; ++g)
+    for (int64_t first = 0; first < OB; first += TILE_OB)
+      for (int64_t cb = 0; cb < CB; ++cb)
+        for (int64_t tap = 0; tap < TAPS; ++tap)
+          for (int64_t c = cb * BLOCK; c < cb * BLOCK + channels_of(cb); ++c)
+            for (int64_t o = first * BLOCK; o < (first + TILE_OB) * BLOCK && o < OB * BLOCK; ++o)
+              *to++ = o < OG ? w[((g * OG + o) * CG + c) * TAPS + tap] : 0.0f;
+}
+
+// One plane of a padded copy: zero around the input's pixels.
+static void pad_plane(const float* from, float* to) {
+  constexpr int64_t LINE = WP * X_W, LEFT = (PAD_W < WP ? PAD_W : WP) * X_W;
+  constexpr int64_t INSIDE = (IW < WP - LEFT / X_W ? IW : WP - LEFT / X_W) * X_W;
+  for (int64_t h = 0; h < HP; ++h, to += LINE) {
+    const int64_t ih = h - PAD_H;
+    const bool inside = ih >= 0 && ih < IH;
+    for (int64_t i = 0; i < (inside ? LEFT : LINE); ++i) to[i] = 0;
+    if (!inside) continue;
+    for (int64_t i = 0; i < INSIDE; ++i) to[LEFT + i] = from[ih * IW * X_W + i];
+    for (int64_t i = LEFT + INSIDE; i < LINE; ++i) to[i] = 0;
+  }
+}
+
+// Adds CI input channels of one tap.
+template <int V, int PIXELS, int64_t CI>
+static inline __attribute__((always_inline)) void add_tap(const float* x, const float*& w, vec (&acc)[V][PIXELS]) {
+#pragma GCC unroll UNROLL
+  for (int64_t c = 0; c < CI; ++c) {
+    vec row[V];
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) row[v] = *(const vec*)(w + v * BLOCK);
+    w += V * BLOCK;
+#pragma GCC unroll 32
+    for (int p = 0; p < PIXELS; ++p)
+#pragma GCC unroll 8
+      for (int v = 0; v < V; ++v) acc[v][p] += row[v] * x[c * X_C + p * SW * X_W];
+  }
+}
+
+// V blocks of output channels from ob, PIXELS pixels from p; input blocks [cb0, cb1). Sums of earlier blocks are in
+// out.
+template <int V, int PIXELS>
+static void tile(const float* x, const float* w, int64_t cb0, int64_t cb1, float* out, const void* const* in,
+                 int64_t image, int64_t ob, int64_t p) {
+  vec acc[V][PIXELS];
+#pragma GCC unroll 8
+  for (int v = 0; v < V; ++v)
+#pragma GCC unroll 32
+    for (int i = 0; i < PIXELS; ++i)
+      acc[v][i] = CHUNK < CB && cb0 > 0 ? *(const vec*)(out + (v * P + i) * BLOCK) : vec{};
+  w += cb0 * BLOCK * TAPS * V * BLOCK;
+  for (int64_t cb = cb0; cb < cb1; ++cb)
+    for (int64_t kh = 0; kh < KH; ++kh)
+      for (int64_t kw = 0; kw < KW; ++kw) {
+        const float* tap = x + cb * X_B + kh * DH * X_H + kw * DW * X_W;
+        if (CG % BLOCK != 0 && cb == CB - 1)
+          add_tap<V, PIXELS, CG % BLOCK ? CG % BLOCK : BLOCK>(tap, w, acc);
+        else
+          add_tap<V, PIXELS, BLOCK>(tap, w, acc);
+      }
+  if (CHUNK < CB && cb1 < CB) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v)
+#pragma GCC unroll 32
+      for (int i = 0; i < PIXELS; ++i) *(vec*)(out + (v * P + i) * BLOCK) = acc[v][i];
+    return;
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < V; ++v)
+#pragma GCC unroll 32
+    for (int i = 0; i < PIXELS; ++i) {
+      float sums[BLOCK];
+      *(vec*)sums = acc[v][i];
+      finish_block(sums, out + (v * P + i) * BLOCK, in, image, ob + v, p + i);
+    }
+}
+
+template <int V>
+static void tile_at(const float* x, const float* w, int64_t cb0, int64_t cb1, float* out, const void* const* in,
+                    int64_t image, int64_t g, int64_t first, int64_t unit) {
+  const int64_t row = unit / TILES, column = unit % TILES * TILE_PX, p = row * OW + column, ob = g * OB + first;
+  const float* from = x + g * CB * X_B + row * SH * X_H + column * SW * X_W;
+  float* to = out + (ob * P + p) * BLOCK;
+  if (TAIL_PX != 0 && column + TILE_PX > COLUMNS)
+    tile<V, TAIL_PX ? TAIL_PX : 1>(from, w, cb0, cb1, to, in, image, ob, p);
+  else
+    tile<V, TILE_PX>(from, w, cb0, cb1, to, in, image, ob, p);
+}
+
+// Units (tiles of pixels) [u0, u1) by groups of blocks [b0, b1) of the convolution's group g.
+static void region(const float* x, const float* w, float* out, const void* const* in, int64_t image, int64_t g,
+                   int64_t u0, int64_t u1, int64_t b0, int64_t b1) {
+  const auto one = [&](int64_t b, int64_t u, int64_t cb0, int64_t cb1) {
+    const float* weights = w + g * WEIGHTS + b * TILE_OB * BLOCK * CG * TAPS;
+    if (TAIL_OB != 0 && b == GROUPS_OF_BLOCKS - 1)
+      tile_at<TAIL_OB ? TAIL_OB : 1>(x, weights, cb0, cb1, out, in, image, g, b * TILE_OB, u);
+    else
+      tile_at<TILE_OB>(x, weights, cb0, cb1, out, in, image, g, b * TILE_OB, u);
+  };
+  for (int64_t cb0 = 0; cb0 < CB; cb0 += CHUNK) {
+    const int64_t cb1 = cb0 + CHUNK < CB ? cb0 + CHUNK : CB;
+    if constexpr (WEIGHTS_INNER) {  // the pixels stay in L1, weights come by
+      for (int64_t u = u0; u < u1; ++u)
+        for (int64_t b = b0; b < b1; ++b) one(b, u, cb0, cb1);
+    } else {
+      for (int64_t b = b0; b < b1; ++b)
+        for (int64_t u = u0; u < u1; ++u) one(b, u, cb0, cb1);
+    }
+  }
+}
+
+extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
+  constexpr int64_t IN_IMAGE = X_PLANES * IH * IW * X_W, OUT_IMAGE = G * OB * P * BLOCK, UNITS = ROWS * TILES;
+  const float* w = static_cast<const float*>(in[1]);
+  for (int64_t image = 0; image < N; ++image) {
+    const float* x = static_cast<const float*>(in[0]) + image * IN_IMAGE;
+    float* to = static_cast<float*>(out[0]) + image * OUT_IMAGE;
+#pragma omp parallel num_threads(THREADS)
+    {
+      const float* from = x;
+      if constexpr (PADDED) {
+        float* copy = static_cast<float*>(workspace);
+#pragma omp for schedule(static)
+        for (int64_t plane = 0; plane < X_PLANES; ++plane) pad_plane(x + plane * IH * IW * X_W, copy + plane * X_PLANE);
+        from = copy;
+      }
+      const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+      constexpr int64_t SHARED = PARTITION == 1 ? GROUPS_OF_BLOCKS : UNITS;
+      const int64_t begin = G * SHARED * me / threads, end = G * SHARED * (me + 1) / threads;
+      for (int64_t g = begin / SHARED; g * SHARED < end; ++g) {
+        const int64_t a = begin > g * SHARED ? begin - g * SHARED : 0,
+                      z = end < (g + 1) * SHARED ? end - g * SHARED : SHARED;
+        if constexpr (PARTITION == 1)
+          region(from, w, to, in, image, g, 0, UNITS, a, z);
+        else
+          region(from, w, to, in, image, g, a, z, 0, GROUPS_OF_BLOCKS);
+      }
+    }
+  }
+}
