@@ -4,8 +4,8 @@ namespace amdahl {
 
 const std::vector<const Command*>& commands() {
   static const std::vector<const Command*> list{
-      &kProfileCommand, &kStatusCommand, &kReportCommand,   &kRunCommand,
-      &kModelsCommand,  &kPlaybookCommand, &kDoctorCommand,
+      &kTuneCommand,   &kResumeCommand, &kProfileCommand, &kStatusCommand,   &kReportCommand, &kVerifyCommand,
+      &kReplayCommand, &kExportCommand, &kRunCommand,     &kModelsCommand,   &kPlaybookCommand, &kDoctorCommand,
   };
   return list;
 }

@@ -49,6 +49,7 @@ int run_amdahl(const std::vector<std::string>& arguments);
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kReportCommand, kRunCommand,
-    kStatusCommand;
+    kStatusCommand,
+    kTuneCommand, kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand;
 
 }  // namespace amdahl

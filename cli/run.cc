@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/open_session.h"
 #include "cli/prepare_model.h"
 #include "profiler/print_profile.h"
 
@@ -72,16 +73,29 @@ std::string file_name(const std::string& name) {
   return (out.empty() || out[0] == '.' ? "_" + out : out) + ".npy";
 }
 
+// A session brings its own model and its kept plan; a model runs its starter plan.
+std::pair<Graph, Plan> model_or_session(const po::variables_map& values, const GlobalOptions& global) {
+  const std::string word = required_word(values, "model", "MODEL or SESSION");
+  if (Session::is_session(word)) {
+    OpenSession open = open_session(word, Session::Access::kRead, global);
+    Plan plan = gated_plan(*open.session);
+    return {std::move(open.graph), std::move(plan)};
+  }
+  Graph graph = load_named_model(values, global);
+  Plan plan = starter_plan(graph, global.threads);
+  return {std::move(graph), std::move(plan)};
+}
+
 int run(const po::variables_map& values, const GlobalOptions& global) {
   if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder for the outputs");
   const std::filesystem::path folder = values["output"].as<std::string>();
-  const Graph graph = load_named_model(values, global);
+  const auto [graph, plan] = model_or_session(values, global);
   const std::vector<Tensor> inputs = read_inputs(graph, values);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error(ExitCode::kIo, fmt::format("cannot create {}: {}", folder.string(), error.message()));
 
-  PreparedModel model(graph, starter_plan(graph, global.threads), global);
+  PreparedModel model(graph, plan, global);
   for (size_t i = 0; i < inputs.size(); ++i) model.set_input(static_cast<int>(i), inputs[i]);
   double seconds = 0;
   for (double s : model.run_timed()) seconds += s;
@@ -103,7 +117,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kRunCommand{"run", "MODEL --input NAME=FILE ... -o DIR", "computes a model on given inputs",
+const Command kRunCommand{"run", "MODEL|SESSION --input NAME=FILE ... -o DIR", "computes a model on given inputs",
                           "Checks names, dtypes and shapes of the inputs first. Outputs are written as DIR/NAME.npy.",
                           declare, run};
 

@@ -21,6 +21,17 @@ Outcome outcome_from_name(std::string_view name) {
   throw Error(ExitCode::kSessionDamaged, "session holds an unknown outcome '" + std::string(name) + "'");
 }
 
+void to_json(Json& j, const Headline& h) {
+  j = Json{{"plan", h.plan}, {"gain", h.gain}, {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds}};
+}
+
+void from_json(const Json& j, Headline& h) {
+  j.at("plan").get_to(h.plan);
+  j.at("gain").get_to(h.gain);
+  j.at("starter_seconds").get_to(h.starter_seconds);
+  j.at("kept_seconds").get_to(h.kept_seconds);
+}
+
 void to_json(Json& j, const Gain& g) { j = Json{{"log", g.log}, {"lo", g.lo}, {"hi", g.hi}, {"pairs", g.pairs}}; }
 
 void from_json(const Json& j, Gain& g) {

@@ -95,6 +95,16 @@ struct ProfileRecord {
   std::vector<double> floor_seconds;   // by step: what its roofline allows at best
 };
 
+// What a session claims: the starter plan against the kept plan, measured as wholes in pairs of fresh processes after the
+// last keep. Never the product of the steps.
+struct Headline {
+  int64_t plan = 0;                    // the kept plan
+  Gain gain;                           // log(starter time / kept time)
+  double starter_seconds = 0, kept_seconds = 0;
+};
+
+void to_json(Json& j, const Headline& h);
+void from_json(const Json& j, Headline& h);
 void to_json(Json& j, const Gain& g);
 void from_json(const Json& j, Gain& g);
 void to_json(Json& j, const Experiment& e);

@@ -24,6 +24,7 @@ void MemoryStore::commit(const Commit& commit) {
   upsert(profiles_, commit.profiles);
   if (commit.options) options_ = *commit.options;
   if (commit.state) state_ = *commit.state;
+  if (commit.headline) headline_ = commit.headline;
 }
 
 std::vector<Experiment> MemoryStore::experiments() const { return rows_of(experiments_); }

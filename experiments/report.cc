@@ -66,6 +66,10 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
     out += fmt::format("{} faster, confirmed on the whole model in {} step{}: {} -> about {} a run\n", factor(gain), kept,
                        kept == 1 ? "" : "s", milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
 
+  if (const std::optional<Headline> h = store.headline())
+    out += fmt::format("headline: {} faster, starter {} -> kept {} a run, in {} pairs of fresh processes\n", factor(h->gain),
+                       milliseconds(h->starter_seconds), milliseconds(h->kept_seconds), h->gain.pairs);
+
   double seconds = 0;
   for (const Experiment& e : experiments) seconds += e.seconds.total();
   out += fmt::format("{} experiments in {}", experiments.size(), duration(seconds));
@@ -199,6 +203,7 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
   Json j = {{"identity", identity}, {"options", store.options()}, {"baseline_seconds", baseline_seconds(store)},
             {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
             {"outcomes", Json::object()}, {"left_to_win", Json::array()}};
+  if (const std::optional<Headline> h = store.headline()) j["headline"] = *h;
   for (const auto& [outcome, count] : outcomes_of(experiments)) j["outcomes"][std::string(name_of(outcome))] = count;
   for (const Experiment& e : experiments) {
     Json row = e;

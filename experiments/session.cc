@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+
+#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +122,7 @@ class Session::Tables {
     for (const ProfileRecord& row : commit.profiles) write("profiles", row.id, row);
     if (commit.options) write_meta("options", text_of(*commit.options));
     if (commit.state) write_meta("state", text_of(*commit.state));
+    if (commit.headline) write_meta("headline", text_of(*commit.headline));
     transaction.commit();
   }
 
@@ -218,6 +221,8 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
     all.profiles = read_documents<ProfileRecord>(database, "profiles");
     if (const std::string options = session->tables_->meta("options"); !options.empty()) all.options = Json::parse(options);
     if (const std::string state = session->tables_->meta("state"); !state.empty()) all.state = Json::parse(state);
+    if (const std::string headline = session->tables_->meta("headline"); !headline.empty())
+      all.headline = Json::parse(headline).get<Headline>();
     session->rows_.commit(all);
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::kSessionDamaged, fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune",
@@ -246,6 +251,13 @@ void Session::commit(const Commit& commit) {
 std::string Session::source(const std::string& variant_id) const {
   Statement select(tables_->database, "SELECT source FROM variants WHERE id = ?");
   return select.bind(1, variant_id).step() ? select.text(0) : "";
+}
+
+bool Session::is_session(const std::string& path) {
+  static constexpr char kMagic[] = "SQLite format 3";  // 16 bytes with the terminating zero
+  char head[sizeof kMagic] = {};
+  std::ifstream in(path, std::ios::binary);
+  return in.read(head, sizeof head) && std::memcmp(head, kMagic, sizeof kMagic) == 0;
 }
 
 }  // namespace amdahl

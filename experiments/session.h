@@ -44,6 +44,8 @@ class Session : public SessionStore {
   // version), kSessionBusy (kWrite while another process writes).
   static std::unique_ptr<Session> open(const std::string& path, Access access);
   ~Session() override;
+  // Whether the file at `path` is an SQLite database, as all sessions are (and no ONNX file is).
+  static bool is_session(const std::string& path);
 
   const SessionIdentity& identity() const { return identity_; }
   // Throws Error(kSessionMismatch) that says what differs and what to do.
@@ -56,6 +58,7 @@ class Session : public SessionStore {
   std::vector<ProfileRecord> profiles() const override { return rows_.profiles(); }
   Json options() const override { return rows_.options(); }
   Json state() const override { return rows_.state(); }
+  std::optional<Headline> headline() const override { return rows_.headline(); }
 
   // The text of a kernel that was tried; "" when the session has none of this id.
   std::string source(const std::string& variant_id) const;

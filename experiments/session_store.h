@@ -23,6 +23,7 @@ struct Commit {
   std::vector<ProfileRecord> profiles;
   std::optional<Json> options;   // of the run (tuner/tuner.h), written once at the start
   std::optional<Json> state;     // the loop's small rest: head and gated plan, pending wins, seconds spent
+  std::optional<Headline> headline;
 };
 
 class SessionStore {
@@ -37,6 +38,7 @@ class SessionStore {
   virtual std::vector<ProfileRecord> profiles() const = 0;
   virtual Json options() const = 0;  // null before the first commit
   virtual Json state() const = 0;    // null before the first commit
+  virtual std::optional<Headline> headline() const = 0;
 };
 
 class MemoryStore : public SessionStore {
@@ -48,6 +50,7 @@ class MemoryStore : public SessionStore {
   std::vector<ProfileRecord> profiles() const override;
   Json options() const override { return options_; }
   Json state() const override { return state_; }
+  std::optional<Headline> headline() const override { return headline_; }
 
  private:
   std::map<int64_t, Experiment> experiments_;
@@ -55,6 +58,7 @@ class MemoryStore : public SessionStore {
   std::map<int64_t, PlanRecord> plans_;
   std::map<int64_t, ProfileRecord> profiles_;
   Json options_, state_;
+  std::optional<Headline> headline_;
 };
 
 }  // namespace amdahl

@@ -1,0 +1,72 @@
+#include "cli/open_session.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/machine.h"
+#include "cli/progress.h"
+
+namespace amdahl {
+
+Json load_json(const LoadOptions& options) {
+  return {{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}};
+}
+
+LoadOptions load_options_of(const Json& j) {
+  LoadOptions options;
+  options.input_shapes = j.value("shape", std::map<std::string, Shape>{});
+  options.batch = j.value("batch", int64_t{0});
+  options.seq = j.value("seq", int64_t{0});
+  options.image = j.value("image", int64_t{0});
+  return options;
+}
+
+SessionIdentity identity_of(const std::string& model, const LoadOptions& options, const Graph& graph, const std::string& toolchain) {
+  SessionIdentity id;
+  id.model = model.rfind("builtin:", 0) == 0 ? model : std::filesystem::absolute(model).string();
+  id.model_fingerprint = fingerprint(graph);
+  id.machine = fmt::format("{}, {} cores", this_machine().cpu, this_machine().cores);
+  id.machine_fingerprint = this_machine().fingerprint();
+  id.load = load_json(options);
+  id.toolchain = toolchain;
+  id.created_at = std::time(nullptr);
+  return id;
+}
+
+std::string short_name(const std::string& model) {
+  if (model.rfind("builtin:", 0) == 0) return model.substr(8);
+  const std::filesystem::path path(model);
+  // Exporters call every file model.onnx; the folder says which.
+  const std::string stem = path.stem().string();
+  const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
+  return stem == "model" && !folder.empty() ? folder : stem;
+}
+
+BenchOptions bench_options(int threads, uint64_t seed) {
+  BenchOptions options;
+  options.worker.threads = threads;
+  options.worker.stop = &interrupt_flag();
+  options.seed = seed;
+  return options;
+}
+
+OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global) {
+  OpenSession open;
+  open.session = Session::open(path, access);
+  const SessionIdentity& id = open.session->identity();
+  {
+    Progress progress("loading " + id.model, global.progress());
+    progress.update(0, 0);
+    open.graph = load_model(id.model, load_options_of(id.load));
+  }
+  open.session->require_same(fingerprint(open.graph), this_machine().fingerprint());
+  if (open.session->options().is_object()) open.options = open.session->options().get<TuneOptions>();
+  else open.options.threads = global.threads;
+  return open;
+}
+
+}  // namespace amdahl

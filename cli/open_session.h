@@ -1,0 +1,34 @@
+#pragma once
+// A session with the model it belongs to, for the commands that go on with one.
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "experiments/session.h"
+#include "graph/onnx_load.h"
+#include "tuner/tuner.h"
+#include "tuner/window_bench.h"
+
+namespace amdahl {
+
+struct OpenSession {
+  std::unique_ptr<Session> session;
+  Graph graph;
+  TuneOptions options;  // of the run that made it
+};
+
+// Opens FILE, loads its model again and checks that model and machine are the same. Throws Error.
+OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global);
+
+// `load` as kept in SessionIdentity, and back.
+Json load_json(const LoadOptions& options);
+LoadOptions load_options_of(const Json& j);
+SessionIdentity identity_of(const std::string& model, const LoadOptions& options, const Graph& graph, const std::string& toolchain);
+
+// "gpt2" of "builtin:gpt2", "resnet" of "models/resnet.onnx".
+std::string short_name(const std::string& model);
+
+// What workers get: threads, the stop flag.
+BenchOptions bench_options(int threads, uint64_t seed);
+
+}  // namespace amdahl

@@ -1,0 +1,103 @@
+// amdahl replay FILE N: one experiment once more, from the session's record.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "cli/model_options.h"
+#include "cli/open_session.h"
+#include "cli/progress.h"
+#include "tuner/workbench.h"
+
+namespace amdahl {
+namespace {
+
+void declare(Options& options) {
+  options.word("session");
+  options.word("number");
+  options.named.add_options()                                                                            //
+      ("pairs", po::value<int>()->default_value(7)->value_name("N"), "pairs of fresh processes, 0 for none")  //
+      ("source", po::bool_switch(), "print the texts of the challenger's kernels and stop");
+}
+
+const Experiment& find(const std::vector<Experiment>& all, const std::string& text, const std::string& path) {
+  for (const Experiment& e : all)
+    if (fmt::format("{}", e.id) == text) return e;
+  throw Error(ExitCode::kUsage, fmt::format("{} has no experiment '{}': it holds 1 to {}; `amdahl report {}` lists them", path, text,
+                                            all.empty() ? 0 : all.back().id, path));
+}
+
+Plan plan_of(const Session& session, int64_t id) {
+  for (const PlanRecord& p : session.plans())
+    if (p.id == id) return p.plan.get<Plan>();
+  throw Error(ExitCode::kSessionDamaged, fmt::format("the session lacks plan {} that the experiment started from", id));
+}
+
+std::string source_of(const Variant& v) {
+  return v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override;
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  const std::string path = required_word(values, "session", "FILE, a session");
+  const std::string number = required_word(values, "number", "N, the number of an experiment");
+  const OpenSession open = open_session(path, Session::Access::kRead, global);
+  const std::vector<Experiment> all = open.session->experiments();
+  const Experiment& e = find(all, number, path);
+  const auto challenger = e.replacement.get<std::vector<Step>>();
+  if (values["source"].as<bool>()) {
+    for (const Step& s : challenger) fmt::print("{}\n", source_of(s.variant));
+    return 0;
+  }
+  const Plan plan = plan_of(*open.session, e.plan);
+  WindowTask task;
+  task.signature = e.signature;
+  task.io = io_of(open.graph, plan, {e.steps});
+  for (int s : e.steps) task.incumbent.push_back(plan.steps[static_cast<size_t>(s)]);
+  task.threads = open.options.threads;
+
+  Workbench bench(open.graph, bench_options(open.options.threads, open.options.seed), global.cache_dir);
+  Progress progress("replaying", global.progress());
+  progress.update(0, 0, "building");
+  const Built built = bench.build({challenger}).at(0);
+  fmt::print("experiment {}: {} on {}\nthen   {} at {}: {}\n", e.id, e.rewrite, e.window, name_of(e.outcome), e.stage, e.reason);
+  if (!built.ok) {
+    fmt::print("now    {}: {}\n", name_of(Outcome::kBuildFailed), built.message);
+    return 0;
+  }
+  if (const std::string why = bench.enter(task); !why.empty()) {
+    fmt::print("now    this window cannot be judged: {}\n", why);
+    return 0;
+  }
+  progress.update(0, 0, "validating");
+  const Screened screened = bench.screen(challenger, built);
+  if (screened.failure) {
+    fmt::print("now    {} at {}: {} (seed {})\n", name_of(screened.failure->outcome), screened.failure->stage, screened.failure->reason,
+               screened.failure->seed);
+    return 0;
+  }
+  Random random(e.seed);
+  std::vector<double> ratios;
+  for (int p = 0; p < values["pairs"].as<int>(); ++p) {
+    progress.update(p, values["pairs"].as<int>(), "pairs of fresh processes");
+    const Paired pair = bench.pair(challenger, built, random);
+    if (pair.failure) throw Error(ExitCode::kNotVerified, pair.failure->reason);
+    if (pair.pair.dropped.empty()) ratios.push_back(pair.pair.timing.log_ratio);
+  }
+  fmt::print("now    passes validation; race {:.3f}x", std::exp(screened.race.log_ratio));
+  if (ratios.empty()) {
+    fmt::print("\n");
+  } else {
+    const Gain g = estimate(ratios);
+    fmt::print(", {} pairs of fresh processes {:.3f}x [{:.3f}, {:.3f}]\n", g.pairs, std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command kReplayCommand{"replay", "FILE N [options]", "repeats one experiment of a session",
+                             "Builds, validates and times the challenger of experiment N against its incumbent again.", declare, run};
+
+}  // namespace amdahl

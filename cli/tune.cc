@@ -1,0 +1,152 @@
+// amdahl tune MODEL and amdahl resume FILE: the loop.
+
+#include "tuner/tuner.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "cli/live_view.h"
+#include "cli/model_options.h"
+#include "cli/open_session.h"
+#include "cli/progress.h"
+#include "experiments/report.h"
+#include "playbook/playbook.h"
+#include "tuner/headline.h"
+#include "tuner/workbench.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int kHeadlinePairs = 7;  // the fewest whose range is a 98% interval of the median
+
+void declare_budget(Options& options) {
+  options.named.add_options()                                                                                       //
+      ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, earlier runs of the session counted")  //
+      ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise");
+}
+
+void declare_tune(Options& options) {
+  declare_model(options);
+  declare_budget(options);
+  options.named.add_options()                                                                                           //
+      ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
+      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of everything random");
+}
+
+void declare_resume(Options& options) {
+  options.word("session");
+  declare_budget(options);
+}
+
+void set_budget(const po::variables_map& values, TuneOptions& options) {
+  options.seconds = 0;
+  options.experiments = 0;
+  if (values.count("minutes")) {
+    options.seconds = 60 * values["minutes"].as<double>();
+    if (!(options.seconds > 0)) throw Error(ExitCode::kUsage, "--minutes: give a number above 0");
+  }
+  if (values.count("experiments")) {
+    options.experiments = values["experiments"].as<int64_t>();
+    if (options.experiments < 1) throw Error(ExitCode::kUsage, "--experiments: give a number from 1 on");
+  }
+}
+
+std::string interval(const Gain& g) {
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
+}
+
+// The last lines: what was won, what was proven, what remains, what to type next.
+void print_end(const Session& session, const std::string& path, const TuneSummary& summary) {
+  fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
+  if (const auto h = session.headline())
+    fmt::print("won      {} over the starter plan: {:.2f} ms -> {:.2f} ms a run, {} pairs of fresh processes\n", interval(h->gain),
+               1e3 * h->starter_seconds, 1e3 * h->kept_seconds, h->gain.pairs);
+  else
+    fmt::print("won      nothing is confirmed on the whole model yet\n");
+  int64_t kept = 0;
+  for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
+  fmt::print("proven   {} of {} experiments kept, each by two tests on fresh processes and by the whole model\n", kept,
+             summary.status.experiments);
+  const std::vector<LeftToWin> left = left_to_win(session);
+  if (!left.empty())
+    fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
+               1e3 * (left[0].seconds - left[0].floor_seconds));
+  fmt::print("next     amdahl report {0} | amdahl verify {0} | amdahl export {0} --format cxx -o DIR{1}\n", path,
+             summary.end == TuneEnd::kConverged ? "" : fmt::format(" | amdahl resume {}", path));
+}
+
+int tune(OpenSession& open, const std::string& path, const GlobalOptions& global) {
+  Workbench bench(open.graph, bench_options(open.options.threads, open.options.seed), global.cache_dir);
+  TuneSummary summary;
+  {
+    LiveView view(global.progress());
+    Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag());
+    summary = tuner.run();
+    const Json state = open.session->state();
+    const bool won = std::any_of(open.session->ledger().begin(), open.session->ledger().end(), [](const LedgerEntry& e) { return e.kept; });
+    if (summary.end != TuneEnd::kStopped && won) {
+      view.on_note("measuring starter against kept plan");
+      try {
+        Random random(open.options.seed + open.session->experiments().size());
+        Commit commit;
+        commit.headline = measure_headline(bench, starter_plan(open.graph, open.options.threads), gated_plan(*open.session),
+                                           state.at("gated").get<int64_t>(), kHeadlinePairs, random);
+        open.session->commit(commit);
+      } catch (const Stopped&) {
+        summary.end = TuneEnd::kStopped;
+      }
+    }
+  }
+  if (global.json) fmt::print("{}\n", report_json(*open.session, open.session->identity()).dump(1, ' ', false, Json::error_handler_t::replace));
+  else print_end(*open.session, path, summary);
+  return static_cast<int>(summary.end == TuneEnd::kStopped ? ExitCode::kInterrupted : ExitCode::kOk);
+}
+
+int run_tune(const po::variables_map& values, const GlobalOptions& global) {
+  const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
+  const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
+  OpenSession open;
+  if (std::filesystem::exists(path)) {
+    open = open_session(path, Session::Access::kWrite, global);
+    const LoadOptions wanted = load_options(values);
+    const SessionIdentity& id = open.session->identity();
+    if (identity_of(model, wanted, open.graph, "").model != id.model || load_json(wanted) != id.load)
+      throw Error(ExitCode::kSessionMismatch,
+                  fmt::format("{} is a session of {} with other sizes or another file: give --session FILE for a new one, or "
+                              "`amdahl resume {}` to go on with it",
+                              path, id.model, path));
+    if (global.progress()) fmt::print(stderr, "going on with {} ({} experiments)\n", path, open.session->experiments().size());
+    set_budget(values, open.options);
+    return tune(open, path, global);
+  }
+  open.graph = load_named_model(values, global);
+  open.options.threads = global.threads;
+  open.options.seed = values["seed"].as<uint64_t>();
+  set_budget(values, open.options);
+  starter_plan(open.graph, open.options.threads);  // refused with all reasons before a file is made
+  const Toolchain toolchain(global.cache_dir);
+  open.session = Session::create(path, identity_of(model, load_options(values), open.graph, toolchain.description()));
+  return tune(open, path, global);
+}
+
+int run_resume(const po::variables_map& values, const GlobalOptions& global) {
+  const std::string path = required_word(values, "session", "FILE, a session");
+  OpenSession open = open_session(path, Session::Access::kWrite, global);
+  set_budget(values, open.options);
+  return tune(open, path, global);
+}
+
+}  // namespace
+
+const Command kTuneCommand{"tune", "MODEL [options]", "makes the model faster: experiments, proofs, keeps; runs until nothing is left",
+                           "Everything is kept in the session: Ctrl-C or a crash loses at most the running experiment, and\n"
+                           "`amdahl resume FILE` (or the same command again) goes on.",
+                           declare_tune, run_tune};
+const Command kResumeCommand{"resume", "FILE [options]", "goes on with a session", "The model is found where it was; machine and model must be the same.",
+                             declare_resume, run_resume};
+
+}  // namespace amdahl

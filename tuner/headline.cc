@@ -1,0 +1,28 @@
+#include "tuner/headline.h"
+
+#include "base/error.h"
+#include "tuner/decision.h"
+
+namespace amdahl {
+
+Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, int64_t kept_id, int pairs,
+                          Random& random) {
+  Headline h;
+  h.plan = kept_id;
+  std::vector<double> ratios, starter_seconds, kept_seconds;
+  int dropped = 0;
+  while (static_cast<int>(ratios.size()) < pairs) {
+    const Paired p = laboratory.model_pair(starter, kept, random);
+    if (p.failure) throw Error(ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
+    if (!p.pair.dropped.empty() && dropped++ < pairs) continue;  // on a machine that is never quiet, pairs as they come
+    ratios.push_back(p.pair.timing.log_ratio);
+    starter_seconds.push_back(p.pair.timing.seconds_a);
+    kept_seconds.push_back(p.pair.timing.seconds_b);
+  }
+  h.gain = estimate(ratios);
+  h.starter_seconds = median(starter_seconds);
+  h.kept_seconds = median(kept_seconds);
+  return h;
+}
+
+}  // namespace amdahl
