@@ -1,0 +1,329 @@
+#include "playbook/fusion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "starter_kernels/pointwise.h"
+
+namespace amdahl {
+namespace {
+
+constexpr size_t kMostInputs = 24, kMostOps = 96;  // beyond, registers spill and compilers slow down
+
+bool same(const Access& a, const Access& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset;
+}
+
+std::nullopt_t refuse(std::string* refusal, std::string reason) {
+  if (refusal) *refusal = std::move(reason);
+  return std::nullopt;
+}
+
+PointwiseProgram identity(DType type) { return {1, {type}, {{"identity", {0}, type}}, {1}}; }
+
+size_t prologue_size(const Problem& problem) {
+  return problem.params.contains("prologue") ? problem.params.at("prologue").at("inputs").get<size_t>() : 1;
+}
+
+double elements(const Access& a) { return static_cast<double>(numel(a.shape)); }
+
+// Inputs renumbered: input i becomes number[i] of `count`.
+PointwiseProgram with_inputs(const PointwiseProgram& p, const std::vector<int>& number, int count) {
+  PointwiseProgram out;
+  out.inputs = count;
+  out.input_types.resize(static_cast<size_t>(count));
+  for (size_t i = 0; i < number.size(); ++i) out.input_types[static_cast<size_t>(number[i])] = p.input_types[i];
+  const auto moved = [&](int v) { return v < p.inputs ? number[static_cast<size_t>(v)] : v - p.inputs + count; };
+  out.ops = p.ops;
+  for (PointwiseOp& op : out.ops)
+    for (int& a : op.args) a = moved(a);
+  for (int r : p.results) out.results.push_back(moved(r));
+  return out;
+}
+
+// Equal inputs become the first of them.
+void merge_inputs(Expression& e) {
+  std::vector<int> number;
+  Expression out;
+  for (size_t i = 0; i < e.from.size(); ++i) {
+    size_t k = 0;
+    while (k < out.from.size() && !(out.from[k] == e.from[i] && same(out.access[k], e.access[i]))) ++k;
+    if (k == out.from.size()) out.from.push_back(e.from[i]), out.access.push_back(e.access[i]);
+    number.push_back(static_cast<int>(k));
+  }
+  out.program = with_inputs(e.program, number, static_cast<int>(out.from.size()));
+  e = std::move(out);
+}
+
+// Equal operations become the first of them; identities become what they copy.
+void merge_operations(PointwiseProgram& p) {
+  std::vector<int> number(static_cast<size_t>(p.inputs));
+  std::iota(number.begin(), number.end(), 0);
+  std::vector<PointwiseOp> ops;
+  for (PointwiseOp op : p.ops) {
+    for (int& a : op.args) a = number[static_cast<size_t>(a)];
+    if (op.op == "identity") {
+      number.push_back(op.args[0]);
+      continue;
+    }
+    const std::string key = Json(op).dump();
+    size_t k = 0;
+    while (k < ops.size() && Json(ops[k]).dump() != key) ++k;
+    if (k == ops.size()) ops.push_back(std::move(op));
+    number.push_back(p.inputs + static_cast<int>(k));
+  }
+  p.ops = std::move(ops);
+  for (int& r : p.results) r = number[static_cast<size_t>(r)];
+}
+
+void drop_unused(Expression& e) {
+  PointwiseProgram& p = e.program;
+  std::vector<bool> used(static_cast<size_t>(p.inputs) + p.ops.size(), false);
+  for (int r : p.results) used[static_cast<size_t>(r)] = true;
+  for (size_t k = p.ops.size(); k-- > 0;)
+    if (used[static_cast<size_t>(p.inputs) + k])
+      for (int a : p.ops[k].args) used[static_cast<size_t>(a)] = true;
+  std::vector<int> number(used.size(), -1);
+  PointwiseProgram out;
+  Expression kept;
+  for (size_t i = 0; i < e.from.size(); ++i) {
+    if (!used[i]) continue;
+    number[i] = out.inputs++;
+    out.input_types.push_back(p.input_types[i]);
+    kept.from.push_back(e.from[i]);
+    kept.access.push_back(e.access[i]);
+  }
+  for (size_t k = 0; k < p.ops.size(); ++k) {
+    if (!used[static_cast<size_t>(p.inputs) + k]) continue;
+    PointwiseOp op = p.ops[k];
+    for (int& a : op.args) a = number[static_cast<size_t>(a)];
+    number[static_cast<size_t>(p.inputs) + k] = out.inputs + static_cast<int>(out.ops.size());
+    out.ops.push_back(std::move(op));
+  }
+  for (int r : p.results) out.results.push_back(number[static_cast<size_t>(r)]);
+  // A program that only passes its input on still needs an operation to be one.
+  if (out.ops.empty()) {
+    out.ops.push_back({"identity", {out.results[0]}, out.input_types[static_cast<size_t>(out.results[0])]});
+    out.results[0] = out.inputs;
+  }
+  kept.program = std::move(out);
+  e = std::move(kept);
+}
+
+std::vector<NodeId> together(const Step& a, const Step& b) {
+  std::set<NodeId> nodes(a.nodes.begin(), a.nodes.end());
+  nodes.insert(b.nodes.begin(), b.nodes.end());
+  return {nodes.begin(), nodes.end()};
+}
+
+bool is_plain_pointwise(const Step& step) {
+  return step.variant.problem.kind == "pointwise" && step.outputs.size() == 1 && step.variant.source_override.empty();
+}
+
+bool row_major_everywhere(const Step& step) {
+  for (const auto* list : {&step.inputs, &step.outputs})
+    for (const Operand& o : *list)
+      if (!o.format.empty()) return false;
+  return true;
+}
+
+}  // namespace
+
+bool has_expression(std::string_view kind) {
+  return kind == "pointwise" || kind == "softmax" || kind == "layernorm" || kind == "rmsnorm" || kind == "reduce";
+}
+
+bool has_epilogue(std::string_view kind) {
+  return kind == "matmul" || kind == "conv" || kind == "pool" || kind == "softmax" || kind == "layernorm" || kind == "rmsnorm" || kind == "reduce";
+}
+
+Expression expression_of(const Step& step) {
+  const Problem& p = step.variant.problem;
+  Expression e;
+  const size_t count = p.kind == "pointwise" ? p.in.size() : prologue_size(p);
+  e.from.assign(step.inputs.begin(), step.inputs.begin() + static_cast<ptrdiff_t>(count));
+  e.access.assign(p.in.begin(), p.in.begin() + static_cast<ptrdiff_t>(count));
+  if (p.kind == "pointwise") e.program = p.params.at("program").get<PointwiseProgram>();
+  else e.program = p.params.contains("prologue") ? p.params.at("prologue").get<PointwiseProgram>() : identity(p.in[0].dtype);
+  return e;
+}
+
+void set_expression(Step& step, Expression e) {
+  Problem& p = step.variant.problem;
+  const size_t count = p.kind == "pointwise" ? p.in.size() : prologue_size(p);
+  e.from.insert(e.from.end(), step.inputs.begin() + static_cast<ptrdiff_t>(count), step.inputs.end());
+  e.access.insert(e.access.end(), p.in.begin() + static_cast<ptrdiff_t>(count), p.in.end());
+  step.inputs = std::move(e.from);
+  p.in = std::move(e.access);
+  p.params[p.kind == "pointwise" ? "program" : "prologue"] = e.program;
+}
+
+void simplify(Expression& expression) {
+  merge_inputs(expression);
+  merge_operations(expression.program);
+  drop_unused(expression);
+}
+
+std::optional<Step> absorb_producer(const Step& reader, const Step& producer, std::string* refusal) {
+  if (!is_plain_pointwise(producer)) return refuse(refusal, "the producer is not a pointwise step with one output");
+  if (!has_expression(reader.variant.problem.kind)) return refuse(refusal, "the reader's kind has no prologue");
+  if (!reader.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited");
+  if (!row_major_everywhere(reader) || !row_major_everywhere(producer)) return refuse(refusal, "blocked formats");
+  const Operand& made = producer.outputs[0];
+  const Problem& from = producer.variant.problem;
+  Expression e = expression_of(reader);
+  for (size_t i = e.from.size(); i < reader.inputs.size(); ++i)
+    if (reader.inputs[i] == made) return refuse(refusal, "also read outside of the prologue");
+  const Expression inner = expression_of(producer);
+  merge_inputs(e);
+  for (size_t slot = 0; slot < e.from.size();) {
+    if (!(e.from[slot] == made)) {
+      ++slot;
+      continue;
+    }
+    if (elements(e.access[slot]) > elements(from.out[0])) return refuse(refusal, "the reader broadcasts it: it would be computed several times");
+    std::vector<Access> carried;
+    for (const Access& a : inner.access) {
+      const auto access = carry_over(from.out[0], a, e.access[slot]);
+      if (!access) return refuse(refusal, "its operands cannot be read in the reader's order by strides");
+      carried.push_back(*access);
+    }
+    Expression next;
+    next.program = compose(e.program, static_cast<int>(slot), inner.program);
+    next.from.assign(e.from.begin(), e.from.begin() + static_cast<ptrdiff_t>(slot));
+    next.access.assign(e.access.begin(), e.access.begin() + static_cast<ptrdiff_t>(slot));
+    next.from.insert(next.from.end(), inner.from.begin(), inner.from.end());
+    next.access.insert(next.access.end(), carried.begin(), carried.end());
+    next.from.insert(next.from.end(), e.from.begin() + static_cast<ptrdiff_t>(slot) + 1, e.from.end());
+    next.access.insert(next.access.end(), e.access.begin() + static_cast<ptrdiff_t>(slot) + 1, e.access.end());
+    slot += inner.from.size();
+    e = std::move(next);
+  }
+  simplify(e);
+  if (e.from.size() > kMostInputs || e.program.ops.size() > kMostOps) return refuse(refusal, "the expression becomes too large");
+  // The element type of a row is that of its input: a prologue must not change it.
+  if (reader.variant.problem.kind != "pointwise" && e.access.empty()) return refuse(refusal, "nothing would be read any more");
+  Step step = reader;
+  set_expression(step, std::move(e));
+  step.nodes = together(reader, producer);
+  return step;
+}
+
+std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, std::string* refusal) {
+  if (!is_plain_pointwise(consumer)) return refuse(refusal, "the consumer is not a pointwise step with one output");
+  if (!has_epilogue(producer.variant.problem.kind)) return refuse(refusal, "the producer's kind has no epilogue");
+  if (producer.outputs.size() != 1) return refuse(refusal, "the producer has several outputs");
+  if (!producer.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited");
+  if (!row_major_everywhere(producer) || !row_major_everywhere(consumer)) return refuse(refusal, "blocked formats");
+  const Operand& made = producer.outputs[0];
+  const Problem& after = consumer.variant.problem;
+  Step step = producer;
+  Problem& p = step.variant.problem;
+  const Access out = p.out[0];
+  if (after.out[0].dtype != out.dtype) return refuse(refusal, "the result has another element type");
+  if (elements(after.out[0]) != elements(out)) return refuse(refusal, "the consumer broadcasts: it has more elements");
+
+  Expression e = expression_of(consumer);
+  merge_inputs(e);
+  const auto reads = std::count(e.from.begin(), e.from.end(), made);
+  if (reads != 1) return refuse(refusal, "read through different views");
+  const auto slot = static_cast<size_t>(std::find(e.from.begin(), e.from.end(), made) - e.from.begin());
+  const Access view = e.access[slot];
+  const auto written = carry_over(view, after.out[0], out);
+  if (!written || written->strides != out.strides || written->offset != out.offset)
+    return refuse(refusal, "the consumer writes in another order");
+
+  // The epilogue so far (or none) takes the slot; its inputs are the raw result and the extras already there.
+  const bool has = p.params.contains("epilogue");
+  const PointwiseProgram before = has ? p.params.at("epilogue").get<PointwiseProgram>() : identity(out.dtype);
+  const size_t old_extras = static_cast<size_t>(before.inputs) - 1, base = p.in.size() - old_extras;
+  PointwiseProgram all = compose(e.program, static_cast<int>(slot), before);
+  // Composition has the inner program's inputs at the slot: raw result first, old extras next, new extras behind.
+  std::vector<int> number;
+  int next_extra = static_cast<int>(old_extras) + 1;
+  for (size_t i = 0; i < e.from.size(); ++i) {
+    if (i == slot) {
+      for (int k = 0; k <= static_cast<int>(old_extras); ++k) number.push_back(k);
+      continue;
+    }
+    number.push_back(next_extra++);
+    const auto access = carry_over(view, e.access[i], out);
+    if (!access) return refuse(refusal, "an operand cannot be read in the producer's order by strides");
+    step.inputs.push_back(e.from[i]);
+    p.in.push_back(*access);
+  }
+  // Tidy up with a placeholder operand for the raw result, so that it stays input 0.
+  Expression epilogue;
+  epilogue.program = with_inputs(all, number, next_extra);
+  epilogue.from = {Operand{kNoValue, "raw"}};
+  epilogue.access = {out};
+  epilogue.from.insert(epilogue.from.end(), step.inputs.begin() + static_cast<ptrdiff_t>(base), step.inputs.end());
+  epilogue.access.insert(epilogue.access.end(), p.in.begin() + static_cast<ptrdiff_t>(base), p.in.end());
+  simplify(epilogue);
+  if (epilogue.from.empty() || epilogue.from[0].format != "raw") return refuse(refusal, "the result does not depend on the producer");
+  if (epilogue.from.size() > kMostInputs || epilogue.program.ops.size() > kMostOps) return refuse(refusal, "the expression becomes too large");
+  step.inputs.resize(base);
+  p.in.resize(base);
+  step.inputs.insert(step.inputs.end(), epilogue.from.begin() + 1, epilogue.from.end());
+  p.in.insert(p.in.end(), epilogue.access.begin() + 1, epilogue.access.end());
+  p.params["epilogue"] = epilogue.program;
+  step.outputs = consumer.outputs;
+  step.nodes = together(producer, consumer);
+  return step;
+}
+
+Grown grow_backwards(const RewriteContext& context, int anchor) {
+  Grown grown{context.plan.steps[static_cast<size_t>(anchor)], {anchor}};
+  if (!has_expression(grown.step.variant.problem.kind)) return grown;
+  bool changed = true;
+  std::set<Operand> tried;
+  while (changed) {
+    changed = false;
+    for (const Operand& operand : expression_of(grown.step).from) {
+      const auto writer = context.writer.find(operand);
+      if (writer == context.writer.end() || context.is_graph_output(operand)) continue;
+      const std::vector<int>& readers = context.readers.at(operand);
+      if (!std::all_of(readers.begin(), readers.end(), [&](int r) { return grown.steps.count(r) > 0; })) continue;
+      if (!tried.insert(operand).second) continue;
+      const auto step = absorb_producer(grown.step, context.plan.steps[static_cast<size_t>(writer->second)], nullptr);
+      if (!step) continue;
+      grown.step = *step;
+      grown.steps.insert(writer->second);
+      changed = true;
+      break;
+    }
+  }
+  return grown;
+}
+
+void repair_knobs(const RewriteContext& context, Step& step) {
+  Variant& variant = step.variant;
+  const SearchSpace space = kernel_kind(variant.problem.kind).space(variant.problem, context.machine);
+  Knobs knobs;
+  for (const Knob& knob : space.knobs) {
+    const auto it = variant.knobs.find(knob.name);
+    const bool offered = it != variant.knobs.end() && std::count(knob.values.begin(), knob.values.end(), it->second);
+    knobs[knob.name] = offered ? it->second : knob.starter;
+  }
+  if (space.refuse && !space.refuse(knobs).empty()) knobs = space.starters();
+  variant.knobs = std::move(knobs);
+}
+
+void open_all_knobs(const RewriteContext& context, Match& match) {
+  const Variant& variant = match.replacement[0].variant;
+  for (const Knob& knob : kernel_kind(variant.problem.kind).space(variant.problem, context.machine).knobs)
+    if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});
+}
+
+Match match_of(const RewriteContext& context, const std::set<int>& steps, Step fused) {
+  repair_knobs(context, fused);
+  Match match;
+  match.window.steps.assign(steps.begin(), steps.end());
+  match.replacement = {std::move(fused)};
+  return match;
+}
+
+}  // namespace amdahl
