@@ -17,6 +17,13 @@ bool same(const Access& a, const Access& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset;
 }
 
+// Over one shape: dimensions of one element may have any stride.
+bool same_places(const Access& a, const Access& b) {
+  for (size_t d = 0; d < a.shape.size(); ++d)
+    if (a.shape[d] != 1 && a.strides[d] != b.strides[d]) return false;
+  return a.offset == b.offset;
+}
+
 std::nullopt_t refuse(std::string* refusal, std::string reason) {
   if (refusal) *refusal = std::move(reason);
   return std::nullopt;
@@ -233,7 +240,7 @@ std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, 
   const auto slot = static_cast<size_t>(std::find(e.from.begin(), e.from.end(), made) - e.from.begin());
   const Access view = e.access[slot];
   const auto written = carry_over(view, after.out[0], out);
-  if (!written || written->strides != out.strides || written->offset != out.offset)
+  if (!written || !same_places(*written, out))
     return refuse(refusal, "the consumer writes in another order");
 
   // The epilogue so far (or none) takes the slot; its inputs are the raw result and the extras already there.

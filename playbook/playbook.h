@@ -32,5 +32,23 @@ const Rewrite* use_winograd_f43();
 const Rewrite* use_direct_conv();
 const Rewrite* use_implicit_gemm();
 const Rewrite* use_depthwise_row_reuse();
+const Rewrite* choose_rows_per_task();
+const Rewrite* read_in_place();
+const Rewrite* write_in_place();
+const Rewrite* transpose_in_blocks();
+const Rewrite* use_streaming_stores();
+const Rewrite* fuse_pointwise_chain();
+const Rewrite* fuse_epilogue();
+const Rewrite* fuse_prologue();
+const Rewrite* use_more_accumulators();
+const Rewrite* fuse_layernorm();
+const Rewrite* fuse_rmsnorm();
+const Rewrite* fuse_rope();
+const Rewrite* fuse_residual_norm();
+const Rewrite* fuse_gelu();
+const Rewrite* split_long_rows();
+const Rewrite* choose_vector_bits();
+const Rewrite* fold_rows_in_one_pass();
+const Rewrite* use_welford();
 
 }  // namespace amdahl

@@ -1,0 +1,155 @@
+// Activations written out in primitive operators are computed in their closed form:
+//   x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) are GELU, x sigmoid(a x) is SiLU / swish.
+// The tanh form becomes x / (1 + exp(-2u)): one division and no cancellation. Works on the program of a pointwise step, and on
+// prologues and epilogues.
+#include <cmath>
+
+#include "playbook/fusion.h"
+#include "playbook/playbook.h"
+#include "starter_kernels/pointwise.h"
+
+namespace amdahl {
+namespace {
+
+bool near(double a, double b) { return std::fabs(a - b) <= 2e-6 * std::fabs(b); }
+
+// A product: a constant times other values.
+struct Product {
+  double factor = 1;
+  std::vector<int> values;
+};
+
+class Finder {
+ public:
+  explicit Finder(const PointwiseProgram& program) : p_(program) {}
+
+  // The operation that computes the same as op number k in closed form.
+  std::optional<PointwiseOp> closed_form(size_t k) const {
+    const int v = p_.inputs + static_cast<int>(k);
+    const DType type = p_.ops[k].type;
+    if (!is_float(type) || p_.ops[k].op != "mul") return std::nullopt;
+    const Product y = product(v);
+    if (y.values.size() != 2) return std::nullopt;
+    for (int i : {0, 1}) {
+      const int x = y.values[static_cast<size_t>(i)], gate = y.values[static_cast<size_t>(1 - i)];
+      if (is(gate, "sigmoid") && y.factor == 1) {
+        const Product z = product(op(gate)->args[0]);
+        if (z.values == std::vector<int>{x}) return PointwiseOp{"swish", {x}, type, z.factor};
+      }
+      if (!near(y.factor, 0.5)) continue;
+      const int curve = one_plus(gate);
+      if (curve < 0) continue;
+      if (is(curve, "erf")) {
+        const Product z = product(op(curve)->args[0]);
+        if (z.values == std::vector<int>{x} && near(z.factor, std::sqrt(0.5))) return PointwiseOp{"gelu", {x}, type};
+      }
+      if (is(curve, "tanh") && is_gelu_cubic(op(curve)->args[0], x)) return PointwiseOp{"gelu_tanh", {x}, type};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const PointwiseOp* op(int v) const { return v < p_.inputs ? nullptr : &p_.ops[static_cast<size_t>(v - p_.inputs)]; }
+  bool is(int v, const char* name) const { return op(v) && op(v)->op == name; }
+  std::optional<double> constant(int v) const {
+    if (!is(v, "const") || !is_float(op(v)->type)) return std::nullopt;
+    return op(v)->imm;
+  }
+
+  Product product(int v) const {
+    if (const auto c = constant(v)) return {*c, {}};
+    if (is(v, "mul")) {
+      Product a = product(op(v)->args[0]);
+      const Product b = product(op(v)->args[1]);
+      a.factor *= b.factor;
+      a.values.insert(a.values.end(), b.values.begin(), b.values.end());
+      return a;
+    }
+    if (is(v, "div"))
+      if (const auto c = constant(op(v)->args[1])) {
+        Product a = product(op(v)->args[0]);
+        a.factor /= *c;
+        return a;
+      }
+    return {1, {v}};
+  }
+
+  // c of 1 + c, or -1.
+  int one_plus(int v) const {
+    if (!is(v, "add")) return -1;
+    for (size_t i : {0u, 1u})
+      if (constant(op(v)->args[i]) == 1.0) return op(v)->args[1 - i];
+    return -1;
+  }
+
+  // sqrt(2/pi) (x + 0.044715 x^3)
+  bool is_gelu_cubic(int v, int x) const {
+    const Product u = product(v);
+    if (!near(u.factor, std::sqrt(2 / M_PI)) || u.values.size() != 1 || !is(u.values[0], "add")) return false;
+    for (size_t i : {0u, 1u}) {
+      const Product linear = product(op(u.values[0])->args[i]), cubic = product(op(u.values[0])->args[1 - i]);
+      if (linear.factor == 1 && linear.values == std::vector<int>{x} && near(cubic.factor, 0.044715) &&
+          cubic.values == std::vector<int>{x, x, x})
+        return true;
+    }
+    return false;
+  }
+
+  const PointwiseProgram& p_;
+};
+
+// Whether anything was found; operations that nobody needs any more are dropped.
+bool close_forms(PointwiseProgram& program) {
+  bool changed = false;
+  for (size_t k = 0; k < program.ops.size(); ++k)
+    if (auto found = Finder(program).closed_form(k)) {
+      program.ops[k] = std::move(*found);
+      changed = true;
+    }
+  if (!changed) return false;
+  Expression e{std::move(program), {}, {}};
+  for (int i = 0; i < e.program.inputs; ++i) {  // operands that are all different: none is merged
+    e.from.push_back({i, ""});
+    e.access.push_back({});
+  }
+  simplify(e);
+  program = std::move(e.program);
+  return true;
+}
+
+class FuseGelu final : public Rewrite {
+ public:
+  int tier() const override { return 4; }
+  std::string_view name() const override { return "fuse_gelu"; }
+  std::string_view target() const override { return "pointwise, prologues, epilogues"; }
+  std::string_view precondition() const override { return "GELU or SiLU written out within one fused expression"; }
+
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    Step step = context.plan.steps[static_cast<size_t>(anchor)];
+    bool changed = false;
+    if (step.variant.source_override.empty())
+      for (const char* key : {"program", "prologue", "epilogue"}) {
+        Json& params = step.variant.problem.params;
+        if (!params.contains(key)) continue;
+        auto program = params.at(key).get<PointwiseProgram>();
+        const int inputs = program.inputs;
+        if (!close_forms(program) || program.inputs != inputs) continue;
+        params[key] = program;
+        changed = true;
+      }
+    if (!changed) {
+      if (refusal) *refusal = "no GELU or SiLU in primitive form";
+      return std::nullopt;
+    }
+    return match_of(context, {anchor}, std::move(step));
+  }
+};
+
+}  // namespace
+
+const Rewrite* fuse_gelu() {
+  static const FuseGelu rewrite;
+  return &rewrite;
+}
+
+}  // namespace amdahl
