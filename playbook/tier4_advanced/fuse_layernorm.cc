@@ -1,147 +1,26 @@
-// A normalisation of rows written in primitive operators becomes one kernel that reads its input once. Anchored at the step with
-// the mean of squares. Recognised: (x - mean) / sqrt(mean((x - mean)^2) + eps), and without the mean (RMSNorm) as x / sqrt(…),
-// x * (1 / sqrt(…)) or x * Reciprocal(…); then a scale and a shift of rows, if they follow.
-#include "playbook/fusion.h"
-#include "playbook/node_pattern.h"
-#include "playbook/node_window.h"
+// LayerNorm in primitive operators becomes one kernel that reads its input once.
+#include "playbook/norm_pattern.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/index_space.h"
 
 namespace amdahl {
 namespace {
 
-struct Found {
-  std::set<NodeId> core;
-  ValueId x = kNoValue, out = kNoValue, scale = kNoValue, shift = kNoValue;
-  int64_t axis = 0;
-  double epsilon = 0;
-  bool centred = false;
-};
-
-// From the mean of squares forward to the quotient; "" or what is missing.
-std::string recognise(const NodePattern& p, NodeId mean_square, Found& f) {
-  const auto axis = p.mean_axis(mean_square);
-  if (!axis) return "no ReduceMean over the last dimensions";
-  f.axis = *axis;
-  const NodeId square = p.square_producer(p.node(mean_square).inputs[0]);
-  if (square < 0 || p.sole_consumer(p.out(square), "ReduceMean") != mean_square) return "not a mean of squares";
-  ValueId numerator = p.square_of(square);
-  f.x = numerator;
-  f.core = {mean_square, square};
-  if (const NodeId sub = p.producer(numerator, "Sub"); sub >= 0) {
-    const ValueId x = p.node(sub).inputs[0];
-    const NodeId mean = p.producer(p.node(sub).inputs[1], "ReduceMean");
-    if (mean >= 0 && p.mean_axis(mean) == axis && p.node(mean).inputs[0] == x && p.sole_consumer(p.out(mean), "Sub") == sub) {
-      f.centred = true;
-      f.x = x;
-      f.core.insert({sub, mean});
-    }
-  }
-  const auto eps = p.shifted(p.out(mean_square));
-  if (eps.node < 0) return "no epsilon is added to the mean";
-  const NodeId root = p.sole_consumer(p.out(eps.node), "Sqrt");
-  if (root < 0) return "no square root of the mean";
-  f.epsilon = eps.by;
-  f.core.insert({eps.node, root});
-
-  NodeId result = p.sole_consumer(p.out(root), "Div");
-  if (result >= 0 && p.node(result).inputs[1] == p.out(root) && p.node(result).inputs[0] == numerator) {
-    f.core.insert(result);
-  } else {
-    NodeId inverse = result >= 0 && p.node(result).inputs[1] == p.out(root) && p.scalar(p.node(result).inputs[0]) == 1.0
-                         ? result
-                         : p.sole_consumer(p.out(root), "Reciprocal");
-    if (inverse < 0) return "nothing is divided by the root";
-    result = p.sole_consumer(p.out(inverse), "Mul");
-    if (result < 0 || p.other(result, p.out(inverse)) != numerator) return "the input is not scaled by the inverse root";
-    f.core.insert({inverse, result});
-  }
-  f.out = p.out(result);
-  const Shape& space = p.shape(f.x);
-  if (p.shape(f.out) != space) return "the quotient has another shape";
-  // Scale and shift, as far as they follow.
-  if (const NodeId mul = p.sole_consumer(f.out, "Mul"); mul >= 0) {
-    const ValueId scale = p.other(mul, f.out);
-    if (scale != f.out && p.is_row_parameter(scale, space, f.axis) && p.shape(p.out(mul)) == space) {
-      f.scale = scale;
-      f.out = p.out(mul);
-      f.core.insert(mul);
-      if (const NodeId add = p.sole_consumer(f.out, "Add"); add >= 0) {
-        const ValueId shift = p.other(add, f.out);
-        if (shift != f.out && p.is_row_parameter(shift, space, f.axis) && p.shape(p.out(add)) == space) {
-          f.shift = shift;
-          f.out = p.out(add);
-          f.core.insert(add);
-        }
-      }
-    }
-  }
-  return "";
-}
-
-class FuseNorm final : public Rewrite {
+class FuseLayerNorm final : public Rewrite {
  public:
-  explicit FuseNorm(bool centred) : centred_(centred) {}
   int tier() const override { return 4; }
-  std::string_view name() const override { return centred_ ? "fuse_layernorm" : "fuse_rmsnorm"; }
+  std::string_view name() const override { return "fuse_layernorm"; }
   std::string_view target() const override { return "reduce and pointwise"; }
-  std::string_view precondition() const override {
-    return centred_ ? "(x - mean) / sqrt(variance + eps) in primitive operators" : "x / sqrt(mean(x^2) + eps) in primitive operators";
-  }
+  std::string_view precondition() const override { return "(x - mean) / sqrt(variance + eps) in primitive operators"; }
   bool structural() const override { return true; }
-
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
-    const auto refused = [&](std::string reason) {
-      if (refusal) *refusal = std::move(reason);
-      return std::nullopt;
-    };
-    const NodePattern pattern(context);
-    Found found;
-    std::string reason = "no ReduceMean here";
-    for (NodeId n : context.plan.steps[static_cast<size_t>(anchor)].nodes)
-      if (pattern.is(n, "ReduceMean")) {
-        found = {};
-        reason = recognise(pattern, n, found);
-        if (reason.empty()) break;
-      }
-    if (!reason.empty()) return refused(reason);
-    if (found.centred != centred_) return refused(centred_ ? "the mean is not subtracted" : "the mean is subtracted");
-
-    const Graph& graph = context.graph;
-    const Shape& space = pattern.shape(found.x);
-    Step step;
-    step.nodes.assign(found.core.begin(), found.core.end());
-    Problem& p = step.variant.problem;
-    p.kind = centred_ ? "layernorm" : "rmsnorm";
-    p.threads = context.plan.threads;
-    const auto read = [&](ValueId v) {
-      step.inputs.push_back({context.storage[static_cast<size_t>(v)], ""});
-      p.in.push_back(broadcast_access(graph, v, space));
-    };
-    read(found.x);
-    p.params = Json{{"axis", found.axis}, {"epsilon", found.epsilon}};
-    if (found.scale != kNoValue) read(found.scale), p.params["scale"] = true;
-    if (found.shift != kNoValue) read(found.shift), p.params["shift"] = true;
-    step.outputs = {{context.storage[static_cast<size_t>(found.out)], ""}};
-    p.out = {Access::dense(graph.value(found.out).dtype, space)};
-    repair_knobs(context, step);
-    auto match = replace_nodes(context, found.core, {}, step, refusal);
-    if (match) open_knobs(context, *match, match->replacement.size() - 1, {"ROWS_PER_TASK", "VECTOR_BITS", "WELFORD"});
-    return match;
+    return match_norm(context, anchor, true, refusal);
   }
-
- private:
-  bool centred_;
 };
 
 }  // namespace
 
 const Rewrite* fuse_layernorm() {
-  static const FuseNorm rewrite(true);
-  return &rewrite;
-}
-const Rewrite* fuse_rmsnorm() {
-  static const FuseNorm rewrite(false);
+  static const FuseLayerNorm rewrite;
   return &rewrite;
 }
 

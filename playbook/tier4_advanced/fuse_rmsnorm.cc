@@ -1,0 +1,27 @@
+// RMSNorm in primitive operators becomes one kernel that reads its input once.
+#include "playbook/norm_pattern.h"
+#include "playbook/playbook.h"
+
+namespace amdahl {
+namespace {
+
+class FuseRmsNorm final : public Rewrite {
+ public:
+  int tier() const override { return 4; }
+  std::string_view name() const override { return "fuse_rmsnorm"; }
+  std::string_view target() const override { return "reduce and pointwise"; }
+  std::string_view precondition() const override { return "x / sqrt(mean(x^2) + eps) in primitive operators"; }
+  bool structural() const override { return true; }
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    return match_norm(context, anchor, false, refusal);
+  }
+};
+
+}  // namespace
+
+const Rewrite* fuse_rmsnorm() {
+  static const FuseRmsNorm rewrite;
+  return &rewrite;
+}
+
+}  // namespace amdahl
