@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -21,6 +23,30 @@
 
 namespace amdahl {
 namespace {
+
+// Shared with the compiling threads, which may outlive whoever waits for them (Ctrl-C).
+struct CompileJobs {
+  explicit CompileJobs(const std::string& cache_dir) : toolchain(cache_dir) {}
+  void work() {
+    for (size_t job; (job = next++) < variants.size();) {
+      CompileResult result = toolchain.compile(variants[job], {120});
+      const std::lock_guard lock(mutex);
+      results[job] = std::move(result);
+      last = variants[job].problem.kind;
+      ++done;
+      changed.notify_one();
+    }
+  }
+
+  const Toolchain toolchain;
+  std::vector<Variant> variants;       // distinct; fixed before the first thread starts
+  std::vector<CompileResult> results;  // by variant
+  std::atomic<size_t> next{0};
+  size_t done = 0;
+  std::string last;
+  std::mutex mutex;
+  std::condition_variable changed;
+};
 
 std::byte* copy_blob(const Blob& blob, size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -88,39 +114,37 @@ PreparedModel::~PreparedModel() {
 }
 
 std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOptions& global) {
-  const Toolchain toolchain(global.cache_dir);
-  toolchain_ = toolchain.description();
-  std::map<std::string, std::vector<size_t>> steps_of;  // by variant
-  for (size_t i = 0; i < plan.steps.size(); ++i) steps_of[plan.steps[i].variant.id()].push_back(i);
-  std::vector<const std::vector<size_t>*> jobs;
-  for (const auto& [id, steps] : steps_of) jobs.push_back(&steps);
-  kernels_ = static_cast<int>(jobs.size());
+  const auto jobs = std::make_shared<CompileJobs>(global.cache_dir);
+  toolchain_ = jobs->toolchain.description();
+  std::map<std::string, size_t> job_of;  // by variant
+  for (const Step& step : plan.steps)
+    if (job_of.emplace(step.variant.id(), jobs->variants.size()).second) jobs->variants.push_back(step.variant);
+  const size_t count = jobs->variants.size();
+  kernels_ = static_cast<int>(count);
+  jobs->results.resize(count);
 
-  std::vector<std::string> library_of(plan.steps.size());
-  std::string failure;
-  std::mutex mutex;
-  std::atomic<size_t> next{0};
-  size_t done = 0;
   Progress progress("compiling kernels", global.progress());
-  const auto work = [&] {
-    for (size_t job; (job = next++) < jobs.size() && !interrupted();) {
-      const Variant& variant = plan.steps[jobs[job]->front()].variant;
-      const CompileResult result = toolchain.compile(variant, {120});
-      const std::lock_guard lock(mutex);
-      if (!result.ok && failure.empty()) {
-        failure = fmt::format("the {} kernel does not compile with {}: {}", variant.problem.kind, variant.compiler, result.message);
-        next = jobs.size();
-      }
-      compiled_ += !result.cached;
-      for (size_t step : *jobs[job]) library_of[step] = result.library;
-      progress.update(static_cast<double>(++done), static_cast<double>(jobs.size()), variant.problem.kind);
+  for (size_t t = 0; t < std::min<size_t>(static_cast<size_t>(this_machine().cores), count); ++t)
+    std::thread([jobs] { jobs->work(); }).detach();
+  {
+    std::unique_lock lock(jobs->mutex);
+    while (jobs->done < count) {
+      jobs->changed.wait_for(lock, std::chrono::milliseconds(100));
+      progress.update(static_cast<double>(jobs->done), static_cast<double>(count), jobs->last);
+      if (interrupted()) jobs->next = count;  // a compiler that still runs may end without us
+      if (interrupted()) break;
     }
-  };
-  std::vector<std::thread> threads;
-  for (int t = 0; t < std::min<int>(this_machine().cores, kernels_); ++t) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
+  }
   stop_if_interrupted();
-  if (!failure.empty()) throw Error(ExitCode::kInternal, failure);
+  for (size_t j = 0; j < count; ++j) {
+    const Variant& variant = jobs->variants[j];
+    if (!jobs->results[j].ok)
+      throw Error(ExitCode::kInternal, fmt::format("the {} kernel does not compile with {}: {}", variant.problem.kind,
+                                                   variant.compiler, jobs->results[j].message));
+    compiled_ += !jobs->results[j].cached;
+  }
+  std::vector<std::string> library_of;
+  for (const Step& step : plan.steps) library_of.push_back(jobs->results[job_of.at(step.variant.id())].library);
   return library_of;
 }
 

@@ -3,6 +3,8 @@
 #include "profiler/profile.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -20,6 +22,7 @@ void declare(Options& options) {
   declare_model(options);
   options.named.add_options()                                                                                  //
       ("runs", po::value<int>()->value_name("N"), "timed runs of the model (default: 3 to 15, about 2 seconds)")  //
+      ("wide", po::bool_switch(), "also operations, bytes and intensity (130 columns; default on such a terminal)")  //
       ("rows", po::value<int>()->default_value(20)->value_name("N"), "rows of the table");
 }
 
@@ -86,7 +89,9 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   }
   fmt::print("{}: {} steps, {} kernels; {}\n", name, plan.steps.size(), model.kernels(), sizes_text(graph));
   fmt::print("{}\n\n", this_machine().cpu);
-  fmt::print("{}\n", profile_table(profile, ceilings, values["rows"].as<int>()));
+  winsize window{};
+  const bool wide = values["wide"].as<bool>() || (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 130);
+  fmt::print("{}\n", profile_table(profile, ceilings, values["rows"].as<int>(), wide));
   fmt::print("{}", counters_text(reading, profile.runs + 1));
   fmt::print("ceilings measured {} ago (`amdahl doctor --fresh` measures again){}\n", age_text(ceilings.measured_at),
              ceilings.busy > 0.2 ? "; the machine was busy then" : "");

@@ -46,12 +46,18 @@ std::string right(const std::string& text, size_t width) {
 
 constexpr size_t kComputes = 35;
 
-std::string row(const std::string& rank, const std::string& kind, const std::string& computes, const std::string& count,
-                const std::string& time, const std::string& share, const std::string& rate, const std::string& limit,
-                const std::string& won, const std::string& model) {
-  return right(rank, 2) + " " + left(kind, 9) + " " + left(computes, kComputes) + right(count, 4) + right(time, 8) +
-         right(share, 7) + right(rate, 10) + " " + left(limit, 7) + right(won, 8) + right(model, 7) + "\n";
-}
+struct Row {
+  std::string rank, kind, computes, count, time, share, mflop, megabytes, intensity, achieved, limit, roof, won, model;
+
+  std::string text(bool wide) const {
+    std::string line = right(rank, 2) + " " + left(kind, 9) + " " + left(computes, kComputes) + right(count, 4) +
+                       right(time, 8) + right(share, 7);
+    if (wide) line += right(mflop, 8) + right(megabytes, 8) + right(intensity, 7);
+    line += right(achieved, 10) + " " + left(limit, 7);
+    if (wide) line += right(roof, 7);
+    return line + right(won, 8) + right(model, 7) + "\n";
+  }
+};
 
 // What the group achieves in the unit that limits it: GF/s against the arithmetic peak, GB/s against a level's bandwidth.
 std::string achieved(const StepProfile& step, double seconds) {
@@ -83,7 +89,7 @@ std::string time_text(double seconds) {
   return three_digits(seconds * 1e6) + " µs";
 }
 
-std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows) {
+std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows, bool wide) {
   const bool micro = profile.seconds < 5e-3;  // one unit for the whole table, so that columns compare
   const auto in_unit = [&](double seconds) { return three_digits(seconds * (micro ? 1e6 : 1e3)); };
   const double peak = ceilings.peak_gflops(profile.threads) * 1e9;
@@ -97,7 +103,8 @@ std::string profile_table(const Profile& profile, const Ceilings& ceilings, int 
       time_text(profile.floor_seconds), profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
   if (profile.spread > 0.1)
     out += "The runs differ a lot: other programs use this machine. Take times and ranking with care.\n\n";
-  out += row("", "kind", "computes", "×", micro ? "µs" : "ms", "share", "achieved", "limit", "to win", "model");
+  out += Row{"", "kind", "computes", "×", micro ? "µs" : "ms", "share", "MFLOP", "MB", "F/B", "achieved", "limit",
+             "of roof", "to win", "model"}.text(wide);
 
   std::map<int, const StepProfile*> step_of;
   for (const StepProfile& step : profile.steps) step_of[step.step] = &step;
@@ -112,19 +119,29 @@ std::string profile_table(const Profile& profile, const Ceilings& ceilings, int 
       continue;
     }
     const StepProfile& first = *step_of.at(group.steps.front());
-    out += row(std::to_string(number), first.kind, first.computes, std::to_string(group.steps.size()),
-               in_unit(group.seconds), percent(group.share),
-               achieved(first, group.seconds / static_cast<double>(group.steps.size())),
-               std::string(name_of(first.floor.bound)), in_unit(group.winnable_seconds),
-               three_digits(group.speedup_if_won) + "x");
+    Row row{std::to_string(number), first.kind, first.computes, std::to_string(group.steps.size())};
+    row.time = in_unit(group.seconds);
+    row.share = percent(group.share);
+    row.mflop = three_digits(first.cost.flops / 1e6);
+    row.megabytes = three_digits(first.bytes() / 1e6);
+    row.intensity = three_digits(first.intensity());
+    row.achieved = achieved(first, group.seconds / static_cast<double>(group.steps.size()));
+    row.limit = std::string(name_of(first.floor.bound));
+    row.roof = group.seconds > 0 ? fmt::format("{:.0f}%", group.floor_seconds / group.seconds * 100) : "";
+    row.won = in_unit(group.winnable_seconds);
+    row.model = three_digits(group.speedup_if_won) + "x";
+    out += row.text(wide);
   }
-  if (!rest.steps.empty())
-    out += row("", "", fmt::format("{} more groups", profile.ranking.size() - static_cast<size_t>(rows)),
-               std::to_string(rest.steps.size()), in_unit(rest.seconds), percent(rest.share), "", "",
-               in_unit(rest.winnable_seconds), "");
+  if (!rest.steps.empty()) {
+    Row row{"", "", fmt::format("{} more groups", profile.ranking.size() - static_cast<size_t>(rows)),
+            std::to_string(rest.steps.size()), in_unit(rest.seconds), percent(rest.share)};
+    row.won = in_unit(rest.winnable_seconds);
+    out += row.text(wide);
+  }
   out +=
       "\n×: equal steps. limit: what bounds the step on this machine. to win: time above its roofline.\n"
       "model: speedup of the whole model if that were won.\n";
+  if (wide) out += "MFLOP, MB: one step's operations and least bytes. F/B: operations a byte. of roof: floor against time.\n";
   return out;
 }
 

@@ -9,8 +9,9 @@
 
 namespace amdahl {
 
-// `rows`: groups shown; the others are summed into one line.
-std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows = 20);
+// `rows`: groups shown; the others are summed into one line. `wide` adds operations, bytes, intensity and the share of the
+// roofline that is reached (130 columns).
+std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows = 20, bool wide = false);
 // One or two lines.
 std::string counters_text(const CounterReading& reading, int runs);
 // Ceilings as a small table.

@@ -131,10 +131,12 @@ TEST(PrintProfile, FitsAHundredColumnsAndSumsTheRest) {
   }
   rank(p);
   const std::string table = profile_table(p, round_ceilings(), 5);
-  std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);) {
-    const auto columns = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
-    EXPECT_LE(columns, 100) << line;
+  for (const bool wide : {false, true}) {
+    std::istringstream lines(profile_table(p, round_ceilings(), 5, wide));
+    for (std::string line; std::getline(lines, line);) {
+      const auto columns = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
+      EXPECT_LE(columns, wide ? 130 : 100) << line;
+    }
   }
   EXPECT_NE(table.find("25 more groups"), std::string::npos);
   EXPECT_EQ(profile_json(p)["ranking"].size(), 30u);
