@@ -72,6 +72,7 @@ std::vector<Graph> graphs_of(const std::vector<Form>& forms) {
 std::vector<Graph> conv_examples() {
   return graphs_of({
       {"conv_3x3", {1, 27, 14, 14}, {21, 27, 3, 3}, {1, 1}, {1, 1, 1, 1}, {}},
+      {"conv_3x3_ragged", {2, 18, 9, 11}, {35, 18, 3, 3}, {1, 1}, {1, 0, 1, 2}, {}},
       {"conv_1x1", {1, 67, 7, 7}, {40, 67, 1, 1}, {}, {}, {}},
       {"conv_1x1_strided", {2, 16, 9, 9}, {24, 16, 1, 1}, {2, 2}, {}, {}},
       {"conv_7x7_strided_image", {1, 3, 33, 31}, {16, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}, {}},
