@@ -65,7 +65,10 @@ Gain estimate(std::vector<double> log_ratios) {
 }
 
 bool contradicts(double predicted, const Gain& measured) {
-  return measured.pairs > 0 && (measured.hi < predicted / 2 || measured.hi <= 0);
+  if (measured.pairs == 0) return false;
+  // A promise large enough to be seen must be seen: a median below zero is not excused by a wide interval.
+  const bool should_show = predicted > 0.02;
+  return measured.hi < predicted / 2 || measured.hi <= 0 || (should_show && measured.log <= 0);
 }
 
 }  // namespace amdahl
