@@ -44,7 +44,7 @@ class Laboratory {
 
   // Makes ready for challengers of this window. Returns "" or why none could be judged.
   virtual std::string enter(const WindowTask& task) = 0;
-  // The five stages, then the race. The rest is about the window entered last.
+  // The five stages and the race. Clear losers of a first heat pass the smoke stage only: they are dropped anyway.
   virtual Screened screen(const std::vector<Step>& challenger, const Built& built) = 0;
   virtual Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) = 0;
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <future>
 
 #include "tuner/decision.h"
 #include "tuner/reference.h"
@@ -37,7 +38,7 @@ Segments plan_segments(double call_seconds, double budget_seconds) {
   Segments s;
   call_seconds = std::max(call_seconds, 1e-7);
   s.calls = static_cast<int>(std::clamp(std::ceil(1.5e-3 / call_seconds), 1.0, 10000.0));
-  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), 3.0, 10.0));
+  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), 1.0, 10.0));
   return s;
 }
 
@@ -60,20 +61,33 @@ Timing alternate(WorkerProcess& a, WorkerProcess& b, const Segments& segments, d
   return t;
 }
 
-std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Random& random) {
+namespace {
+
+std::unique_ptr<WorkerProcess> spawn(const Drive& drive, Random& random) {
   WorkerOptions options = drive.worker;
   options.layout_seed = random.next();
-  auto worker = std::make_unique<WorkerProcess>(options);
-  const Subject& subject = *arm.subjects[random.below(arm.subjects.size())];
+  return std::make_unique<WorkerProcess>(options);
+}
+
+void prepare(WorkerProcess& worker, const Arm& arm, const Subject& subject, const Drive& drive) {
   LoadRequest request;
   request.program = &subject.program;
   request.blob = &subject.blob;
   request.use_blob_fd = arm.use_blob_fd;
   request.instances = arm.instances;
   request.weights_seed = arm.weights_seed;
-  worker->load(request, drive.load_seconds);
-  worker->inputs(drive.family, drive.input_seed, drive.ranges, drive.load_seconds);
-  worker->run(arm.instances, drive.call_seconds * arm.instances);
+  worker.load(request, drive.load_seconds);
+  worker.inputs(drive.family, drive.input_seed, drive.ranges, drive.load_seconds);
+  worker.run(arm.instances, drive.call_seconds * arm.instances);
+}
+
+const Subject& draw_build(const Arm& arm, Random& random) { return *arm.subjects[random.below(arm.subjects.size())]; }
+
+}  // namespace
+
+std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Random& random) {
+  auto worker = spawn(drive, random);
+  prepare(*worker, arm, draw_build(arm, random), drive);
   return worker;
 }
 
@@ -81,9 +95,14 @@ PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive
                         Random& random, const std::function<void(WorkerProcess&)>& inspect) {
   const bool incumbent_first = random.below(2) == 0;
   std::unique_ptr<WorkerProcess> a, b;
-  if (incumbent_first) a = start_arm(incumbent, drive, random);
-  b = start_arm(challenger, drive, random);
-  if (!incumbent_first) a = start_arm(incumbent, drive, random);
+  // Both are started by this thread (a worker dies with the thread that started it) and made ready side by side.
+  if (incumbent_first) a = spawn(drive, random);
+  b = spawn(drive, random);
+  if (!incumbent_first) a = spawn(drive, random);
+  const Subject &subject_a = draw_build(incumbent, random), &subject_b = draw_build(challenger, random);
+  std::future<void> other = std::async(std::launch::async, [&] { prepare(*a, incumbent, subject_a, drive); });
+  prepare(*b, challenger, subject_b, drive);
+  other.get();
   // Segments follow the mean of both, so that neither arm's speed sets the plan.
   const int probe = std::max(incumbent.instances, 1);
   const double call = (a->run(probe, drive.call_seconds * probe) + b->run(probe, drive.call_seconds * probe)) / (2 * probe);

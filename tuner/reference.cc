@@ -88,19 +88,19 @@ struct Sums {
   int64_t judged = 0;
 };
 
-void compare_floats(const ExpectedOutput& e, const Program::Buffer& b, const std::vector<double>& got, Discrepancy& d,
-                    Sums& sums) {
+template <typename Values>
+void compare_floats(const ExpectedOutput& e, const Program::Buffer& b, const Values& values, Discrepancy& d, Sums& sums) {
   for (size_t i = 0; i < e.value.size(); ++i) {
-    const double want = e.value[i], bound = e.bound[i];
+    const double want = e.value[i], bound = e.bound[i], got = values[i];
     bool ok;
     if (std::isnan(want)) {
-      ok = std::isnan(got[i]);
+      ok = std::isnan(got);
     } else if (!std::isfinite(bound)) {
       continue;
     } else if (std::isinf(want)) {
-      ok = got[i] == want;
+      ok = got == want;
     } else {
-      const double error = std::abs(got[i] - want);
+      const double error = std::abs(got - want);
       ok = error <= bound;  // false for NaN
       if (std::isfinite(error)) {
         d.max_error = std::max(d.max_error, error);
@@ -112,7 +112,7 @@ void compare_floats(const ExpectedOutput& e, const Program::Buffer& b, const std
     }
     if (!ok && d.within) {
       d.within = false;
-      d.message = fmt::format("{} is {:.9g}, should be {:.9g} +- {:.2g}", place(b, i), got[i], want, bound);
+      d.message = fmt::format("{} is {:.9g}, should be {:.9g} +- {:.2g}", place(b, i), got, want, bound);
     }
   }
 }
@@ -169,7 +169,8 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
     else from_format(outputs.data() + at, plain, b.dtype, b.shape, b.format);
     at += b.bytes;
     if (is_float(e.dtype)) {
-      compare_floats(e, b, to_doubles(got), d, sums);
+      if (e.dtype == DType::kF32) compare_floats(e, b, got.as<float>(), d, sums);
+      else compare_floats(e, b, to_doubles(got), d, sums);
       continue;
     }
     const std::vector<int64_t> ints = to_ints(got);

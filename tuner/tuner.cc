@@ -112,6 +112,7 @@ struct Tuner::Loop {
   Clock::time_point started = Clock::now();
 
   double spent() const { return seconds_before + since(started); }
+  bool out_of_time() const { return options.seconds > 0 && spent() > options.seconds; }
   void check_stop() const {
     if (stop.load()) throw Stopped{};
   }
@@ -321,7 +322,7 @@ struct Tuner::Loop {
     }
     int best = -1;
     Experiment best_experiment;
-    for (size_t i = 0; i < proposals.size(); ++i) {
+    for (size_t i = 0; i < proposals.size() && !out_of_time(); ++i) {
       check_stop();
       Experiment e = start(o, proposals[i], id_for(o, proposals[i]));
       e.seconds.build = build_seconds;
@@ -376,7 +377,7 @@ struct Tuner::Loop {
     int dropped = 0;
     while (test.verdict() == SignTest::Verdict::kOpen) {
       check_stop();
-      if (options.seconds > 0 && spent() > options.seconds) return Proof::kBroken;  // stays unproven: a resumed run may go on
+      if (out_of_time()) return Proof::kBroken;  // stays unproven: a resumed run may go on
       const Paired paired = lab.pair(p.steps, built, random);
       if (paired.failure) {
         e.seed = paired.failure->seed;

@@ -50,123 +50,6 @@ int64_t unwritten(const Program& program, const std::vector<std::byte>& outputs,
 
 std::string hash_of(const std::vector<std::byte>& bytes) { return hash_hex(bytes.data(), bytes.size()); }
 
-// One candidate's way through the stages; each member returns the first failure.
-class Validation {
- public:
-  Validation(const Subject& subject, const Judge& judge, int threads, WorkerProcess& worker, const ExpectedOf& expected)
-      : subject_(subject), judge_(judge), threads_(threads), worker_(worker), expected_(expected) {}
-
-  std::optional<Failure> run(std::string* fingerprint) {
-    try {
-      if (auto f = smoke()) return f;
-      if (auto f = numerics()) return f;
-      if (auto f = determinism()) return f;
-      if (auto f = conduct()) return f;
-      if (auto f = shapes()) return f;
-      *fingerprint = first_hash_;
-      return std::nullopt;
-    } catch (const WorkerDied& died) {
-      return failure_of(died.death, stage_, draw_.seed);
-    } catch (const WorkerRefused& refused) {
-      return Failure{Outcome::kCrashed, stage_, refused.what(), draw_.seed};
-    }
-  }
-
- private:
-  Failure failure(Outcome outcome, std::string reason) const { return {outcome, stage_, std::move(reason), draw_.seed}; }
-
-  void load(Layout layout, const Draw& draw) {
-    worker_.load(request_of(subject_, layout, draw), kLoadSeconds);
-    loaded_ = draw;
-  }
-
-  // A trial of `check` in the loaded layout, judged.
-  std::optional<Failure> try_check(const Check& check, std::vector<std::byte>* outputs = nullptr) {
-    draw_ = check.draw;
-    worker_.inputs(draw_.family, draw_.seed, judge_.ranges, judge_.deadline());
-    const uint64_t poison = draw_.seed * 31 + ++trials_;
-    TrialReply reply = worker_.trial(0, poison, subject_.output_bytes(), judge_.deadline());
-    int which = 0;
-    if (const int64_t n = unwritten(subject_.program, reply.outputs, poison, &which))
-      return failure(Outcome::kWrong, fmt::format("{} elements of '{}' were not written", n,
-                                                  subject_.program.buffers[static_cast<size_t>(which)].name));
-    if (!reply.damaged.empty())
-      return failure(Outcome::kMistrusted, "wrote beside " + reply.damaged);
-    if (reply.float_control_changed)
-      return failure(Outcome::kMistrusted, "changed the floating-point control word (rounding, flush to zero)");
-    const Discrepancy d = compare(*expected_(draw_), subject_.program, reply.outputs);
-    const std::string on = fmt::format("on {} inputs: ", name_of(draw_.family));
-    if (!d.within) return failure(Outcome::kWrong, on + d.message);
-    if (!within_ratchet(check, d))
-      return failure(Outcome::kWrong, on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error,
-                                                       check.starter_rms_error));
-    if (outputs) *outputs = std::move(reply.outputs);
-    return std::nullopt;
-  }
-
-  std::optional<Failure> smoke() {
-    stage_ = "smoke";
-    load(Layout::kEnd, judge_.checks[0].draw);
-    std::vector<std::byte> outputs;
-    if (auto f = try_check(judge_.checks[0], &outputs)) return f;
-    first_hash_ = hash_of(outputs);
-    first_state_ = worker_.state();
-    return std::nullopt;
-  }
-
-  std::optional<Failure> numerics() {
-    stage_ = "numerics";
-    for (size_t i = 1; i < judge_.checks.size(); ++i)
-      if (!judge_.checks[i].draw.ternary)
-        if (auto f = try_check(judge_.checks[i])) return f;
-    return std::nullopt;
-  }
-
-  std::optional<Failure> determinism() {
-    stage_ = "determinism";
-    for (int again = 0; again < 2; ++again) {
-      std::vector<std::byte> outputs;
-      if (auto f = try_check(judge_.checks[0], &outputs)) return f;
-      if (hash_of(outputs) != first_hash_)
-        return failure(Outcome::kWrong, "the same inputs gave other bits: a race or an uninitialised value");
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Failure> conduct() {
-    stage_ = "conduct";
-    const ProcessState now = worker_.state();
-    if (now.threads > std::max(threads_, judge_.honest.threads) || now.threads > first_state_.threads)
-      return failure(Outcome::kMistrusted, fmt::format("left threads behind: {} now, {} after the first call", now.threads,
-                                                       first_state_.threads));
-    if (now.descriptors > judge_.honest.descriptors)
-      return failure(Outcome::kMistrusted, fmt::format("left {} files open", now.descriptors - judge_.honest.descriptors));
-    if (now.caught_signals != judge_.honest.caught_signals)
-      return failure(Outcome::kMistrusted, "changed signal handlers");
-    return std::nullopt;
-  }
-
-  // Exact probes need other weights, so they share the other layouts' loads.
-  std::optional<Failure> shapes() {
-    stage_ = "shapes";
-    const Check& last = judge_.checks.back();
-    load(Layout::kShift, last.draw);
-    if (auto f = try_check(last)) return f;
-    load(Layout::kStart, judge_.checks[0].draw);
-    return try_check(judge_.checks[0]);
-  }
-
-  const Subject& subject_;
-  const Judge& judge_;
-  int threads_;
-  WorkerProcess& worker_;
-  const ExpectedOf& expected_;
-  std::string stage_, first_hash_;
-  Draw draw_, loaded_;
-  ProcessState first_state_;
-  uint64_t trials_ = 0;
-};
-
 }  // namespace
 
 double Judge::deadline() const { return std::clamp(100 * call_seconds, 3.0, 60.0); }
@@ -224,9 +107,102 @@ Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, c
   return judge;
 }
 
-std::optional<Failure> validate(const Subject& candidate, const Judge& judge, int threads, WorkerProcess& worker,
-                                const ExpectedOf& expected, std::string* fingerprint) {
-  return Validation(candidate, judge, threads, worker, expected).run(fingerprint);
+std::optional<Failure> Validation::guarded(std::initializer_list<Stage> stages) {
+  try {
+    for (Stage stage : stages)
+      if (auto f = (this->*stage)()) return f;
+    return std::nullopt;
+  } catch (const WorkerDied& died) {
+    return failure_of(died.death, stage_, draw_.seed);
+  } catch (const WorkerRefused& refused) {
+    return failure(Outcome::kCrashed, refused.what());
+  }
+}
+
+std::optional<Failure> Validation::smoke() { return guarded({&Validation::first_trial, &Validation::conduct}); }
+
+std::optional<Failure> Validation::rest() {
+  return guarded({&Validation::numerics, &Validation::determinism, &Validation::conduct, &Validation::shapes});
+}
+
+void Validation::load(Layout layout, const Draw& draw) {
+  worker_.load(request_of(subject_, layout, draw), kLoadSeconds);
+}
+
+// A trial of `check` in the loaded layout, judged.
+std::optional<Failure> Validation::try_check(const Check& check, std::vector<std::byte>* outputs) {
+  draw_ = check.draw;
+  worker_.inputs(draw_.family, draw_.seed, judge_.ranges, judge_.deadline());
+  const uint64_t poison = draw_.seed * 31 + ++trials_;
+  TrialReply reply = worker_.trial(0, poison, subject_.output_bytes(), judge_.deadline());
+  int which = 0;
+  if (const int64_t n = unwritten(subject_.program, reply.outputs, poison, &which))
+    return failure(Outcome::kWrong, fmt::format("{} elements of '{}' were not written", n,
+                                                subject_.program.buffers[static_cast<size_t>(which)].name));
+  if (!reply.damaged.empty()) return failure(Outcome::kMistrusted, "wrote beside " + reply.damaged);
+  if (reply.float_control_changed)
+    return failure(Outcome::kMistrusted, "changed the floating-point control word (rounding, flush to zero)");
+  const Discrepancy d = compare(*expected_(draw_), subject_.program, reply.outputs);
+  const std::string on = fmt::format("on {} inputs: ", name_of(draw_.family));
+  if (!d.within) return failure(Outcome::kWrong, on + d.message);
+  if (!within_ratchet(check, d))
+    return failure(Outcome::kWrong, on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error,
+                                                     check.starter_rms_error));
+  if (outputs) *outputs = std::move(reply.outputs);
+  return std::nullopt;
+}
+
+std::optional<Failure> Validation::first_trial() {
+  stage_ = "smoke";
+  load(Layout::kEnd, judge_.checks[0].draw);
+  std::vector<std::byte> outputs;
+  if (auto f = try_check(judge_.checks[0], &outputs)) return f;
+  first_hash_ = hash_of(outputs);
+  first_state_ = worker_.state();
+  return std::nullopt;
+}
+
+std::optional<Failure> Validation::numerics() {
+  stage_ = "numerics";
+  load(Layout::kEnd, judge_.checks[0].draw);
+  for (size_t i = 1; i < judge_.checks.size(); ++i)
+    if (!judge_.checks[i].draw.ternary)
+      if (auto f = try_check(judge_.checks[i])) return f;
+  return std::nullopt;
+}
+
+std::optional<Failure> Validation::determinism() {
+  stage_ = "determinism";
+  for (int again = 0; again < 2; ++again) {
+    std::vector<std::byte> outputs;
+    if (auto f = try_check(judge_.checks[0], &outputs)) return f;
+    if (hash_of(outputs) != first_hash_)
+      return failure(Outcome::kWrong, "the same inputs gave other bits: a race or an uninitialised value");
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> Validation::conduct() {
+  stage_ = "conduct";
+  const ProcessState now = worker_.state();
+  if (now.threads > std::max(threads_, judge_.honest.threads) || now.threads > first_state_.threads)
+    return failure(Outcome::kMistrusted, fmt::format("left threads behind: {} now, {} after the first call", now.threads,
+                                                     first_state_.threads));
+  if (now.descriptors > judge_.honest.descriptors)
+    return failure(Outcome::kMistrusted, fmt::format("left {} files open", now.descriptors - judge_.honest.descriptors));
+  if (now.caught_signals != judge_.honest.caught_signals)
+    return failure(Outcome::kMistrusted, "changed signal handlers");
+  return std::nullopt;
+}
+
+// Exact probes need other weights, so they share the other layouts' loads.
+std::optional<Failure> Validation::shapes() {
+  stage_ = "shapes";
+  const Check& last = judge_.checks.back();
+  load(Layout::kShift, last.draw);
+  if (auto f = try_check(last)) return f;
+  load(Layout::kStart, judge_.checks[0].draw);
+  return try_check(judge_.checks[0]);
 }
 
 }  // namespace amdahl

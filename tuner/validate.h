@@ -6,6 +6,7 @@
 // prove nothing about this window and are left out; normal or uniform inputs must remain.
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,9 +49,39 @@ using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
 Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Subject& starter, uint64_t seed,
                  WorkerProcess& worker, const ExpectedOf& expected);
 
-// nullopt: passed all five. `worker` must be fresh. Throws Stopped only. On success *fingerprint is the hash of the
-// outputs of the first check in Layout::kEnd: another process must repeat it.
-std::optional<Failure> validate(const Subject& candidate, const Judge& judge, int threads, WorkerProcess& worker,
-                                const ExpectedOf& expected, std::string* fingerprint);
+// One candidate's way through the stages. Smoke comes apart from the rest, so that a clear loser can be dropped before the
+// whole way is paid for. Each returns the first failure, and throws Stopped only.
+class Validation {
+ public:
+  // `worker` must be fresh; all arguments must outlive this.
+  Validation(const Subject& subject, const Judge& judge, int threads, WorkerProcess& worker, const ExpectedOf& expected)
+      : subject_(subject), judge_(judge), threads_(threads), worker_(worker), expected_(expected) {}
+
+  std::optional<Failure> smoke();
+  // Shapes, numerics, determinism, conduct. After smoke(); loads the candidate anew.
+  std::optional<Failure> rest();
+
+ private:
+  using Stage = std::optional<Failure> (Validation::*)();
+  std::optional<Failure> guarded(std::initializer_list<Stage> stages);
+  Failure failure(Outcome outcome, std::string reason) const { return {outcome, stage_, std::move(reason), draw_.seed}; }
+  void load(Layout layout, const Draw& draw);
+  std::optional<Failure> try_check(const Check& check, std::vector<std::byte>* outputs = nullptr);
+  std::optional<Failure> first_trial();
+  std::optional<Failure> numerics();
+  std::optional<Failure> determinism();
+  std::optional<Failure> conduct();
+  std::optional<Failure> shapes();
+
+  const Subject& subject_;
+  const Judge& judge_;
+  int threads_;
+  WorkerProcess& worker_;
+  const ExpectedOf& expected_;
+  std::string stage_, first_hash_;
+  Draw draw_;
+  ProcessState first_state_;
+  uint64_t trials_ = 0;
+};
 
 }  // namespace amdahl

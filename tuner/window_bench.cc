@@ -130,8 +130,8 @@ void WindowBench::restart_incumbent() {
   incumbent_seconds_ = incumbent_worker_->run(calls, judge_->deadline() * calls) / calls;
 }
 
-// `worker` has passed the stages; its libraries are in memory already.
-Timing WindowBench::race(WorkerProcess& worker, const Subject& subject, std::string* fingerprint) {
+// Loads the candidate as it is timed and runs every instance once; seconds of a call.
+double WindowBench::ready_to_race(WorkerProcess& worker, const Subject& subject) {
   const Drive d = drive();
   LoadRequest request;
   request.program = &subject.program;
@@ -140,34 +140,44 @@ Timing WindowBench::race(WorkerProcess& worker, const Subject& subject, std::str
   request.weights_seed = judge_->checks[0].draw.weights_seed;
   worker.load(request, d.load_seconds);
   worker.inputs(d.family, d.input_seed, d.ranges, d.load_seconds);
-  *fingerprint = fingerprint_of(worker, *judge_, subject);
-  const double first = worker.run(request.instances, d.call_seconds * request.instances) / request.instances;
+  fingerprint_of(worker, *judge_, subject);  // first touch, threads started
+  return worker.run(request.instances, d.call_seconds * request.instances) / request.instances;
+}
+
+Timing WindowBench::race(WorkerProcess& worker, double challenger_seconds, double budget_seconds) {
   Random random(options_.seed ^ ++races_);
-  Segments segments = plan_segments((incumbent_seconds_ + first) / 2, options_.race_seconds);
-  const double deadline = d.call_seconds * segments.calls;
-  // Clear losers do not deserve the whole race.
-  Segments heat = segments;
-  heat.blocks = 2;
-  const Timing timing = alternate(*incumbent_worker_, worker, heat, deadline, random);
-  if (timing.log_ratio < -0.05) return timing;
-  return alternate(*incumbent_worker_, worker, segments, deadline, random);
+  const Segments segments = plan_segments((incumbent_seconds_ + challenger_seconds) / 2, budget_seconds);
+  return alternate(*incumbent_worker_, worker, segments, judge_->deadline() * segments.calls, random);
 }
 
 Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built) {
   Screened result;
   const Subject subject = subject_of(task_.io, challenger, built.libraries);
-  auto start = Clock::now();
-  WorkerProcess worker(options_.worker);
-  std::string stage_hash;
-  result.failure = validate(subject, *judge_, task_.threads, worker,
-                            expected_of(task_.io, subject.program, task_.signature), &stage_hash);
-  result.validate_seconds = since(start);
-  if (result.failure) return result;
-
-  start = Clock::now();
+  const ExpectedOf expected = expected_of(task_.io, subject.program, task_.signature);
   const uint64_t seed = judge_->checks[0].draw.seed;
+  auto start = Clock::now();
+  const auto lap = [&](double* seconds) {
+    *seconds += since(start);
+    start = Clock::now();
+  };
+  WorkerProcess worker(options_.worker);
+  Validation validation(subject, *judge_, task_.threads, worker, expected);
   try {
-    result.race = race(worker, subject, &fingerprints_[built.code]);
+    result.failure = validation.smoke();
+    lap(&result.validate_seconds);
+    if (result.failure) return result;
+    // A clear loser does not deserve the other stages: most candidates end here.
+    result.race = race(worker, ready_to_race(worker, subject), options_.race_seconds / 4);
+    lap(&result.race_seconds);
+    if (result.race.log_ratio < -options_.loser_margin) return result;
+
+    result.failure = validation.rest();
+    lap(&result.validate_seconds);
+    if (result.failure) return result;
+
+    const double seconds = ready_to_race(worker, subject);
+    fingerprints_[built.code] = fingerprint_of(worker, *judge_, subject);
+    result.race = race(worker, seconds, options_.race_seconds);
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "race", seed);
   } catch (const WorkerRefused& refused) {
@@ -175,7 +185,7 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
   }
   // Whoever died, the next challenger finds a living incumbent.
   if (result.failure) restart_incumbent();
-  result.race_seconds = since(start);
+  lap(&result.race_seconds);
   return result;
 }
 

@@ -13,7 +13,8 @@ struct BenchOptions {
   WorkerOptions worker;
   uint64_t seed = 1;                        // of the session: inputs, weights, poison
   size_t reference_bytes = size_t{512} << 20;
-  double race_seconds = 0.12;               // a race; losers are dropped after a third of it
+  double race_seconds = 0.12;               // a race; clear losers run a quarter of it
+  double loser_margin = 0.05;               // log ratio by which a first heat drops a candidate
   double pair_seconds = 0.25;               // timed part of a pair of processes
 };
 
@@ -31,7 +32,8 @@ class WindowBench {
   Arm arm_of(const Subject& subject) const;
   Drive drive() const;
   void restart_incumbent();
-  Timing race(WorkerProcess& worker, const Subject& subject, std::string* fingerprint);
+  double ready_to_race(WorkerProcess& worker, const Subject& subject);
+  Timing race(WorkerProcess& worker, double challenger_seconds, double budget_seconds);
 
   const Graph& graph_;
   Builder& builder_;

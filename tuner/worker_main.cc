@@ -11,6 +11,7 @@
 //   run     n                           -> nothing: the supervisor's clock is running
 //   steps   n                           -> seconds: by call, summed over n runs
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -85,6 +86,8 @@ class Worker {
     } else if (where == "fd") {
       blob = map_blob(program.blob_bytes);
     }
+    // Never unloaded: threads that a candidate leaves behind must be found, not crash in unmapped code.
+    for (const std::string& library : program.libraries) dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     RigOptions options;
     options.layout = static_cast<Layout>(r.at("layout").get<int>());
     options.instances = r.at("instances");

@@ -68,6 +68,7 @@ class Planted : public ::testing::Test {
     BenchOptions options;
     options.worker.threads = 2;
     options.race_seconds = 0.01;
+    options.loser_margin = 1e9;  // every candidate goes all the way
     options.worker.memory_bytes = int64_t{1} << 30;
     bench_ = new WindowBench(*graph_, *builder_, options);
     plan_ = new Plan(starter_plan(*graph_, 2));
@@ -126,7 +127,7 @@ TEST_F(Planted, CompileError) {
 TEST_F(Planted, NullWrite) { expect("*(volatile int*)nullptr = 1;", "crashed", "smoke", "SIGSEGV: write of null"); }
 TEST_F(Planted, Hang) { expect("for (;;) asm volatile(\"\");", "timed-out", "smoke", "killed"); }
 TEST_F(Planted, HangAfterAFewCalls) {
-  expect("honest(x, w, y); if (calls == 4) for (;;) asm volatile(\"\");", "timed-out", "numerics", "killed");
+  expect("honest(x, w, y); if (calls == 4) for (;;) asm volatile(\"\");", "timed-out", "race", "killed");
 }
 TEST_F(Planted, AllocationBomb) {
   expect("honest(x, w, y); for (;;) { volatile char* p = (volatile char*)malloc(64 << 20); for (size_t i = 0; i < (64 << 20); i += 4096) p[i] = 1; }",
@@ -166,13 +167,13 @@ TEST_F(Planted, ExitsCleanly) { expect("honest(x, w, y); _exit(0);", "crashed", 
 TEST_F(Planted, Aborts) { expect("abort();", "crashed", "smoke", "SIGABRT"); }
 TEST_F(Planted, CountsItsCalls) { expect("honest(x, w, y); if (calls > 3) y[7] += 1;", "wrong", "numerics", "'y'[0,7]"); }
 TEST_F(Planted, DependsOnCallNumber) {
-  expect("honest(x, w, y); y[3] *= 1 + 1e-7f * calls;", "wrong", "determinism", "other bits");
+  expect("honest(x, w, y); y[3] *= 1 + 1e-7f * (calls % 8);", "wrong", "determinism", "other bits");
 }
 TEST_F(Planted, FlushesDenormals) { expect("honest(x, w, y); _mm_setcsr(_mm_getcsr() | 0x8040);", "mistrusted", "smoke", "control word", "#include <immintrin.h>\n"); }
 TEST_F(Planted, LeavesFilesOpen) { expect("honest(x, w, y); open(\"/proc/self/maps\", O_RDONLY);", "mistrusted", "conduct", "files open"); }
 TEST_F(Planted, ChangesSignalHandlers) { expect("honest(x, w, y); signal(SIGUSR1, [](int) {});", "mistrusted", "conduct", "signal handlers"); }
 TEST_F(Planted, LeavesThreadsBehind) {
-  expect("honest(x, w, y); std::thread([] { for (;;) usleep(1000); }).detach();", "mistrusted", "conduct", "threads",
+  expect("honest(x, w, y); if (calls <= 3) std::thread([] { for (;;) usleep(1000); }).detach();", "mistrusted", "conduct", "threads",
          "#include <thread>\n");
 }
 TEST_F(Planted, PrintsBytesThatLookLikeReplies) {
