@@ -129,7 +129,7 @@ void fill_ints(std::byte* data, DType dtype, int64_t n, uint64_t seed, const Inp
 uint64_t poison_bits(DType dtype, uint64_t seed, int64_t i) {
   const uint64_t b = bits_at(seed ^ 0xdeadull, i) | 1;
   switch (dtype) {
-    case DType::kF32: return 0x7f800000u | (b & 0x803fffffu);  // quiet bit clear, payload not zero
+    case DType::kF32: return 0x7f800000u | (b & 0x803fffffu);  // quiet bit clear, payload not zero; as poison_f32
     case DType::kF64: return 0x7ff0000000000000u | (b & 0x8007ffffffffffffu);
     case DType::kF16: return 0x7c00u | (b & 0x81ffu);
     case DType::kBF16: return 0x7f80u | (b & 0x803fu);
@@ -137,15 +137,21 @@ uint64_t poison_bits(DType dtype, uint64_t seed, int64_t i) {
   }
 }
 
+// The common type apart: outputs of millions of elements are poisoned and searched at every trial.
+AMDAHL_WIDE void poison_f32(uint32_t* data, int64_t n, uint64_t seed) {
+  for (int64_t i = 0; i < n; ++i) data[i] = 0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu);
+}
+
+AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t n, uint64_t seed) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i)
+    count += data[i] == (0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu));
+  return count;
+}
+
 }  // namespace
 
 std::string_view name_of(Family family) { return kNames[static_cast<size_t>(family)]; }
-
-const std::vector<Family>& all_families() {
-  static const std::vector<Family> families = {Family::kNormal,    Family::kUniform, Family::kOffset,  Family::kLarge,
-                                               Family::kHeavyTail, Family::kEqual,   Family::kInteger, Family::kSpecial};
-  return families;
-}
 
 void fill_input(std::byte* data, DType dtype, int64_t n, Family family, uint64_t seed, int source, const InputRange& range) {
   const uint64_t s = stream(seed, source);
@@ -164,6 +170,7 @@ void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double de
 }
 
 void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed) {
+  if (dtype == DType::kF32) return poison_f32(reinterpret_cast<uint32_t*>(data), n, seed);
   const size_t width = size_of(dtype);
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t bits = poison_bits(dtype, seed, i);
@@ -173,6 +180,7 @@ void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed) {
 
 int64_t count_poisoned(const std::byte* data, DType dtype, int64_t n, uint64_t seed) {
   if (!is_float(dtype)) return 0;
+  if (dtype == DType::kF32) return count_f32(reinterpret_cast<const uint32_t*>(data), n, seed);
   const size_t width = size_of(dtype);
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) {

@@ -24,7 +24,6 @@ enum class Family : uint8_t {
   kSpecial,    // normal, with a few NaN, infinities, negative zeros and denormals
 };
 std::string_view name_of(Family family);
-const std::vector<Family>& all_families();
 
 // Integer and bool inputs are uniform in [lo, hi): indices within their table, masks of 0 and 1.
 struct InputRange {

@@ -69,7 +69,8 @@ std::unique_ptr<WorkerProcess> spawn(const Drive& drive, Random& random) {
   return std::make_unique<WorkerProcess>(options);
 }
 
-void prepare(WorkerProcess& worker, const Arm& arm, const Subject& subject, const Drive& drive) {
+// Loading touches all memory; two calls start threads and fill caches. Seconds of the second.
+double prepare(WorkerProcess& worker, const Arm& arm, const Subject& subject, const Drive& drive) {
   LoadRequest request;
   request.program = &subject.program;
   request.blob = &subject.blob;
@@ -78,7 +79,8 @@ void prepare(WorkerProcess& worker, const Arm& arm, const Subject& subject, cons
   request.weights_seed = arm.weights_seed;
   worker.load(request, drive.load_seconds);
   worker.inputs(drive.family, drive.input_seed, drive.ranges, drive.load_seconds);
-  worker.run(arm.instances, drive.call_seconds * arm.instances);
+  worker.run(1, drive.call_seconds);
+  return worker.run(1, drive.call_seconds);
 }
 
 const Subject& draw_build(const Arm& arm, Random& random) { return *arm.subjects[random.below(arm.subjects.size())]; }
@@ -100,13 +102,10 @@ PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive
   b = spawn(drive, random);
   if (!incumbent_first) a = spawn(drive, random);
   const Subject &subject_a = draw_build(incumbent, random), &subject_b = draw_build(challenger, random);
-  std::future<void> other = std::async(std::launch::async, [&] { prepare(*a, incumbent, subject_a, drive); });
-  prepare(*b, challenger, subject_b, drive);
-  other.get();
+  std::future<double> other = std::async(std::launch::async, [&] { return prepare(*a, incumbent, subject_a, drive); });
+  const double call_b = prepare(*b, challenger, subject_b, drive), call_a = other.get();
   // Segments follow the mean of both, so that neither arm's speed sets the plan.
-  const int probe = std::max(incumbent.instances, 1);
-  const double call = (a->run(probe, drive.call_seconds * probe) + b->run(probe, drive.call_seconds * probe)) / (2 * probe);
-  const Segments segments = plan_segments(call, budget_seconds);
+  const Segments segments = plan_segments((call_a + call_b) / 2, budget_seconds);
 
   const int64_t stolen_before = stolen_ticks();
   const int64_t switches_before = a->state().involuntary_switches + b->state().involuntary_switches;

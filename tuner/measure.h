@@ -43,7 +43,7 @@ struct Timing {
 };
 Timing alternate(WorkerProcess& a, WorkerProcess& b, const Segments& segments, double deadline, Random& random);
 
-// A fresh worker with the arm loaded, its inputs made and every instance run once.
+// A fresh worker with the arm loaded, its inputs made and its threads started.
 std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Random& random);
 
 struct PairResult {

@@ -126,11 +126,11 @@ Drive WindowBench::drive() const {
 void WindowBench::restart_incumbent() {
   Random random(options_.seed ^ ++races_);
   incumbent_worker_ = start_arm(arm_of(incumbent_), drive(), random);
-  const int calls = instances_for(incumbent_.program);
+  const int calls = std::min(3, instances_for(incumbent_.program));
   incumbent_seconds_ = incumbent_worker_->run(calls, judge_->deadline() * calls) / calls;
 }
 
-// Loads the candidate as it is timed and runs every instance once; seconds of a call.
+// Loads the candidate as it is timed; seconds of a call.
 double WindowBench::ready_to_race(WorkerProcess& worker, const Subject& subject) {
   const Drive d = drive();
   LoadRequest request;
@@ -141,7 +141,8 @@ double WindowBench::ready_to_race(WorkerProcess& worker, const Subject& subject)
   worker.load(request, d.load_seconds);
   worker.inputs(d.family, d.input_seed, d.ranges, d.load_seconds);
   fingerprint_of(worker, *judge_, subject);  // first touch, threads started
-  return worker.run(request.instances, d.call_seconds * request.instances) / request.instances;
+  const int calls = std::min(3, request.instances);
+  return worker.run(calls, d.call_seconds * calls) / calls;
 }
 
 Timing WindowBench::race(WorkerProcess& worker, double challenger_seconds, double budget_seconds) {
