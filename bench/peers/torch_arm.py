@@ -24,7 +24,7 @@ def build(name):
     if name == "bert-base":
         return tr.BertModel(tr.BertConfig())
     if name == "llama-160m":
-        return tr.LlamaForCausalLM(tr.LlamaConfig(hidden_size=768, intermediate_size=@FFN@, num_hidden_layers=12,
+        return tr.LlamaForCausalLM(tr.LlamaConfig(hidden_size=768, intermediate_size=3072, num_hidden_layers=12,
                                                   num_attention_heads=12, vocab_size=32000, use_cache=False))
     raise SystemExit(f"no PyTorch definition for '{name}'")
 
