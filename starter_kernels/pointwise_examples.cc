@@ -71,6 +71,11 @@ std::vector<Graph> pointwise_examples() {
   }
   for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"})
     all.push_back(binary(op, {2, 3, 19}, {2, 3, 19}));
+  // Whole numbers, half of them equal: random floats never are.
+  for (const char* op : {"LessOrEqual", "GreaterOrEqual", "Equal"}) {
+    ExampleGraph g("ties");
+    all.push_back(g.finish({g.node(op, {g.input(DType::kI64, {4, 9}), g.input(DType::kI64, {4, 9})})}));
+  }
   // Broadcasts: a row, a column, both sides, a scalar, an inner dimension, over more dimensions than can be merged.
   all.push_back(binary("Add", {7, 33}, {33}));
   all.push_back(binary("Sub", {7, 33}, {7, 1}));
