@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -87,7 +88,8 @@ int tune(OpenSession& open, const std::string& path, const GlobalOptions& global
     Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag());
     summary = tuner.run();
     const Json state = open.session->state();
-    const bool won = std::any_of(open.session->ledger().begin(), open.session->ledger().end(), [](const LedgerEntry& e) { return e.kept; });
+    const std::vector<LedgerEntry> ledger = open.session->ledger();
+    const bool won = std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
     if (summary.end != TuneEnd::kStopped && won) {
       view.on_note("measuring starter against kept plan");
       try {
