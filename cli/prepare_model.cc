@@ -93,6 +93,7 @@ Tensor example_input(const Graph& graph, ValueId input, uint64_t seed) {
 }
 
 PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global) : steps_(plan.steps.size()) {
+  for (ValueId v : graph.outputs) output_shapes_.push_back(graph.value(v).shape);
   const std::vector<std::string> library_of = compile(plan, global);
   Blob blob;
   Program program = model_program(graph, plan, library_of, &blob);
@@ -168,7 +169,7 @@ Tensor PreparedModel::output(int i) {
   std::byte* data = nullptr;
   Tensor tensor = Tensor::allocate(buffer.dtype, buffer.shape, &data);
   from_format(executor_->buffer(number), data, buffer.dtype, buffer.shape, buffer.format);
-  return tensor;
+  return tensor.reshaped(output_shapes_[static_cast<size_t>(i)]);  // a Reshape at the end has no buffer of its own
 }
 
 }  // namespace amdahl

@@ -36,6 +36,7 @@ class PreparedModel {
   int kernels_ = 0, compiled_ = 0;
   std::byte* blob_ = nullptr;
   size_t blob_bytes_ = 0;
+  std::vector<Shape> output_shapes_;
   std::unique_ptr<Executor> executor_;
 };
 
