@@ -144,7 +144,7 @@ bool has_expression(std::string_view kind) {
 }
 
 bool has_epilogue(std::string_view kind) {
-  return kind == "matmul" || kind == "conv" || kind == "pool" || kind == "softmax" || kind == "layernorm" || kind == "rmsnorm" || kind == "reduce";
+  return kind == "matmul" || kind == "conv" || kind == "softmax" || kind == "layernorm" || kind == "rmsnorm" || kind == "reduce";
 }
 
 Expression expression_of(const Step& step) {

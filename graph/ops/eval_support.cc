@@ -63,7 +63,7 @@ void require_float(const InferContext& context, size_t i) {
                               name_of(context.dtype(i))));
 }
 
-void bounded_bilinear(const Bilinear& f, Operand a, Operand b, Operand c, int64_t terms, int64_t size, double* value,
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, int64_t size, double* value,
                       double* bound) {
   f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
   if (!bound) return;

@@ -34,20 +34,20 @@ void require_float(const InferContext& context, size_t i);
 // null: no addend.
 using Bilinear = std::function<void(const double* a, const double* b, const double* c, double* out)>;
 
-struct Operand {
+struct BilinearOperand {
   std::span<const double> value;
   std::span<const double> bound;  // empty: exact
 
-  Operand() = default;
-  Operand(const RefTensor& t) : value(t.value), bound(t.bound) {}  // NOLINT: the natural conversion
-  Operand(std::span<const double> v, std::span<const double> b) : value(v), bound(b) {}
+  BilinearOperand() = default;
+  BilinearOperand(const RefTensor& t) : value(t.value), bound(t.bound) {}  // NOLINT: the natural conversion
+  BilinearOperand(std::span<const double> v, std::span<const double> b) : value(v), bound(b) {}
 };
 
 // Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
 //   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms)
 // which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped.
 // `bound` null: not wanted. Both outputs hold `size` elements.
-void bounded_bilinear(const Bilinear& f, Operand a, Operand b, Operand c, int64_t terms, int64_t size, double* value,
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, int64_t size, double* value,
                       double* bound);
 
 // C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.
