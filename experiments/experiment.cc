@@ -51,6 +51,7 @@ void to_json(Json& j, const Experiment& e) {
            {"steps", e.steps},
            {"occurrences", e.occurrences},
            {"candidate", e.candidate},
+           {"incumbent", e.incumbent},
            {"replacement", e.replacement},
            {"knobs", e.knobs},
            {"outcome", name_of(e.outcome)},
@@ -83,6 +84,7 @@ void from_json(const Json& j, Experiment& e) {
   j.at("steps").get_to(e.steps);
   j.at("occurrences").get_to(e.occurrences);
   j.at("candidate").get_to(e.candidate);
+  e.incumbent = j.value("incumbent", "");  // sessions before it was recorded
   e.replacement = j.at("replacement");
   e.knobs = j.at("knobs");
   e.outcome = outcome_from_name(j.at("outcome").get<std::string>());

@@ -48,6 +48,7 @@ struct Experiment {
   std::vector<int> steps;       // the window in that plan
   int occurrences = 1;
   std::string candidate;        // identity: hash of the replacement; never tried twice on one signature
+  std::string incumbent;        // identity of what it raced against: ratios of one incumbent can be compared
   Json replacement;             // array of Step (plan/plan.h): variants, sources, operands
   Json knobs = Json::object();  // the values of the knobs under search
   // What came of it.

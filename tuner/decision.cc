@@ -23,6 +23,12 @@ int interval_rank(int n) {
   return k;
 }
 
+double wealth_of(int wins, int losses) {
+  double sum = 0;
+  for (double stake : kStakes) sum += std::pow(1 + stake, wins) * std::pow(1 - stake, losses);
+  return sum / kStakes.size();
+}
+
 }  // namespace
 
 void SignTest::add(double log_ratio) {
@@ -30,15 +36,12 @@ void SignTest::add(double log_ratio) {
   wins_ += log_ratio > rule_.delta;
 }
 
-double SignTest::wealth() const {
-  double sum = 0;
-  for (double stake : kStakes) sum += std::pow(1 + stake, wins_) * std::pow(1 - stake, pairs_ - wins_);
-  return sum / kStakes.size();
-}
+double SignTest::wealth() const { return wealth_of(wins_, pairs_ - wins_); }
 
 SignTest::Verdict SignTest::verdict() const {
   if (wealth() >= rule_.wealth) return Verdict::kPassed;
-  if (pairs_ >= rule_.max_pairs) return Verdict::kFailed;
+  // Not even if all further pairs agreed.
+  if (wealth_of(rule_.max_pairs - (pairs_ - wins_), pairs_ - wins_) < rule_.wealth) return Verdict::kFailed;
   // Stopping early never makes a false keep likelier; a true gain of 3% loses three of its first four pairs once in a thousand.
   if (pairs_ >= 4 && 3 * wins_ < pairs_) return Verdict::kFailed;
   if (pairs_ >= rule_.futility_pairs && 2 * wins_ < pairs_) return Verdict::kFailed;

@@ -16,7 +16,7 @@ namespace amdahl {
 struct DecisionRule {
   double delta = 0.01;         // log ratio that a keep must beat in the median
   double wealth = 100;         // evidence asked of each of the two stages
-  int max_pairs = 48;          // a stage that has not passed by then fails
+  int max_pairs = 32;          // a stage that cannot pass within so many fails, as soon as that is known
   int futility_pairs = 8;      // from here on a stage fails when under half of its pairs beat delta
 };
 

@@ -44,8 +44,9 @@ class Laboratory {
 
   // Makes ready for challengers of this window. Returns "" or why none could be judged.
   virtual std::string enter(const WindowTask& task) = 0;
-  // The five stages and the race. Clear losers of a first heat pass the smoke stage only: they are dropped anyway.
-  virtual Screened screen(const std::vector<Step>& challenger, const Built& built) = 0;
+  // The five stages and the race. `bar`: the log ratio to beat; candidates that are clearly below it after a first heat
+  // pass the smoke stage only: they are dropped anyway.
+  virtual Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) = 0;
   virtual Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) = 0;
 
   // Whole plans. `profile` throws Error when even this cannot be run.

@@ -33,9 +33,9 @@ struct Drive {
 // Fixed before timing and equal for both arms: a segment of `calls` calls lasts at least 1.5 ms, so that the clock and the
 // hand-over (some 20 us, subtracted) are small; short segments in many alternations keep drift out.
 struct Segments {
-  int calls = 1, blocks = 10;  // a block is ABBA or BAAB; 1 to 10 of them, as the budget allows
+  int calls = 1, blocks = 10;  // a block is ABBA or BAAB; up to 10 of them, as the budget allows
 };
-Segments plan_segments(double call_seconds, double budget_seconds);
+Segments plan_segments(double call_seconds, double budget_seconds, double fewest_blocks = 2);
 
 struct Timing {
   double seconds_a = 0, seconds_b = 0;  // one call, median over segments

@@ -8,8 +8,9 @@
 namespace amdahl {
 namespace {
 
-// Before anything is known: one try in twelve wins, a win takes a third of what is winnable, a try costs a second.
-constexpr double kPriorWins = 0.5, kPriorLosses = 5.5, kPriorShare = 0.33, kPriorSeconds = 1.0, kPriorWeight = 4;
+// Before anything is known: the rewrite's own prior counts as six tries, a win takes a third of what is winnable, a try costs
+// a second.
+constexpr double kPriorTries = 6, kPriorShare = 0.33, kPriorSeconds = 1.0, kPriorWeight = 4;
 // A fruitless stretch of this many experiments on one window halves the hope for it.
 constexpr double kHalvingTries = 8;
 
@@ -24,7 +25,10 @@ void Scheduler::observe(const Experiment& e) {
   }
   Record& r = rewrites_[e.rewrite];
   const bool won = e.outcome == Outcome::kKept;
-  (won ? r.wins : r.losses) += 1;
+  // Half a win: a form that others were then built on.
+  const bool led = e.outcome == Outcome::kInconclusive && e.stage == "race";
+  r.wins += won ? 1 : led ? 0.5 : 0;
+  r.losses += won || led ? 0 : 1;
   r.seconds += e.seconds.total();
   r.weight += 1;
   ++r.tries;
@@ -51,7 +55,7 @@ std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportun
     const Record& r = known == rewrites_.end() ? nothing : known->second;
     const auto stale = fruitless_.find({std::string(o.rewrite->name()), o.signature});
     const double hope = stale == fruitless_.end() ? 1 : std::pow(0.5, stale->second / kHalvingTries);
-    const double chance = (kPriorWins + r.wins) / (kPriorWins + kPriorLosses + r.wins + r.losses) * hope;
+    const double chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
     // Wins so far took this share of the window's time; never more than is winnable.
     const double share = (kPriorShare + r.share_won) / (1 + r.shares);
     const double won_seconds = std::min(o.winnable_seconds, o.seconds * share);

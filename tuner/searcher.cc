@@ -15,8 +15,9 @@ std::string knob_name(const Match& match, const Match::OpenKnob& open) {
 
 class Search {
  public:
-  Search(const Match& match, const MachineInfo& machine, const std::set<std::string>& known, Random& random)
-      : match_(match), known_(known), random_(random) {
+  Search(const Match& match, const FormOf& form_of, const MachineInfo& machine, const std::set<std::string>& known,
+         Random& random)
+      : match_(match), form_of_(form_of), known_(known), random_(random) {
     for (const Step& step : match.replacement)
       spaces_.push_back(kernel_kind(step.variant.problem.kind).space(step.variant.problem, machine));
     for (const Match::OpenKnob& open : match.search) {
@@ -30,16 +31,17 @@ class Search {
 
   // Adds the form with these knobs unless it is known, refused by its kind, or proposed already.
   bool add(const Knobs& knobs) {
-    Proposal p;
-    p.steps = match_.replacement;
-    p.knobs = knobs;
+    std::vector<Step> steps = match_.replacement;
     for (const Match::OpenKnob& open : match_.search) {
       const auto it = knobs.find(knob_name(match_, open));
-      if (it != knobs.end()) p.steps[static_cast<size_t>(open.step)].variant.knobs[open.name] = it->second;
+      if (it != knobs.end()) steps[static_cast<size_t>(open.step)].variant.knobs[open.name] = it->second;
     }
-    for (size_t s = 0; s < p.steps.size(); ++s)
-      if (spaces_[s].refuse && !p.steps[s].variant.knobs.empty() && !spaces_[s].refuse(p.steps[s].variant.knobs).empty())
+    for (size_t s = 0; s < steps.size(); ++s)
+      if (spaces_[s].refuse && !steps[s].variant.knobs.empty() && !spaces_[s].refuse(steps[s].variant.knobs).empty())
         return false;
+    Proposal p;
+    p.steps = form_of_(steps);
+    p.knobs = knobs;
     p.id = candidate_id(p.steps);
     if (known_.count(p.id) || !mine_.insert(p.id).second) return false;
     proposals_.push_back(std::move(p));
@@ -82,6 +84,7 @@ class Search {
   }
 
   const Match& match_;
+  const FormOf& form_of_;
   const std::set<std::string>& known_;
   Random& random_;
   std::vector<SearchSpace> spaces_;
@@ -98,25 +101,13 @@ std::string candidate_id(const std::vector<Step>& steps) {
   return hash_hex(text);
 }
 
-std::vector<Proposal> propose(const Match& match, const MachineInfo& machine, const std::vector<Tried>& tried,
-                              const std::set<std::string>& known, const std::vector<Knobs>& again, int count,
-                              Random& random) {
-  Search search(match, machine, known, random);
-  for (const Knobs& knobs : again)
-    if (search.size() < static_cast<size_t>(count)) search.add(knobs);
+std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const MachineInfo& machine,
+                              const std::set<std::string>& known, int count, Random& random) {
+  Search search(match, form_of, machine, known, random);
   search.add(search.first());
   if (!search.has_space()) return search.take();
-  // Around the three fastest, the fastest most: a single centre is as good as the noise of one race.
-  std::vector<Tried> ranked;
-  for (const Tried& t : tried)
-    if (t.seconds > 0) ranked.push_back(t);
-  std::sort(ranked.begin(), ranked.end(), [](const Tried& a, const Tried& b) { return a.seconds < b.seconds; });
-  const auto centre = [&] {
-    const size_t rank = std::min<size_t>({random.below(3), random.below(3), random.below(3)});
-    return rank < ranked.size() ? ranked[rank].knobs : search.first();
-  };
   for (int attempt = 0; attempt < 60 * count && search.size() < static_cast<size_t>(count); ++attempt)
-    search.add(random.below(3) < 2 ? search.neighbour(centre()) : search.jump(centre()));
+    search.add(random.below(3) < 2 ? search.neighbour(search.first()) : search.jump(search.first()));
   return search.take();
 }
 

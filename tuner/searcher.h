@@ -1,7 +1,8 @@
 #pragma once
-// Proposes knob values for one rewrite of one window: the first form, neighbours of the best so far, and random jumps.
-// Keeps no state: what was tried and how it went comes from the session's experiments, so a resumed search goes on.
+// Proposes knob values for one rewrite of one window: the first form, its neighbours, and random jumps. Keeps no state:
+// what is known already comes from the session's experiments, so a resumed search goes on.
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,19 +20,14 @@ struct Proposal {
   std::string id;         // candidate identity: equal for equal variants
 };
 
-// What earlier candidates of the same rewrite and signature came to.
-struct Tried {
-  Knobs knobs;
-  double seconds = 0;     // of the challenger in its race; 0 when it never ran
-};
-
 // Identity of a replacement: its variants, in order, wherever in the model they stand.
 std::string candidate_id(const std::vector<Step>& steps);
 
-// At most `count` proposals whose id is not in `known`. Fewer, down to none, when the space runs out. `again` are proposed
-// before all others.
-std::vector<Proposal> propose(const Match& match, const MachineInfo& machine, const std::vector<Tried>& tried,
-                              const std::set<std::string>& known, const std::vector<Knobs>& again, int count,
-                              Random& random);
+// The form of the whole window when the match's steps are replaced by these (tuner/draft.h).
+using FormOf = std::function<std::vector<Step>(const std::vector<Step>&)>;
+
+// At most `count` proposals whose id is not in `known`. Fewer, down to none, when the space runs out.
+std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const MachineInfo& machine,
+                              const std::set<std::string>& known, int count, Random& random);
 
 }  // namespace amdahl

@@ -8,11 +8,14 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "tuner/draft.h"
 
 namespace amdahl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr double kFaster = 0.005;   // log ratio by which a form must beat the draft: under the noise of a race, but no tie
+constexpr double kHopeless = 0.35;  // a first form this much slower is no place to start a search from
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // A win that is applied but not yet confirmed end to end.
@@ -28,6 +31,20 @@ void from_json(const Json& j, Pending& p) {
   j.at("plan").get_to(p.plan);
   j.at("predicted").get_to(p.predicted);
 }
+
+// The search for a faster form of one window, up to the one proof that ends it.
+struct Campaign {
+  Opportunity target;              // on the head plan
+  WindowTask task;
+  std::string incumbent;           // candidate_id
+  Draft draft;
+  double draft_ratio = 0;          // log(incumbent / draft) in the race; a first form of a fusion may start below zero
+  std::set<std::string> barren{};  // rewrites that brought nothing since the draft last became faster
+  // The fastest so far that passed validation and beat the incumbent.
+  std::optional<Experiment> best{};
+  Proposal best_form{};
+  Built best_built{};
+};
 
 // Profile with what the loop needs of a stored one.
 Profile restore(const ProfileRecord& r) {
@@ -58,6 +75,8 @@ void to_json(Json& j, const TuneOptions& o) {
            {"seed", o.seed},
            {"threads", o.threads},
            {"burst", o.burst},
+           {"patience", o.patience},
+           {"smallest_gain", o.smallest_gain},
            {"rule",
             {{"delta", o.rule.delta},
              {"wealth", o.rule.wealth},
@@ -71,6 +90,8 @@ void from_json(const Json& j, TuneOptions& o) {
   j.at("seed").get_to(o.seed);
   j.at("threads").get_to(o.threads);
   j.at("burst").get_to(o.burst);
+  o.patience = j.value("patience", o.patience);
+  o.smallest_gain = j.value("smallest_gain", o.smallest_gain);
   const Json& r = j.at("rule");
   r.at("delta").get_to(o.rule.delta);
   r.at("wealth").get_to(o.rule.wealth);
@@ -109,6 +130,7 @@ struct Tuner::Loop {
   std::unique_ptr<Gate> gate;
   TuneStatus status;
   double gate_seconds = 10;   // what the next gate will take
+  double proof_seconds = 10;  // and the next proof
   Clock::time_point started = Clock::now();
 
   double spent() const { return seconds_before + since(started); }
@@ -208,48 +230,147 @@ struct Tuner::Loop {
     observer.on_status(status);
   }
 
-  // ---- one burst -------------------------------------------------------------------------------------------------------
+  // ---- a campaign on one window ----------------------------------------------------------------------------------------
 
   Random random_for(int64_t number, uint64_t salt) const {
     return Random(options.seed * 0x9e3779b97f4a7c15ull ^ static_cast<uint64_t>(number) * 0xd1342543de82ef95ull ^ salt);
   }
   int64_t next_id() const { return experiments.empty() ? 1 : experiments.rbegin()->first + 1; }
 
+  Scheduler scheduler() const {
+    Scheduler s;
+    for (const auto& [id, e] : experiments) s.observe(e);
+    return s;
+  }
+
   std::optional<Choice> choose() {
     if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, this_machine());
-    Scheduler scheduler;
-    for (const auto& [id, e] : experiments) scheduler.observe(e);
-    for (const auto& [rewrite, sign] : exhausted) scheduler.exclude(rewrite, sign);
+    Scheduler s = scheduler();
+    for (const auto& [rewrite, sign] : exhausted) s.exclude(rewrite, sign);
     Random random = random_for(next_id(), 0xc4005e);
-    return scheduler.choose(opportunities, head, profile.seconds, random);
+    return s.choose(opportunities, head, profile.seconds, random);
+  }
+
+  // What to try next on top of the draft.
+  std::optional<Opportunity> choose_inside(const Campaign& c) {
+    std::vector<Opportunity> offers;
+    for (Opportunity& o : c.draft.offers(rewrites, this_machine())) {
+      if (c.barren.count(std::string(o.rewrite->name()))) continue;
+      o.signature = c.target.signature;  // experience with a rewrite is kept by campaign
+      o.seconds = c.target.seconds;
+      o.winnable_seconds = c.target.winnable_seconds;
+      offers.push_back(std::move(o));
+    }
+    Random random = random_for(next_id(), 0x1d51de);
+    const std::optional<Choice> choice = scheduler().choose(offers, c.draft.plan(), profile.seconds, random);
+    if (!choice) return std::nullopt;
+    status.why = choice->why;
+    return offers[choice->opportunity];
+  }
+
+  bool budget_is_spent() const {
+    return out_of_time() || (options.experiments > 0 && static_cast<int64_t>(experiments.size()) >= options.experiments);
+  }
+  // A win without its proof is worth nothing: time for it is set aside.
+  bool must_prove_now() const {
+    return options.seconds > 0 && spent() + gate_seconds + 1.5 * proof_seconds > options.seconds;
+  }
+
+  void run_campaign(const Choice& choice) {
+    const Opportunity target = opportunities[choice.opportunity];
+    Campaign c{target, {}, {}, Draft(graph, head, target.windows[0])};
+    status.why = choice.why;
+    if (!enter(c)) return;
+    // What an interrupted run left unproven comes first.
+    if (std::vector<Proposal> unproven = unproven_form(c); !unproven.empty()) burst(c, *target.rewrite, unproven);
+    Opportunity next = target;
+    for (int fruitless = 0;;) {
+      const std::vector<Proposal> proposals = proposals_for(c, next);
+      if (proposals.empty()) exhausted.insert({std::string(next.rewrite->name()), target.signature});
+      const bool faster = !proposals.empty() && burst(c, *next.rewrite, proposals);
+      if (faster) c.barren.clear();
+      else c.barren.insert(std::string(next.rewrite->name()));
+      fruitless = faster ? 0 : fruitless + !proposals.empty();
+      if (fruitless >= options.patience || budget_is_spent() || (c.best && must_prove_now())) break;
+      const std::optional<Opportunity> inside = choose_inside(c);
+      if (!inside) break;
+      next = *inside;
+    }
+    if (c.best) settle(c);
+  }
+
+  // Makes the laboratory ready for challengers of the campaign's window.
+  bool enter(Campaign& c) {
+    c.task.signature = c.target.signature;
+    c.task.io = io_of(graph, head, c.target.windows[0]);
+    c.task.threads = head.threads;
+    for (int s : c.target.windows[0].steps) c.task.incumbent.push_back(head.steps[static_cast<size_t>(s)]);
+    c.incumbent = candidate_id(c.task.incumbent);
+    status.rewrite = c.target.rewrite->name();
+    say("preparing the judge");
+    const std::string unusable = lab.enter(c.task);
+    if (!unusable.empty()) {
+      exhausted.insert({status.rewrite, c.target.signature});
+      observer.on_note(fmt::format("{} on {} is left alone: {}", status.rewrite, c.target.describe(head), unusable));
+      return false;
+    }
+    const Built incumbent = lab.build({c.task.incumbent})[0];
+    if (incumbent.ok) codes[c.target.signature].try_emplace(incumbent.code, 0);
+    return true;
   }
 
   // Candidates that were only rolled back with another win may come again.
   static bool may_return(const Experiment& e) { return e.stage == "gate" && e.outcome == Outcome::kInconclusive; }
+  static bool won_its_race(const Experiment& e) { return e.stage == "race" && e.outcome == Outcome::kInconclusive; }
 
-  Experiment start(const Opportunity& o, const Proposal& p, int64_t id) const {
-    Experiment e;
-    e.id = id;
-    e.rewrite = o.rewrite->name();
-    e.tier = o.rewrite->tier();
-    e.signature = o.signature;
-    e.window = o.describe(head);
-    e.plan = head_id;
-    e.steps = o.match.window.steps;
-    e.occurrences = static_cast<int>(o.windows.size());
-    e.candidate = p.id;
-    e.replacement = p.steps;
-    e.knobs = p.knobs;
-    e.seed = random_for(id, 0).next() >> 1;
-    e.share = o.seconds / std::max(profile.seconds, 1e-12);
-    return e;
+  // The fastest form that won its race against this incumbent and never came to its proof; none when a form at least as
+  // fast went to a proof.
+  std::vector<Proposal> unproven_form(const Campaign& c) const {
+    const Experiment* fastest = nullptr;
+    for (const auto& [id, e] : experiments) {
+      if (e.signature != c.target.signature || e.incumbent != c.incumbent) continue;
+      const bool proved = e.stage == "prove" || e.stage == "confirm" || e.stage == "gate";
+      if (!proved && !(won_its_race(e) && e.steps == c.target.windows[0].steps)) continue;
+      if (!fastest || e.race_log_ratio > fastest->race_log_ratio) fastest = &e;
+    }
+    if (!fastest || !won_its_race(*fastest)) return {};
+    return {{fastest->replacement.get<std::vector<Step>>(), fastest->knobs.get<Knobs>(), fastest->candidate}};
   }
 
-  // A candidate that is taken up again keeps its number.
-  int64_t id_for(const Opportunity& o, const Proposal& p) const {
+  std::vector<Proposal> proposals_for(const Campaign& c, const Opportunity& o) const {
+    std::set<std::string> known{c.incumbent};
     for (const auto& [id, e] : experiments)
-      if (e.signature == o.signature && e.candidate == p.id && unproven(e)) return id;
-    return next_id();
+      if (e.signature == c.target.signature && !may_return(e)) known.insert(e.candidate);
+    int count = options.burst;
+    if (options.experiments > 0)
+      count = static_cast<int>(std::min<int64_t>(count, options.experiments - static_cast<int64_t>(experiments.size())));
+    if (count <= 0) return {};
+    Random random = random_for(next_id(), 0x5ea7c4);
+    const auto form_of = [&](const std::vector<Step>& replacement) { return c.draft.form(o.match, replacement); };
+    return propose(o.match, form_of, this_machine(), known, count, random);
+  }
+
+  Experiment start(const Campaign& c, const Rewrite& rewrite, const Proposal& p) const {
+    Experiment e;
+    e.id = next_id();
+    for (const auto& [id, known] : experiments)  // an unproven form that is taken up again keeps its number
+      if (known.signature == c.target.signature && known.candidate == p.id && won_its_race(known)) e = known;
+    if (e.id == next_id()) {
+      e.rewrite = rewrite.name();
+      e.tier = rewrite.tier();
+    }
+    e.signature = c.target.signature;
+    e.window = c.target.describe(head);
+    e.plan = head_id;
+    e.steps = c.target.windows[0].steps;
+    e.occurrences = static_cast<int>(c.target.windows.size());
+    e.candidate = p.id;
+    e.incumbent = c.incumbent;
+    e.replacement = p.steps;
+    e.knobs = p.knobs;
+    e.seed = random_for(e.id, 0).next() >> 1;
+    e.share = c.target.seconds / std::max(profile.seconds, 1e-12);
+    return e;
   }
 
   void end(Experiment& e, Outcome outcome, const std::string& stage, const std::string& reason) {
@@ -262,82 +383,41 @@ struct Tuner::Loop {
     observer.on_experiment(e);
   }
 
-  // Won its race, but its proof never ended (another of its burst was faster, or the run was cut off).
-  bool unproven(const Experiment& e) const {
-    if (e.stage != "race" || e.outcome != Outcome::kInconclusive) return false;
-    for (auto it = experiments.upper_bound(e.id); it != experiments.end(); ++it)
-      if (it->second.signature == e.signature && it->second.outcome == Outcome::kKept &&
-          e.challenger_seconds > it->second.challenger_seconds * (1 - options.rule.delta))
-        return false;  // the incumbent has become faster than it
+  // Builds, screens and races some candidates; the fastest becomes the draft. True when it did.
+  bool burst(Campaign& c, const Rewrite& rewrite, const std::vector<Proposal>& proposals) {
+    status.rewrite = rewrite.name();
+    say(fmt::format("building {} candidates", proposals.size()));
+    std::vector<std::vector<Step>> forms;
+    for (const Proposal& p : proposals) forms.push_back(p.steps);
+    const auto build_start = Clock::now();
+    const std::vector<Built> built = lab.build(forms);
+    const double build_seconds = since(build_start) / static_cast<double>(proposals.size());
+
+    say("validating and racing");
+    // A fusion is not judged by its first form: the best of a first burst is the draft even when it loses.
+    const bool any_form = rewrite.structural() && c.draft_ratio == 0 && !c.best;
+    int fastest = -1;
+    double ratio = any_form ? -kHopeless : c.draft_ratio + kFaster;
+    for (size_t i = 0; i < proposals.size() && !out_of_time(); ++i) {
+      check_stop();
+      Experiment e = start(c, rewrite, proposals[i]);
+      e.seconds.build = build_seconds;
+      if (!screen(e, c, proposals[i], built[i]) || e.race_log_ratio <= ratio) continue;
+      fastest = static_cast<int>(i);
+      ratio = e.race_log_ratio;
+      if (!won_its_race(e)) continue;
+      c.best = e;
+      c.best_form = proposals[i];
+      c.best_built = built[i];
+    }
+    if (fastest < 0) return false;
+    c.draft.assume(proposals[static_cast<size_t>(fastest)].steps);
+    c.draft_ratio = ratio;
     return true;
   }
 
-  std::vector<Proposal> proposals_for(const Opportunity& o, const std::vector<Step>& incumbent) {
-    std::set<std::string> known{candidate_id(incumbent)};
-    std::vector<Tried> tried;
-    std::vector<Knobs> again;
-    for (const auto& [id, e] : experiments) {
-      if (e.signature != o.signature || may_return(e)) continue;
-      if (e.rewrite == o.rewrite->name() && unproven(e)) again.push_back(e.knobs.get<Knobs>());
-      else known.insert(e.candidate);
-      if (e.rewrite == o.rewrite->name()) tried.push_back({e.knobs.get<Knobs>(), e.challenger_seconds});
-    }
-    int count = options.burst;
-    if (options.experiments > 0)
-      count = static_cast<int>(std::min<int64_t>(count, options.experiments - static_cast<int64_t>(experiments.size())));
-    Random random = random_for(next_id(), 0x5ea7c4);
-    return propose(o.match, this_machine(), tried, known, again, count, random);
-  }
-
-  // Builds, screens and races some candidates of one opportunity; the best goes on to the proof.
-  void burst(const Choice& choice) {
-    const Opportunity o = opportunities[choice.opportunity];
-    const auto key = std::make_pair(std::string(o.rewrite->name()), o.signature);
-    status.rewrite = key.first;
-    status.why = choice.why;
-    WindowTask task;
-    task.signature = o.signature;
-    task.io = io_of(graph, head, o.match.window);
-    task.threads = head.threads;
-    for (int s : o.match.window.steps) task.incumbent.push_back(head.steps[static_cast<size_t>(s)]);
-    const std::vector<Proposal> proposals = proposals_for(o, task.incumbent);
-    if (proposals.empty()) {
-      exhausted.insert(key);
-      return;
-    }
-    say(fmt::format("building {} candidates", proposals.size()));
-    std::vector<std::vector<Step>> to_build{task.incumbent};
-    for (const Proposal& p : proposals) to_build.push_back(p.steps);
-    const auto build_start = Clock::now();
-    const std::vector<Built> built = lab.build(to_build);
-    const double build_seconds = since(build_start) / static_cast<double>(proposals.size());
-    if (built[0].ok) codes[o.signature].try_emplace(built[0].code, 0);
-
-    say("validating and racing");
-    const std::string unusable = lab.enter(task);
-    if (!unusable.empty()) {
-      exhausted.insert(key);
-      observer.on_note(fmt::format("{} on {} is left alone: {}", key.first, o.describe(head), unusable));
-      return;
-    }
-    int best = -1;
-    Experiment best_experiment;
-    for (size_t i = 0; i < proposals.size() && !out_of_time(); ++i) {
-      check_stop();
-      Experiment e = start(o, proposals[i], id_for(o, proposals[i]));
-      e.seconds.build = build_seconds;
-      if (!screen(e, proposals[i], built[i + 1])) continue;
-      if (best >= 0 && e.race_log_ratio <= best_experiment.race_log_ratio) continue;
-      best = static_cast<int>(i);
-      best_experiment = e;
-    }
-    if (best < 0) return;
-    const Proposal& p = proposals[static_cast<size_t>(best)];
-    if (prove(best_experiment, p, built[static_cast<size_t>(best) + 1])) apply(best_experiment, o, p);
-  }
-
-  // True when the candidate won its race. Always records it.
-  bool screen(Experiment& e, const Proposal& p, const Built& built) {
+  // True when the candidate came to its race. Always records it.
+  bool screen(Experiment& e, const Campaign& c, const Proposal& p, const Built& built) {
     if (!built.ok) {
       end(e, Outcome::kBuildFailed, "build", built.message);
       return false;
@@ -349,7 +429,8 @@ struct Tuner::Loop {
                             : fmt::format("compiles to the object code of experiment {}", twin->second));
       return false;
     }
-    const Screened s = lab.screen(p.steps, built);
+    const double best = c.best ? c.best->race_log_ratio : 0;
+    const Screened s = lab.screen(p.steps, built, best);
     e.seconds.validate = s.validate_seconds;
     e.seconds.race = s.race_seconds;
     if (s.failure) {
@@ -360,11 +441,28 @@ struct Tuner::Loop {
     e.incumbent_seconds = s.race.seconds_a;
     e.challenger_seconds = s.race.seconds_b;
     e.race_log_ratio = s.race.log_ratio;
-    const bool won = s.race.log_ratio > options.rule.delta;
-    end(e, won ? Outcome::kInconclusive : Outcome::kReverted, "race",
-        fmt::format("{:+.1f}% in the race{}", 100 * std::expm1(s.race.log_ratio),
-                    won ? ", another candidate of the burst was faster" : ""));
-    return won;
+    const std::string came_to = fmt::format("{:+.1f}% in the race", 100 * std::expm1(s.race.log_ratio));
+    if (s.race.log_ratio > std::max(options.rule.delta, best))
+      end(e, Outcome::kInconclusive, "race", came_to + ", not proven");
+    else
+      end(e, Outcome::kReverted, "race",
+          c.best && s.race.log_ratio > options.rule.delta ? fmt::format("{}, experiment {} has {:+.1f}%", came_to, c.best->id, 100 * std::expm1(best))
+                                                          : came_to);
+    return true;
+  }
+
+  void settle(Campaign& c) {
+    Experiment& e = *c.best;
+    const double promised = -std::log(1 - std::min(0.999, e.share) * (1 - std::exp(-e.race_log_ratio)));
+    if (promised < options.smallest_gain) {
+      end(e, Outcome::kReverted, "race",
+          fmt::format("{:+.1f}% in the race, {:.2f}% of the model: not worth a proof", 100 * std::expm1(e.race_log_ratio), 100 * promised));
+      return;
+    }
+    const auto start = Clock::now();
+    const bool proven = prove(e, c.best_form, c.best_built);
+    if (proven) proof_seconds = since(start);
+    if (proven) apply(e, c.target, c.best_form);
   }
 
   enum class Proof { kPassed, kFailed, kBroken };  // broken: recorded already, or no time left
@@ -554,7 +652,7 @@ struct Tuner::Loop {
         } else if (options.experiments > 0 && static_cast<int64_t>(experiments.size()) >= options.experiments) {
           summary = {TuneEnd::kExperimentsDone, "all experiments are done", {}};
         } else if (const std::optional<Choice> choice = choose()) {
-          burst(*choice);
+          run_campaign(*choice);
           if (gate_is_due()) run_gate();
           continue;
         } else if (!pending.empty()) {

@@ -24,7 +24,9 @@ struct TuneOptions {
   int64_t experiments = 0;       // likewise
   uint64_t seed = 1;             // of everything random
   int threads = 1;
-  int burst = 6;                 // candidates built together and raced; the best goes on to the proof
+  int burst = 6;                 // candidates built together and raced
+  int patience = 3;              // bursts without a faster form that end the search on a window; then its best is proven
+  double smallest_gain = 5e-4;   // of the model, log: wins that promise less are not proven
   DecisionRule rule;
 };
 void to_json(Json& j, const TuneOptions& o);

@@ -28,6 +28,18 @@ WindowIo plain(WindowIo io) {
   return io;
 }
 
+// Windows of one signature compute the same, but weights are drawn with the mean and deviation of each window's own: what
+// is expected of one place is not expected of another.
+std::string weights_id(const Program& program) {
+  std::set<std::string> weights;
+  for (const Program::Buffer& b : program.buffers)
+    if (b.role == Program::Role::kConstant && b.blob_offset < 0)
+      weights.insert(fmt::format("{} {} {}", b.source, b.mean, b.deviation));
+  std::string text;
+  for (const std::string& w : weights) text += w + ";";
+  return hash_hex(text);
+}
+
 // A trial of the judge's first check in the layout in use: outputs as a hash. Leaves the check's inputs in place.
 std::string fingerprint_of(WorkerProcess& worker, const Judge& judge, const Subject& subject) {
   const Draw& draw = judge.checks[0].draw;
@@ -52,15 +64,16 @@ Subject WindowBench::subject_of(const WindowIo& io, const std::vector<Step>& ste
 }
 
 ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature) {
-  return [this, &io, &program, signature](const Draw& draw) {
-    return cache_.get(signature, draw, [&] {
+  return [this, &io, &program, key = signature + weights_id(program)](const Draw& draw) {
+    return cache_.get(key, draw, [&] {
       return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)));
     });
   };
 }
 
 const Judge& WindowBench::judge_for(const WindowTask& task) {
-  const auto known = judges_.find(task.signature);
+  const std::string key = task.signature + weights_id(incumbent_.program);
+  const auto known = judges_.find(key);
   if (known != judges_.end()) return known->second;
   Judge judge;
   judge.signature = task.signature;
@@ -83,18 +96,18 @@ const Judge& WindowBench::judge_for(const WindowTask& task) {
   } catch (const WorkerRefused& refused) {
     judge.unusable = refused.what();
   }
-  return judges_[task.signature] = judge;
+  return judges_[key] = judge;
 }
 
 std::string WindowBench::enter(const WindowTask& task) {
   incumbent_worker_.reset();
   fingerprints_.clear();
   task_ = task;
-  judge_ = &judge_for(task);
-  if (!judge_->unusable.empty()) return judge_->unusable;
   const Built built = builder_.build({task.incumbent})[0];
   if (!built.ok) return "the incumbent does not compile: " + built.message;
   incumbent_ = subject_of(task_.io, task.incumbent, built.libraries);
+  judge_ = &judge_for(task);
+  if (!judge_->unusable.empty()) return judge_->unusable;
   try {
     restart_incumbent();
   } catch (const WorkerDied& died) {
@@ -140,18 +153,17 @@ double WindowBench::ready_to_race(WorkerProcess& worker, const Subject& subject)
   request.weights_seed = judge_->checks[0].draw.weights_seed;
   worker.load(request, d.load_seconds);
   worker.inputs(d.family, d.input_seed, d.ranges, d.load_seconds);
-  fingerprint_of(worker, *judge_, subject);  // first touch, threads started
-  const int calls = std::min(3, request.instances);
-  return worker.run(calls, d.call_seconds * calls) / calls;
+  worker.run(1, d.call_seconds);  // first touch, threads started
+  return worker.run(1, d.call_seconds);
 }
 
 Timing WindowBench::race(WorkerProcess& worker, double challenger_seconds, double budget_seconds) {
   Random random(options_.seed ^ ++races_);
-  const Segments segments = plan_segments((incumbent_seconds_ + challenger_seconds) / 2, budget_seconds);
+  const Segments segments = plan_segments((incumbent_seconds_ + challenger_seconds) / 2, budget_seconds, /*fewest_blocks=*/1);
   return alternate(*incumbent_worker_, worker, segments, judge_->deadline() * segments.calls, random);
 }
 
-Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built) {
+Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
   Screened result;
   const Subject subject = subject_of(task_.io, challenger, built.libraries);
   const ExpectedOf expected = expected_of(task_.io, subject.program, task_.signature);
@@ -170,7 +182,7 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
     // A clear loser does not deserve the other stages: most candidates end here.
     result.race = race(worker, ready_to_race(worker, subject), options_.race_seconds / 4);
     lap(&result.race_seconds);
-    if (result.race.log_ratio < -options_.loser_margin) return result;
+    if (result.race.log_ratio < bar - options_.loser_margin) return result;
 
     result.failure = validation.rest();
     lap(&result.validate_seconds);

@@ -22,7 +22,7 @@ class WindowBench {
  public:
   WindowBench(const Graph& graph, Builder& builder, const BenchOptions& options);
   std::string enter(const WindowTask& task);
-  Screened screen(const std::vector<Step>& challenger, const Built& built);
+  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar);
   Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random);
 
  private:
@@ -40,7 +40,7 @@ class WindowBench {
   BenchOptions options_;
   Plan starter_;
   ReferenceCache cache_;
-  std::map<std::string, Judge> judges_;  // by signature
+  std::map<std::string, Judge> judges_;  // by signature and weights
 
   WindowTask task_;
   const Judge* judge_ = nullptr;

@@ -19,8 +19,8 @@ class Workbench : public Laboratory {
 
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override { return builder_.build(candidates); }
   std::string enter(const WindowTask& task) override { return window_.enter(task); }
-  Screened screen(const std::vector<Step>& challenger, const Built& built) override {
-    return window_.screen(challenger, built);
+  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
+    return window_.screen(challenger, built, bar);
   }
   Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) override {
     return window_.pair(challenger, built, random);

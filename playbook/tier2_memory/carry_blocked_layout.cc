@@ -1,6 +1,10 @@
 // Channel blocks ("nchw16c") carried through a region of convolutions, poolings and pointwise steps: 16 channels are
 // the lanes of a vector whatever the width of a row, and a weight vector meets a broadcast of x. Row-major operands are
 // converted where the region begins and ends, and nowhere between.
+//
+// A whole network is too deep for one experiment (derived error bounds grow with every layer until they say nothing), so
+// its convolutions are taken in stretches that end where branches join. A stretch beside one that has the layout already
+// takes the conversion between them away.
 
 #include <fmt/format.h>
 
@@ -15,6 +19,7 @@ namespace amdahl {
 namespace {
 
 constexpr int64_t kBlock = 16;
+constexpr int kMaxConvolutions = 6;  // of a stretch: a chain without joins is cut
 const std::string kFormat = "nchw16c";
 
 bool is_image(const Access& a) { return a.dtype == DType::kF32 && a.shape.size() == 4 && numel(a.shape) > 0; }
@@ -89,10 +94,12 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
 struct Region {
   std::set<int> steps;
   std::map<int, std::vector<Read>> reads;
+  // Conversions between this region and neighbours in channel blocks: written from blocks for it, or to blocks after it.
+  std::set<int> conversions;
 };
 
-// All steps that are reached from `anchor` through operands in channel blocks.
-Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads) {
+// All steps of `among` (all steps of the plan when empty) that are reached from `anchor` through operands in channel blocks.
+Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads, const std::set<int>& among) {
   Region region;
   std::vector<int> open{anchor};
   region.reads[anchor] = std::move(reads);
@@ -101,7 +108,7 @@ Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads) 
     open.pop_back();
     region.steps.insert(s);
     const auto visit = [&](int neighbour, const Operand& through) {
-      if (region.reads.count(neighbour)) return;
+      if (region.reads.count(neighbour) || (!among.empty() && !among.count(neighbour))) return;
       const Step& step = context.plan.steps[static_cast<size_t>(neighbour)];
       const auto found = reads_of(context, step);
       if (!found) return;
@@ -125,13 +132,74 @@ Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads) 
   return region;
 }
 
+// Reads two operands in channel blocks whole: a residual addition, alone or in a convolution's epilogue.
+bool joins(const Step& step, const std::vector<Read>& reads) {
+  const bool is_conv = step.variant.problem.kind == "conv";
+  int whole = 0;
+  for (size_t i = is_conv ? 2 : 0; i < reads.size(); ++i)
+    whole += reads[i] == Read::kBlocks && step.variant.problem.in[i].shape == step.variant.problem.out[0].shape;
+  return whole + is_conv >= 2;
+}
+
+// The region's steps, cut where branches join (activations and poolings that alone read the result belong to the join) and where the next
+// convolution would be one too many.
+std::vector<std::set<int>> stretches_of(const RewriteContext& context, const Region& region) {
+  std::vector<std::set<int>> stretches(1);
+  int convolutions = 0, tail = -1;
+  bool closed = false;
+  for (int s : region.steps) {
+    const Step& step = context.plan.steps[static_cast<size_t>(s)];
+    const bool is_conv = step.variant.problem.kind == "conv";
+    if ((closed && s != tail) || (is_conv && convolutions == kMaxConvolutions)) {
+      stretches.emplace_back();
+      convolutions = 0;
+      closed = false;
+    }
+    stretches.back().insert(s);
+    convolutions += is_conv;
+    if (s != tail && !(convolutions > 0 && joins(step, region.reads.at(s)))) continue;
+    closed = true;
+    const int next = context.sole_consumer(s);
+    tail = next >= 0 && context.plan.steps[static_cast<size_t>(next)].variant.problem.kind != "conv" ? next : -1;
+  }
+  return stretches;
+}
+
+bool is_conversion(const Step& step, const Operand& from, const Operand& to) {
+  return step.variant.problem.kind == "reorder" && step.inputs[0] == from && step.outputs[0] == to;
+}
+
+void find_conversions(const RewriteContext& context, Region& region) {
+  for (int s : region.steps) {
+    const Step& step = context.plan.steps[static_cast<size_t>(s)];
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      const auto writer = context.writer.find(step.inputs[i]);
+      if (region.reads.at(s)[i] != Read::kBlocks || writer == context.writer.end()) continue;
+      if (is_conversion(context.plan.steps[static_cast<size_t>(writer->second)], {step.inputs[i].value, kFormat}, step.inputs[i]))
+        region.conversions.insert(writer->second);
+      // A neighbour converts the same operand for itself.
+      for (int reader : context.readers.at(step.inputs[i]))
+        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], step.inputs[i], {step.inputs[i].value, kFormat}))
+          region.conversions.insert(reader);
+    }
+    const Operand& out = step.outputs[0];
+    if (const auto readers = context.readers.find(out); readers != context.readers.end())
+      for (int reader : readers->second)
+        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], out, {out.value, kFormat}))
+          region.conversions.insert(reader);
+  }
+}
+
 class Builder {
  public:
   Builder(const RewriteContext& context, const Region& region) : context_(context), region_(region) {}
 
   Match build() {
     Match match;
-    match.window.steps.assign(region_.steps.begin(), region_.steps.end());
+    std::set<int> window = region_.steps;
+    window.insert(region_.conversions.begin(), region_.conversions.end());
+    match.window.steps.assign(window.begin(), window.end());
+    for (int c : region_.conversions) add_conversion(c);
     for (int s : region_.steps) add(s);
     match.replacement = std::move(steps_);
     return match;
@@ -152,7 +220,16 @@ class Builder {
     const auto readers = context_.readers.find(operand);
     if (readers == context_.readers.end()) return false;
     return !std::all_of(readers->second.begin(), readers->second.end(),
-                        [&](int s) { return read_in_blocks(s, operand); });
+                        [&](int s) { return read_in_blocks(s, operand) || region_.conversions.count(s) > 0; });
+  }
+
+  // From blocks: those are read directly; the row-major copy stays while somebody else reads it. To blocks: this region
+  // makes them, or its own conversion does.
+  void add_conversion(int c) {
+    const Step& conversion = step(c);
+    if (conversion.outputs[0].format == kFormat) return;
+    in_blocks_.insert(conversion.inputs[0].value);
+    if (wanted_plain(conversion.outputs[0])) steps_.push_back(conversion);
   }
 
   void reorder(ValueId value, const std::string& from, const std::string& to) {
@@ -211,7 +288,7 @@ class CarryBlockedLayout final : public Rewrite {
   std::string_view name() const override { return "carry_blocked_layout"; }
   std::string_view target() const override { return "conv, with pool and pointwise around it"; }
   std::string_view precondition() const override {
-    return "f32 convolutions with constant weights; starts at the region's first convolution";
+    return "f32 convolutions with constant weights; starts at the first convolution of a stretch between joins";
   }
   bool structural() const override { return true; }
 
@@ -222,13 +299,17 @@ class CarryBlockedLayout final : public Rewrite {
     if (!reads)
       return refuse(refusal,
                     "already in channel blocks, or not a two-dimensional f32 convolution with constant weights");
-    const Region region = grow(context, anchor, *reads);
-    for (int s : region.steps) {
-      if (context.plan.steps[static_cast<size_t>(s)].variant.problem.kind != "conv") continue;
-      if (s < anchor) return refuse(refusal, fmt::format("belongs to the region of step {}", s));
-      break;
+    for (const std::set<int>& stretch : stretches_of(context, grow(context, anchor, *reads, {}))) {
+      const auto first = std::find_if(stretch.begin(), stretch.end(), [&](int s) {
+        return context.plan.steps[static_cast<size_t>(s)].variant.problem.kind == "conv";
+      });
+      if (!stretch.count(anchor)) continue;
+      if (*first != anchor) return refuse(refusal, fmt::format("belongs to the stretch of step {}", *first));
+      Region region = grow(context, anchor, *reads, stretch);
+      find_conversions(context, region);
+      return Builder(context, region).build();
     }
-    return Builder(context, region).build();
+    return refuse(refusal, "no stretch holds it");
   }
 
  private:

@@ -89,7 +89,7 @@ class Planted : public ::testing::Test {
     steps[0].variant.source_override = source;
     const Built built = builder_->build({steps})[0];
     if (!built.ok) return {"build-failed", "build", built.message};
-    const Screened s = bench_->screen(steps, built);
+    const Screened s = bench_->screen(steps, built, 0);
     if (!s.failure) return {"passed", "", ""};
     return {std::string(name_of(s.failure->outcome)), s.failure->stage, s.failure->reason};
   }

@@ -80,7 +80,7 @@ class SimulatedLaboratory : public Laboratory {
     incumbent = task.incumbent;
     return unusable;
   }
-  Screened screen(const std::vector<Step>& challenger, const Built&) override {
+  Screened screen(const std::vector<Step>& challenger, const Built&, double) override {
     Screened s;
     if (verdict) s.failure = verdict(challenger[0].variant.knobs);
     s.race = timing(seconds_of(incumbent), seconds_of(challenger), 0.005);
