@@ -185,5 +185,58 @@ TEST_F(BadInput, SessionOfAnotherSchemaVersion) {
   expect_bad_session(ExitCode::kSessionMismatch, {"99"});
 }
 
+// Sessions of a real model: one short tune, copied for each case.
+class BadSession : public BadInput {
+ protected:
+  static void SetUpTestSuite() {
+    BadInput::SetUpTestSuite();
+    const SubprocessResult r = amdahl({"tune", file("good.onnx"), "--session", file("real.amdahl"), "--experiments", "1"});
+    ASSERT_EQ(r.exit_code, 0) << r.output;
+  }
+  void SetUp() override {
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file("s.amdahl") + suffix);
+    fs::copy_file(file("real.amdahl"), file("s.amdahl"));
+  }
+  static void expect_everywhere(ExitCode code, const std::vector<std::string>& words) {
+    expect(amdahl({"resume", file("s.amdahl"), "--experiments", "2"}), code, words);
+    expect(amdahl({"verify", file("s.amdahl")}), code, words);
+    expect(amdahl({"replay", file("s.amdahl"), "1"}), code, words);
+  }
+};
+
+TEST_F(BadSession, OfAnotherMachine) {
+  Database(file("s.amdahl"), SQLITE_OPEN_READWRITE)
+      .execute("UPDATE meta SET value = json_set(value, '$.machine_fingerprint', 'another') WHERE key = 'identity'");
+  expect_everywhere(ExitCode::kSessionMismatch, {"another machine", "start a new session"});
+}
+
+TEST_F(BadSession, OfAModelThatChanged) {
+  const std::string before = read_file(file("good.onnx"));
+  fs::remove(file("good.onnx"));
+  ASSERT_EQ(amdahl({"models", "bert-base-mini", "-o", file("good.onnx")}).exit_code, 0);
+  expect_everywhere(ExitCode::kSessionMismatch, {"another version", "good.onnx"});
+  write_file(file("good.onnx"), before);
+}
+
+TEST_F(BadSession, OfAModelThatIsGone) {
+  fs::rename(file("good.onnx"), file("moved.onnx"));
+  expect_everywhere(ExitCode::kBadModel, {"good.onnx"});
+  fs::rename(file("moved.onnx"), file("good.onnx"));
+}
+
+TEST_F(BadSession, InUseByAnotherProcess) {
+  const auto writer = Session::open(file("s.amdahl"), Session::Access::kWrite);
+  expect(amdahl({"resume", file("s.amdahl")}), ExitCode::kSessionBusy, {"s.amdahl", std::to_string(getpid())});
+  EXPECT_EQ(amdahl({"status", file("s.amdahl")}).exit_code, 0);  // readers are welcome
+}
+
+TEST_F(BadSession, IsNotTakenForAnotherModel) {
+  expect(amdahl({"tune", "builtin:bert-base-mini", "--session", file("s.amdahl")}), ExitCode::kSessionMismatch, {"s.amdahl", "--session"});
+}
+
+TEST_F(BadSession, ExperimentThatItDoesNotHave) {
+  expect(amdahl({"replay", file("s.amdahl"), "99"}), ExitCode::kUsage, {"99"});
+}
+
 }  // namespace
 }  // namespace amdahl
