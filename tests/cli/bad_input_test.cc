@@ -213,7 +213,7 @@ TEST_F(BadSession, OfAnotherMachine) {
 TEST_F(BadSession, OfAModelThatChanged) {
   const std::string before = read_file(file("good.onnx"));
   fs::remove(file("good.onnx"));
-  ASSERT_EQ(amdahl({"models", "bert-base-mini", "-o", file("good.onnx")}).exit_code, 0);
+  ASSERT_EQ(amdahl({"models", "bert-mini", "-o", file("good.onnx")}).exit_code, 0);
   expect_everywhere(ExitCode::kSessionMismatch, {"another version", "good.onnx"});
   write_file(file("good.onnx"), before);
 }
@@ -231,7 +231,7 @@ TEST_F(BadSession, InUseByAnotherProcess) {
 }
 
 TEST_F(BadSession, IsNotTakenForAnotherModel) {
-  expect(amdahl({"tune", "builtin:bert-base-mini", "--session", file("s.amdahl")}), ExitCode::kSessionMismatch, {"s.amdahl", "--session"});
+  expect(amdahl({"tune", "builtin:bert-mini", "--session", file("s.amdahl")}), ExitCode::kSessionMismatch, {"s.amdahl", "--session"});
 }
 
 TEST_F(BadSession, ExperimentThatItDoesNotHave) {
