@@ -6,6 +6,7 @@ namespace amdahl {
 const std::vector<const Rewrite*>& playbook() {
   static const std::vector<const Rewrite*> rewrites{
       // tier 1
+      adopt_knobs(),
       choose_register_tile(),
       choose_cache_blocks(),
       choose_loop_order(),

@@ -21,6 +21,7 @@ struct RewriteContext {
   // reader[operand] / writer: indices of the plan's steps.
   std::map<Operand, std::vector<int>> readers;
   std::map<Operand, int> writer;
+  std::map<std::string, std::vector<int>> tuned;  // by kind: steps that no longer stand as they started
 
   static RewriteContext of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
                            const std::vector<ValueId>& storage);

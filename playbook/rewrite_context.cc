@@ -6,7 +6,7 @@ namespace amdahl {
 
 RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
                                   const std::vector<ValueId>& storage) {
-  RewriteContext context{graph, plan, machine, uses, storage, {}, {}};
+  RewriteContext context{graph, plan, machine, uses, storage, {}, {}, {}};
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const int step = static_cast<int>(s);
     for (const Operand& operand : plan.steps[s].inputs) {
@@ -14,6 +14,10 @@ RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const Ma
       if (readers.empty() || readers.back() != step) readers.push_back(step);  // once, however often a step reads it
     }
     for (const Operand& operand : plan.steps[s].outputs) context.writer[operand] = step;
+    const Variant& v = plan.steps[s].variant;
+    if (!v.source_override.empty()) continue;
+    if (!v.flags.empty() || v.knobs != kernel_kind(v.problem.kind).space(v.problem, machine).starters())
+      context.tuned[v.problem.kind].push_back(step);
   }
   return context;
 }

@@ -277,5 +277,22 @@ TEST(KnobRewrites, RefuseWhatIsInPlace) {
   expect_right(graph, packed.plan);
 }
 
+TEST(KnobRewrites, WhatWasFoundForOneIsOfferedToItsNeighbours) {
+  const Graph graph = mlp_form();
+  Plan plan = starter_plan(graph, 1);
+  EXPECT_EQ(apply(graph, plan, "adopt_knobs").times, 0);  // nothing has been found yet
+  std::vector<size_t> products;
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    if (plan.steps[s].variant.problem.kind == "matmul") products.push_back(s);
+  ASSERT_EQ(products.size(), 2u);
+  plan.steps[products[1]].variant.knobs["PACK_B"] = 1;
+  plan.steps[products[1]].variant.flags = {"-funroll-loops"};
+  const Applied adopted = apply(graph, plan, "adopt_knobs");
+  EXPECT_GE(adopted.times, 1);  // cache blocks of one may then fit the other better: it is offered back
+  EXPECT_EQ(adopted.plan.steps[products[0]].variant.knobs.at("PACK_B"), 1);
+  EXPECT_EQ(adopted.plan.steps[products[0]].variant.flags, plan.steps[products[1]].variant.flags);
+  expect_right(graph, adopted.plan);
+}
+
 }  // namespace
 }  // namespace amdahl
