@@ -51,7 +51,9 @@ void LiveView::draw() {
                         fmt::format("{}: {} {}", status_.phase, status_.rewrite, status_.why)};
   erase();
   for (std::string& row : rows) {
-    row.resize(std::min(row.size(), width));
+    size_t end = std::min(row.size(), width);
+    while (end < row.size() && (row[end] & 0xc0) == 0x80) --end;  // not inside a UTF-8 character
+    row.resize(end);
     fmt::print(stderr, "{}\n", row);
   }
   drawn_lines_ = static_cast<int>(std::size(rows));

@@ -1,5 +1,7 @@
 #include "tuner/opportunity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -29,11 +31,15 @@ std::optional<Window> relocate(const Plan& from, const Window& window, const Pla
 }  // namespace
 
 std::string Opportunity::describe(const Plan& plan) const {
-  std::string text;
-  for (int s : windows[0].steps) {
+  const auto name = [&](int s) {
     const Problem& p = plan.steps[static_cast<size_t>(s)].variant.problem;
-    text += (text.empty() ? "" : " + ") + p.kind + (p.out.empty() ? "" : " " + to_string(p.out[0].shape));
-  }
+    return p.kind + (p.out.empty() ? "" : " " + to_string(p.out[0].shape));
+  };
+  const std::vector<int>& steps = windows[0].steps;
+  if (steps.size() > 3)
+    return fmt::format("{} + {} + … + {} ({} steps)", name(steps[0]), name(steps[1]), name(steps.back()), steps.size());
+  std::string text;
+  for (int s : steps) text += (text.empty() ? "" : " + ") + name(s);
   return text;
 }
 

@@ -17,7 +17,7 @@ struct Opportunity {
   std::vector<Window> windows;       // all places, the first first
   double seconds = 0;                // of the model, in all places
   double winnable_seconds = 0;       // above what its roofline allows; a structural rewrite may lower the roofline itself
-  std::string describe(const Plan& plan) const;  // "matmul + pointwise"
+  std::string describe(const Plan& plan) const;  // "matmul [128, 768] + pointwise [128, 768]"; long ones shortened
 };
 
 std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,

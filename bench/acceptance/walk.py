@@ -107,7 +107,7 @@ def difference(program, session, path, folder):
 
 def walk(program, model, minutes, folder):
     os.makedirs(folder, exist_ok=True)
-    session, path = f"{folder}/session.amdahl", model
+    session, path = f"{folder}.amdahl", model
     if model.startswith("builtin:"):
         path = f"{folder}/model.onnx"
         if not os.path.exists(path):
@@ -134,9 +134,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--minutes", type=float, default=5)
-    parser.add_argument("--folder", default="acceptance", help="sessions and exports; must lie outside the repository (default: ./acceptance)")
+    parser.add_argument("--folder", default="acceptance", help="gets NAME.amdahl and NAME/export; outside the repository (default: ./acceptance)")
     parser.add_argument("models", nargs="*", default=["builtin:" + m for m in SHIPPED])
     options = parser.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
     results, failed = [], 0
     for model in options.models:
         name = model[8:] if model.startswith("builtin:") else os.path.basename(os.path.dirname(os.path.abspath(model)))

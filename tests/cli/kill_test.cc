@@ -16,6 +16,7 @@
 #include <map>
 #include <thread>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "base/subprocess.h"
 #include "experiments/session.h"
@@ -49,8 +50,9 @@ class Kill : public ::testing::Test {
   }
   static std::string program() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "amdahl"; }
 
-  // Starts the program, kills it (it alone: not its workers, not its compilers) and waits until all of them are gone.
-  void run_and_kill(std::chrono::milliseconds after) {
+  // Starts the program, sends it the signal (it alone: not its workers, not its compilers) and waits until all of them are
+  // gone. `status` as of waitpid().
+  void run_and_signal(int signal, std::chrono::milliseconds after, int* status) {
     std::vector<std::string> arguments = tune_or_resume();
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
@@ -58,16 +60,24 @@ class Kill : public ::testing::Test {
     pid_t pid = 0;
     ASSERT_EQ(posix_spawn(&pid, argv[0], nullptr, nullptr, argv.data(), environ), 0);
     std::this_thread::sleep_for(after);
-    int status = 0;
-    ASSERT_EQ(waitpid(pid, &status, WNOHANG), 0) << "ended by itself with status " << status;
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
+    ASSERT_EQ(waitpid(pid, status, WNOHANG), 0) << "ended by itself with status " << *status;
+    kill(pid, signal);
+    waitpid(pid, status, 0);
+    int other = 0;
     const auto deadline = std::chrono::steady_clock::now() + 20s;
     pid_t left = 0;
-    while ((left = waitpid(-1, &status, WNOHANG)) >= 0) {
+    while ((left = waitpid(-1, &other, WNOHANG)) >= 0) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "a process outlives the program";
       if (left == 0) std::this_thread::sleep_for(20ms);
     }
+  }
+
+  // A first run measures this machine's ceilings, which later runs find in the cache: they come to their experiments at once.
+  void begin() {
+    std::vector<std::string> first = tune_or_resume();
+    first.insert(first.end(), {"--experiments", "2"});
+    const SubprocessResult start = run_subprocess(first, {300});
+    ASSERT_EQ(start.exit_code, 0) << start.output;
   }
 
   // Of the session as it lies there. Experiment number -> what it tried.
@@ -97,15 +107,13 @@ TEST_F(Kill, AtRandomMomentsOfOneSession) {
   const char* asked = std::getenv("AMDAHL_KILLS");
   const int kills = asked ? std::atoi(asked) : 8;
   Random random(static_cast<uint64_t>(getpid()));
-  // A first run measures this machine's ceilings, which later runs find in the cache: they come to their experiments at once.
-  std::vector<std::string> first = tune_or_resume();
-  first.insert(first.end(), {"--experiments", "2"});
-  const SubprocessResult start = run_subprocess(first, {300});
-  ASSERT_EQ(start.exit_code, 0) << start.output;
+  begin();
   std::map<int64_t, std::string> finished = inspect();
   const size_t before = finished.size();
   for (int k = 0; k < kills; ++k) {
-    run_and_kill(std::chrono::milliseconds(50 + random.below(4000)));
+    int status = 0;
+    run_and_signal(SIGKILL, std::chrono::milliseconds(50 + random.below(4000)), &status);
+    ASSERT_FALSE(HasFatalFailure());
     const std::map<int64_t, std::string> now = inspect();
     for (const auto& [id, tried] : finished) {
       ASSERT_TRUE(now.count(id)) << "experiment " << id << " was lost by kill " << k;
@@ -122,6 +130,21 @@ TEST_F(Kill, AtRandomMomentsOfOneSession) {
   EXPECT_GE(inspect().size(), finished.size() + 6);
   RecordProperty("experiments", static_cast<int>(finished.size()));
   std::printf("%d kills, %zu experiments finished between them\n", kills, finished.size());
+}
+
+TEST_F(Kill, CtrlCEndsWithEverythingKept) {
+  begin();
+  std::map<int64_t, std::string> finished = inspect();
+  for (const int milliseconds : {300, 1100, 1900, 2700}) {
+    int status = 0;
+    run_and_signal(SIGINT, std::chrono::milliseconds(milliseconds), &status);
+    ASSERT_FALSE(HasFatalFailure());
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::kInterrupted));
+    const std::map<int64_t, std::string> now = inspect();
+    for (const auto& [id, tried] : finished) EXPECT_EQ(now.at(id), tried);
+    finished = now;
+  }
 }
 
 }  // namespace
