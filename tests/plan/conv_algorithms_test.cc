@@ -10,6 +10,7 @@ namespace {
 
 TEST(ConvAlgorithms, AllPassWhereTheyApply) {
   std::map<int64_t, int> tried;
+  std::vector<testing::Case> cases;
   for (const Graph& graph : kernel_kind("conv").examples()) {
     const Plan plan = starter_plan(graph, 2);
     const int64_t starter = plan.steps[0].variant.knobs.at("ALGORITHM");
@@ -18,15 +19,16 @@ TEST(ConvAlgorithms, AllPassWhereTheyApply) {
       if (algorithm == starter) continue;  // the conformance test's
       const auto varied = testing::with_knob(plan, 0, "ALGORITHM", algorithm);
       ASSERT_TRUE(varied);
-      const testing::Judgement j = testing::judge(graph, *varied, 21);
-      EXPECT_TRUE(j.within) << graph.name << " ALGORITHM=" << algorithm << ": " << j.reason;
+      cases.push_back({fmt::format("{} ALGORITHM={}", graph.name, algorithm), graph, *varied, 21});
     }
   }
+  testing::expect_within(cases);
   for (int64_t algorithm : {kConvGeneric, kConvIm2col, kConvDirect, kConvDepthwise, kConvWinograd})
     EXPECT_GT(tried[algorithm], 0) << algorithm;
 }
 
 TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
+  std::vector<testing::Case> cases;
   for (const Graph& graph : kernel_kind("conv").examples()) {
     Plan plan = starter_plan(graph, 2);
     Variant& variant = plan.steps[0].variant;
@@ -43,12 +45,11 @@ TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
     variant.knobs["WINO_M"] = 4;
     for (int64_t partition : {0, 1}) {
       variant.knobs["PARTITION"] = partition;
-      const testing::Judgement j = testing::judge(graph, plan, 21);
-      EXPECT_TRUE(j.ran) << j.reason;
-      // Normal data stays inside the plain bound; the declared constant is for data of very different magnitudes.
-      EXPECT_TRUE(j.within) << graph.name << ": " << j.reason;
+      cases.push_back({fmt::format("{} PARTITION={}", graph.name, partition), graph, plan, 21});
     }
   }
+  // Normal data stays inside the plain bound; the declared constant is for data of very different magnitudes.
+  testing::expect_within(cases);
 }
 
 }  // namespace

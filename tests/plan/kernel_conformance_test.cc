@@ -7,60 +7,51 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <thread>
 
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
 namespace {
 
-bool selected(std::string_view kind) {
-  const char* only = std::getenv("AMDAHL_KINDS");
-  return !only || fmt::format(",{},", only).find(fmt::format(",{},", kind)) != std::string::npos;
-}
-
 class Kind : public ::testing::TestWithParam<const KernelKind*> {};
 
 TEST_P(Kind, StartersPassEveryExample) {
   const KernelKind& kind = *GetParam();
-  if (!selected(kind.name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
-  const std::vector<Graph> examples = kind.examples();
+  if (!testing::kind_selected(kind.name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
+  std::vector<testing::Case> cases;
   int own_steps = 0;
+  const std::vector<Graph> examples = kind.examples();
   for (size_t e = 0; e < examples.size(); ++e)
     for (int threads : {1, 2}) {
       const Plan plan = starter_plan(examples[e], threads);
-      ASSERT_EQ(check(examples[e], plan), "");
       for (const Step& s : plan.steps) own_steps += s.variant.problem.kind == kind.name();
-      const testing::Judgement j = testing::judge(examples[e], plan, 11 + e);
-      EXPECT_TRUE(j.within) << kind.name() << " example " << e << " (" << examples[e].name << ", " << threads
-                            << " threads): " << j.reason;
+      cases.push_back({fmt::format("example {} ({}, {} threads)", e, examples[e].name, threads), examples[e], plan, 11 + e});
     }
+  testing::expect_within(cases);
   // Kinds that no single node lowers to (fused_mlp) are reached through their rewrites and say so by having no examples.
-  if (!examples.empty()) EXPECT_GT(own_steps, 0) << "no example reaches kind " << kind.name();
+  EXPECT_EQ(examples.empty(), own_steps == 0) << "no example reaches kind " << kind.name();
 }
 
 TEST_P(Kind, EveryKnobValuePasses) {
   const KernelKind& kind = *GetParam();
-  if (!selected(kind.name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
+  if (!testing::kind_selected(kind.name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
   const bool exhaustive = std::getenv("AMDAHL_EXHAUSTIVE") != nullptr;
+  std::vector<testing::Case> cases;
   const std::vector<Graph> examples = kind.examples();
   size_t turn = 0;
   for (size_t e = 0; e < examples.size(); ++e) {
     const Plan plan = starter_plan(examples[e], 2);
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       if (plan.steps[s].variant.problem.kind != kind.name()) continue;
-      const SearchSpace space = kind.space(plan.steps[s].variant.problem, this_machine());
-      for (const Knob& knob : space.knobs)
+      for (const Knob& knob : kind.space(plan.steps[s].variant.problem, this_machine()).knobs)
         for (int64_t value : knob.values) {
           if (!exhaustive && turn++ % examples.size() != 0) continue;
-          const auto varied = testing::with_knob(plan, s, knob.name, value);
-          if (!varied) continue;
-          const testing::Judgement j = testing::judge(examples[e], *varied, 11 + e);
-          EXPECT_TRUE(j.within) << kind.name() << " example " << e << " (" << examples[e].name << ") " << knob.name << "="
-                                << value << ": " << j.reason;
+          if (const auto varied = testing::with_knob(plan, s, knob.name, value))
+            cases.push_back({fmt::format("example {} ({}) {}={}", e, examples[e].name, knob.name, value), examples[e], *varied, 11 + e});
         }
     }
   }
+  testing::expect_within(cases);
 }
 
 TEST_P(Kind, StartersAreInTheSpace) {
@@ -70,7 +61,9 @@ TEST_P(Kind, StartersAreInTheSpace) {
       if (step.variant.problem.kind != kind.name()) continue;
       const SearchSpace space = kind.space(step.variant.problem, this_machine());
       EXPECT_EQ(space.starters(), step.variant.knobs) << kind.name() << " " << graph.name;
-      if (space.refuse) EXPECT_EQ(space.refuse(space.starters()), "") << kind.name() << " " << graph.name;
+      if (space.refuse) {
+        EXPECT_EQ(space.refuse(space.starters()), "") << kind.name() << " " << graph.name;
+      }
       for (const Knob& knob : space.knobs)
         EXPECT_TRUE(std::count(knob.values.begin(), knob.values.end(), knob.starter)) << kind.name() << " " << knob.name;
       const Work work = kind.work(step.variant.problem);

@@ -1,0 +1,109 @@
+#pragma once
+// Plans of the kinds and forms that no single node lowers to, made by hand so that tests below the playbook reach them:
+// steps on channel blocks between two reorders, and two products with an activation between as one fused_mlp.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starter_kernels/example_graph.h"
+#include "starter_kernels/formats.h"
+#include "starter_kernels/pointwise.h"
+#include "tests/plan/kernel_bench.h"
+
+namespace amdahl::testing {
+
+inline const std::string kBlocks = "nchw16c";
+
+inline Step reorder_step(const Graph& graph, ValueId value, const std::string& from, const std::string& to, int threads) {
+  Step step;
+  step.inputs = {{value, from}};
+  step.outputs = {{value, to}};
+  Problem& problem = step.variant.problem;
+  problem.kind = "reorder";
+  problem.threads = threads;
+  problem.in = problem.out = {Access::dense(DType::kF32, graph.value(value).shape)};
+  set_formats(problem, {from}, {to});
+  return step;
+}
+
+// The example's first step on blocks, or nothing when its kind has no such form. `plain_input`: x stays row-major.
+inline std::optional<Plan> on_blocks(const Graph& graph, bool plain_input) {
+  Plan plan = starter_plan(graph, 2);
+  Step step = plan.steps.at(0);
+  if (step.variant.problem.out[0].shape.size() != 4) return std::nullopt;
+  step.outputs[0].format = kBlocks;
+  if (!plain_input) step.inputs[0].format = kBlocks;
+  Problem& problem = step.variant.problem;
+  set_formats(problem, {plain_input ? "" : kBlocks}, {kBlocks});
+  const SearchSpace space = kernel_kind(problem.kind).space(problem, this_machine());
+  step.variant.knobs = space.starters();
+  if (!space.refuse(step.variant.knobs).empty()) return std::nullopt;
+  plan.steps.clear();
+  if (!plain_input) plan.steps.push_back(reorder_step(graph, step.inputs[0].value, "", kBlocks, 2));
+  plan.steps.push_back(step);
+  plan.steps.push_back(reorder_step(graph, step.outputs[0].value, kBlocks, "", 2));
+  return plan;
+}
+
+// Relu between two products with biases. Sizes are no multiples of any tile; two blocks of the hidden layer.
+inline Case fused_mlp_with_biases() {
+  ExampleGraph g("mlp");
+  const ValueId x = g.input({29, 20});
+  const ValueId h = g.node("Gemm", {x, g.normal({20, 275}, 1), g.normal({275}, 2)});
+  const ValueId y = g.node("Gemm", {g.node("Relu", {h}), g.normal({275, 33}, 3), g.normal({33}, 4)});
+  Case made{"mlp", g.finish({y})};
+  made.plan = starter_plan(made.graph, 2);
+  const Step first = made.plan.steps.at(0), relu = made.plan.steps.at(1), second = made.plan.steps.at(2);
+  const Problem &p = first.variant.problem, &q = second.variant.problem;
+  Step fused;
+  fused.nodes = {first.nodes[0], relu.nodes[0], second.nodes[0]};
+  fused.inputs = {first.inputs[0], first.inputs[1], second.inputs[1], first.inputs[2], second.inputs[2]};
+  fused.outputs = second.outputs;
+  Variant& variant = fused.variant;
+  variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], p.in[2], q.in[2]}, q.out};
+  variant.problem.params["activation"] = compose(relu.variant.problem.params.at("program").get<PointwiseProgram>(), 0,
+                                                 p.params.at("epilogue").get<PointwiseProgram>());
+  variant.problem.params["epilogue"] = q.params.at("epilogue");
+  variant.problem.threads = 2;
+  variant.knobs = kernel_kind("fused_mlp").space(variant.problem, this_machine()).starters();
+  made.plan.steps = {fused};
+  return made;
+}
+
+// (x W1 * x W_up) W2.
+inline Case gated_fused_mlp() {
+  ExampleGraph g("gated mlp");
+  const ValueId x = g.input({13, 24});
+  const ValueId gate = g.node("MatMul", {x, g.normal({24, 70}, 1)}), up = g.node("MatMul", {x, g.normal({24, 70}, 2)});
+  Case made{"gated mlp", g.finish({g.node("MatMul", {g.node("Mul", {gate, up}), g.normal({70, 18}, 3)})})};
+  made.plan = starter_plan(made.graph, 2);
+  const Step first = made.plan.steps.at(0), other = made.plan.steps.at(1), mul = made.plan.steps.at(2), second = made.plan.steps.at(3);
+  Step fused;
+  fused.nodes = {first.nodes[0], other.nodes[0], mul.nodes[0], second.nodes[0]};
+  fused.inputs = {first.inputs[0], first.inputs[1], second.inputs[1], other.inputs[1]};
+  fused.outputs = second.outputs;
+  const Problem &p = first.variant.problem, &q = second.variant.problem;
+  Variant& variant = fused.variant;
+  variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], other.variant.problem.in[1]}, q.out};
+  variant.problem.params = {{"activation", mul.variant.problem.params.at("program")}, {"gated", true}};
+  variant.problem.threads = 2;
+  variant.knobs = kernel_kind("fused_mlp").space(variant.problem, this_machine()).starters();
+  made.plan.steps = {fused};
+  return made;
+}
+
+// The kind's examples with their starters, and what rewrites would make of them.
+inline std::vector<Case> cases_of(const std::string& kind) {
+  std::vector<Case> cases;
+  for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
+  for (const std::string blocked : {"conv", "pool"})
+    if (kind == blocked || kind == "reorder")
+      for (const Graph& graph : kernel_kind(blocked).examples())
+        if (const auto plan = on_blocks(graph, false)) cases.push_back({graph.name + " on blocks", graph, *plan});
+  if (kind == "fused_mlp") cases = {fused_mlp_with_biases(), gated_fused_mlp()};
+  for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
+  return cases;
+}
+
+}  // namespace amdahl::testing
