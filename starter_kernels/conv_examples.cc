@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "graph/op.h"
+#include "starter_kernels/example_graph.h"
 
 namespace amdahl {
 namespace {
@@ -132,9 +133,21 @@ std::vector<Graph> conv_examples() {
   });
 }
 
+namespace {
+
+// A maximum keeps NaN, which random inputs do not hold.
+Graph max_of_nan() {
+  ExampleGraph g("max_nan");
+  const Shape shape{1, 3, 9, 20};
+  std::vector<double> values(static_cast<size_t>(numel(shape)), -0.5);
+  values[values.size() / 2] = __builtin_nan("");
+  return g.finish({g.node("MaxPool", {g.floats(shape, values)}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}})});
+}
+
+}  // namespace
+
 std::vector<Graph> pool_examples() {
-  const std::string max = "MaxPool", average = "AveragePool";
-  return graphs_of({
+  std::vector<Graph> all = graphs_of({
       {"max_3x3_strided", {1, 5, 17, 16}, {}, {2, 2}, {1, 1, 1, 1}, {}, 1, false, "MaxPool", {3, 3}},
       {"max_ceil", {2, 3, 10, 11}, {}, {2, 2}, {}, {}, 1, false, "MaxPool", {3, 3}, {{"ceil_mode", int64_t{1}}}},
       {"max_dilated", {1, 4, 14, 13}, {}, {1, 1}, {}, {2, 2}, 1, false, "MaxPool", {3, 2}},
@@ -180,6 +193,8 @@ std::vector<Graph> pool_examples() {
       {"global_max", {1, 19, 5, 9}, {}, {}, {}, {}, 1, false, "GlobalMaxPool"},
       {"average_f64", {1, 2, 6, 6}, {}, {2, 2}, {}, {}, 1, false, "AveragePool", {3, 3}, {}, DType::kF64},
   });
+  all.push_back(max_of_nan());
+  return all;
 }
 
 }  // namespace amdahl

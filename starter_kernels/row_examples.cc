@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "starter_kernels/example_graph.h"
 
 namespace amdahl {
@@ -28,6 +30,7 @@ std::vector<Graph> softmax_examples() {
   add("Softmax", {9}, 0);
   add("Softmax", {400, 301}, -1);        // several tasks
   add("Softmax", {4, 65}, -1, 1e4);      // an exponential without the maximum overflows
+  add("Softmax", {3, 40, 6}, 1, 1e4);
   add("Softmax", {4, 65}, -1, 3, 500);
   add("Softmax", {3, 4, 5}, 1, 1, 0, 11);  // flattened
   add("LogSoftmax", {5, 37}, -1);
@@ -145,10 +148,11 @@ std::vector<Graph> reduce_examples() {
   }
   for (DType dtype : {DType::kF16, DType::kBF16, DType::kF64}) add("ReduceMean", {6, 50}, {1}, true, dtype);
   {
-    ExampleGraph g("ReduceMax with NaN");
+    ExampleGraph g("Reductions of NaN and infinities");
     std::vector<double> v(3 * 40, 0.5);
     v[13] = __builtin_nan("");
     v[47] = __builtin_inf();
+    std::fill(v.begin() + 80, v.end(), -__builtin_inf());
     const ValueId x = g.floats({3, 40}, v), axis = g.ints({1}, {1});
     all.push_back(g.finish({g.node("ReduceMax", {x, axis}), g.node("ReduceMin", {x, axis}), g.node("ReduceLogSumExp", {x, axis})}));
   }

@@ -1,17 +1,19 @@
 // Broken kernels that must be rejected. A mutant is a starter's text with one passage replaced; it must compile, and the oracle
-// must reject it on at least one of its kind's examples. A test set that lets a mutant live is not good enough.
+// must reject it on at least one of its kind's cases. A test set that lets a mutant live is not good enough.
 //
-// One file a kind: mutants/<kind>.inc, rows {"name", "text to find", "replacement"}.
+// One file a kind: mutants/<kind>.inc, rows {"name", "text to find", "replacement", {knobs}}; knobs for passages that the
+// starter does not run.
 
 #include <gtest/gtest.h>
 
-#include "tests/plan/kernel_bench.h"
+#include "tests/plan/made_plans.h"
 
 namespace amdahl {
 namespace {
 
 struct Mutation {
   std::string name, find, put;
+  Knobs knobs = {};
 };
 struct KindMutants {
   std::string kind;
@@ -29,44 +31,82 @@ const std::vector<KindMutants> kMutants{
 
 class Mutants : public ::testing::TestWithParam<KindMutants> {};
 
-// Rejected on some example: crash-free mutants only (crashes are the worker's test).
-void expect_rejected(const std::string& kind_name, const Mutation& mutation) {
-  const KernelKind& kind = kernel_kind(kind_name);
-  int applied = 0;
-  std::string build_error;
-  const std::vector<Graph> examples = kind.examples();
-  for (size_t e = 0; e < examples.size(); ++e) {
-    Plan plan = starter_plan(examples[e], 2);
-    bool changed = false;
-    for (Step& step : plan.steps) {
-      if (step.variant.problem.kind != kind_name) continue;
-      std::string text = kind.source(step.variant);
-      size_t at = text.find(mutation.find);
-      if (at == std::string::npos) continue;
-      for (; at != std::string::npos; at = text.find(mutation.find, at + mutation.put.size()))
-        text.replace(at, mutation.find.size(), mutation.put);
-      step.variant.source_override = text;
-      changed = true;
+// The plan with these knobs in the kind's steps; nullopt where a step has no such knob or refuses the value.
+std::optional<Plan> with_knobs(Plan plan, const std::string& kind, const Knobs& knobs) {
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (plan.steps[s].variant.problem.kind != kind) continue;
+    for (const auto& [name, value] : knobs) {
+      if (!plan.steps[s].variant.knobs.count(name)) return std::nullopt;
+      const auto varied = testing::with_knob(plan, s, name, value);
+      if (!varied) return std::nullopt;
+      plan = *varied;
     }
-    if (!changed) continue;
-    ++applied;
-    const testing::Judgement j = testing::judge(examples[e], plan, 11 + e);
-    if (!j.built) {
-      build_error = j.reason;
-      continue;
-    }
-    if (!j.within) return;
   }
-  EXPECT_GT(applied, 0) << kind_name << ": the text of mutant '" << mutation.name << "' is in no source";
-  ADD_FAILURE() << kind_name << ": mutant '" << mutation.name << "' lives. " << build_error;
+  return plan;
 }
 
+void replace_all(std::string& text, const std::string& find, const std::string& put) {
+  for (size_t at = text.find(find); at != std::string::npos; at = text.find(find, at + put.size())) text.replace(at, find.size(), put);
+}
+
+// The plan with the passage replaced in the kind's steps; nullopt when none has it.
+std::optional<Plan> mutated(const Plan& honest, const std::string& kind, const Mutation& mutation) {
+  auto plan = with_knobs(honest, kind, mutation.knobs);
+  if (!plan) return std::nullopt;
+  bool changed = false;
+  for (Step& step : plan->steps) {
+    if (step.variant.problem.kind != kind) continue;
+    const std::string text = kernel_kind(kind).source(step.variant);
+    step.variant.source_override = text;
+    replace_all(step.variant.source_override, mutation.find, mutation.put);
+    changed |= step.variant.source_override != text;
+  }
+  return changed ? plan : std::nullopt;
+}
+
+// Crash-free mutants only (crashes are the worker's test). Case by case, so that those that still live are compiled together
+// and most die in the first.
 TEST_P(Mutants, AreRejected) {
-  if (const char* only = std::getenv("AMDAHL_KINDS"))
-    if (fmt::format(",{},", only).find(fmt::format(",{},", GetParam().kind)) == std::string::npos)
-      GTEST_SKIP() << "not selected by AMDAHL_KINDS";
-  EXPECT_GE(GetParam().mutations.size(), 4u);
-  for (const Mutation& mutation : GetParam().mutations) expect_rejected(GetParam().kind, mutation);
+  const auto& [kind, mutations] = GetParam();
+  if (!testing::kind_selected(kind)) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
+  std::vector<std::string> fate(mutations.size(), "its text is in no source");  // empty: rejected
+  for (const testing::Case& honest : testing::cases_of(kind)) {
+    std::vector<size_t> numbers;
+    std::vector<testing::Case> mutants;
+    for (size_t m = 0; m < mutations.size(); ++m)
+      if (!fate[m].empty())
+        if (const auto plan = mutated(honest.plan, kind, mutations[m])) {
+          numbers.push_back(m);
+          mutants.push_back({mutations[m].name, honest.graph, *plan, honest.seed});
+        }
+    testing::compile_ahead(mutants);
+    for (size_t i = 0; i < mutants.size(); ++i) {
+      const testing::Judgement j = testing::judge(mutants[i]);
+      fate[numbers[i]] = !j.built ? j.reason : j.within ? "it lives" : "";
+    }
+  }
+  for (size_t m = 0; m < mutations.size(); ++m)
+    if (!fate[m].empty()) ADD_FAILURE() << kind << ": mutant '" << mutations[m].name << "': " << fate[m];
+}
+
+// The same cases with the texts as they are, under every set of knobs that a mutant asks for.
+TEST_P(Mutants, HonestTextsPass) {
+  const auto& [kind, mutations] = GetParam();
+  if (!testing::kind_selected(kind)) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
+  std::set<Knobs> settings;
+  for (const Mutation& mutation : mutations) settings.insert(mutation.knobs);
+  std::vector<testing::Case> cases;
+  for (const testing::Case& c : testing::cases_of(kind))
+    for (const Knobs& knobs : settings)
+      if (const auto plan = with_knobs(c.plan, kind, knobs)) cases.push_back({c.name, c.graph, *plan, c.seed});
+  testing::expect_within(cases);
+}
+
+TEST(MutantLists, EveryKindHasTwelveOrMore) {
+  for (const KernelKind* kind : kernel_kinds()) {
+    const auto row = std::find_if(kMutants.begin(), kMutants.end(), [&](const KindMutants& k) { return k.kind == kind->name(); });
+    EXPECT_GE(row == kMutants.end() ? 0 : row->mutations.size(), 12u) << kind->name();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Mutants, ::testing::ValuesIn(kMutants), [](const auto& info) { return info.param.kind; });
