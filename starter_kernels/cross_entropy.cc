@@ -1,7 +1,8 @@
-// The cross_entropy kind: SoftmaxCrossEntropyLoss.
+// The cross_entropy kind: SoftmaxCrossEntropyLoss and NegativeLogLikelihoodLoss.
 //
 // in[0]: scores [N, C, positions …]; in[1]: labels, any integer type; in[2]: weights [C] if params["weighted"]. out[0]: the
-// loss; out[1]: log-probabilities, if wanted. params: "reduction" "none" | "mean" | "sum", "ignore_index" if there is one.
+// loss; out[1]: log-probabilities, if wanted. params: "reduction" "none" | "mean" | "sum", "ignore_index" if there is one,
+// "logarithms" when the scores are log-probabilities already.
 
 #include <fmt/format.h>
 
@@ -30,8 +31,9 @@ class CrossEntropy final : public KernelKind {
   SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
     const int64_t classes = problem.in[0].shape[1], positions = numel(problem.in[1].shape);
     SearchSpace s;
-    s.knobs = {rows_knob(problem, positions, static_cast<double>(classes)), vector_bits_knob(machine),
-               {"ONLINE", {0, 1}, 1, "1: maximum and sum block by block: one walk over memory"}};
+    s.knobs = {rows_knob(problem, positions, static_cast<double>(classes)), vector_bits_knob(machine)};
+    if (!problem.params.value("logarithms", false))
+      s.knobs.push_back({"ONLINE", {0, 1}, 1, "1: maximum and sum block by block: one walk over memory"});
     s.refuse = [](const Knobs&) { return std::string(); };
     return s;
   }
@@ -43,9 +45,9 @@ class CrossEntropy final : public KernelKind {
     const bool ignores = problem.params.contains("ignore_index");
     std::string text = fmt::format(
         "typedef {} score_t;\ntypedef {} label_t;\nconstexpr int64_t CLASSES = {}, POSITIONS = {}, PLANE = {};\n"
-        "constexpr bool ONLINE = {}, IGNORES = {}, LOG_PROBABILITIES = {};\nconstexpr int64_t IGNORED = {};\nconstexpr char REDUCTION = '{}';\n",
+        "constexpr bool LOGARITHMS = {}, ONLINE = {}, IGNORES = {}, LOG_PROBABILITIES = {};\nconstexpr int64_t IGNORED = {};\nconstexpr char REDUCTION = '{}';\n",
         c_type(type), c_type(problem.in[1].dtype), classes, positions, std::max<int64_t>(1, positions / std::max<int64_t>(1, batch)),
-        variant.knobs.at("ONLINE") != 0, ignores, problem.out.size() > 1, problem.params.value("ignore_index", int64_t{0}),
+        problem.params.value("logarithms", false), variant.knobs.count("ONLINE") && variant.knobs.at("ONLINE") != 0, ignores, problem.out.size() > 1, problem.params.value("ignore_index", int64_t{0}),
         problem.params.at("reduction").get<std::string>()[0]);
     text += fmt::format("SCALAR float load(score_t x) {{ return (float)({}); }}\nSCALAR score_t store(float x) {{ return {}; }}\n",
                         load_text(type, "x"), store_text(type, "x"));
@@ -57,8 +59,9 @@ class CrossEntropy final : public KernelKind {
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
-    if (!node.domain.empty() || node.op != "SoftmaxCrossEntropyLoss" || graph.value(node.inputs[0]).dtype == DType::kF64)
-      return std::nullopt;
+    const bool logarithms = node.op == "NegativeLogLikelihoodLoss";
+    if (!node.domain.empty() || (node.op != "SoftmaxCrossEntropyLoss" && !logarithms)) return std::nullopt;
+    if (graph.value(node.inputs[0]).dtype == DType::kF64) return std::nullopt;
     Lowering l;
     Problem& p = l.variant.problem;
     for (ValueId v : node.inputs)
@@ -70,6 +73,7 @@ class CrossEntropy final : public KernelKind {
     p.threads = threads;
     p.params["reduction"] = node.attr_string("reduction", "mean");
     if (node.has("ignore_index")) p.params["ignore_index"] = node.attr_int("ignore_index", 0);
+    if (logarithms) p.params["logarithms"] = true;
     if (p.in.size() > 2) p.params["weighted"] = true;
     l.variant.knobs = space(p, this_machine()).starters();
     return l;

@@ -1,4 +1,5 @@
-// The layernorm kind: LayerNormalization, InstanceNormalization, GroupNormalization. Operands and parameters: starter_kernels/normalization.h.
+// The layernorm kind: LayerNormalization, InstanceNormalization, GroupNormalization, MeanVarianceNormalization. Operands and
+// parameters: starter_kernels/normalization.h.
 
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/example_graph.h"
@@ -23,6 +24,7 @@ class LayerNorm final : public KernelKind {
     std::optional<Lowering> l;
     if (node.op == "LayerNormalization") l = lower_layer(graph, node);
     if (node.op == "InstanceNormalization" || node.op == "GroupNormalization") l = lower_channels(graph, node);
+    if (node.op == "MeanVarianceNormalization") l = lower_mean_variance(graph, node);
     if (!l) return std::nullopt;
     l->variant.problem.kind = name();
     l->variant.problem.threads = threads;

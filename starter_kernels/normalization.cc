@@ -16,10 +16,26 @@ bool flag(const Problem& problem, const char* name) { return problem.params.valu
 RowSpace space_of(const Problem& problem) {
   const Shape& shape = problem.out[0].shape;
   std::vector<bool> reduced(shape.size(), false);
-  for (size_t d = problem.params.at("axis").get<size_t>(); d < shape.size(); ++d) reduced[d] = true;
+  if (problem.params.contains("axes")) {
+    for (size_t d : problem.params.at("axes").get<std::vector<size_t>>()) reduced.at(d) = true;
+  } else {
+    for (size_t d = problem.params.at("axis").get<size_t>(); d < shape.size(); ++d) reduced[d] = true;
+  }
   std::vector<Access> operands = problem.in;
   operands.insert(operands.end(), problem.out.begin(), problem.out.end());
-  return RowSpace(shape, reduced, operands);
+  return RowSpace(shape, reduced, operands, false);
+}
+
+// `real term(real v)`, what rmsnorm sums of an element, and `real inverse_of(real sum)`, the factor of a row.
+std::string divisor_text(const Problem& problem) {
+  const std::string divisor = problem.params.value("divisor", "");
+  std::string inverse = "1 / scalar::sqrt(sum / (real)(R * J) + EPSILON)";
+  if (divisor == "deviation") inverse = "1 / (scalar::sqrt(sum / (real)(R * J)) + EPSILON)";
+  if (divisor == "l1") inverse = "sum == 0 ? 0 : 1 / sum";
+  if (divisor == "l2") inverse = "sum == 0 ? 0 : 1 / scalar::sqrt(sum)";
+  return fmt::format("constexpr real EPSILON = (real){:a};\n", problem.params.at("epsilon").get<double>()) +
+         fmt::format("SCALAR real term(real v) {{ return {}; }}\n", divisor == "l1" ? "scalar::abs(v)" : "v * v") +
+         fmt::format("SCALAR real inverse_of(real sum) {{ return {}; }}\n", inverse);
 }
 
 // `static inline void write_input(out, x, o, r)` and `write_statistics(out, o, mean, inverse)`; empty where not wanted.
@@ -73,9 +89,8 @@ std::string normalization_source(const Variant& variant, std::string_view body) 
   size_t next = prologue_inputs(problem);
   const auto parameter = [&](const char* key) { return flag(problem, key) ? static_cast<int>(next++) : -1; };
   const int scale = parameter("scale"), shift = parameter("shift");
-  const std::string choices = fmt::format("constexpr bool WELFORD = {};\n#define STREAM {}\nconstexpr real EPSILON = (real){:a};\n",
-                                          knob("WELFORD") != 0, knob("STREAM"), problem.params.at("epsilon").get<double>());
-  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices,
+  const std::string choices = fmt::format("constexpr bool WELFORD = {};\n#define STREAM {}\n", knob("WELFORD") != 0, knob("STREAM"));
+  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, divisor_text(problem),
                     tasks_text(problem, variant.knobs, space.rows, space.outer * space.along, row_type(problem)),
                     streaming_text(variant.knobs),
                     operand_text(problem, space, "scale", scale, static_cast<size_t>(std::max(scale, 0)), "1"),
@@ -112,6 +127,35 @@ std::optional<Lowering> lower_layer(const Graph& graph, const Node& node) {
   p.params["axis"] = axis;
   p.params["epsilon"] = node.attr_float("epsilon", 1e-5);
   return l;
+}
+
+namespace {
+
+// One input, one output, both as they lie.
+Lowering without_parameters(const Graph& graph, const Node& node, Json params) {
+  Lowering l;
+  l.inputs = {node.inputs[0]};
+  l.outputs = {node.outputs[0]};
+  l.variant.problem.in = {dense_access(graph, node.inputs[0])};
+  l.variant.problem.out = {dense_access(graph, node.outputs[0])};
+  l.variant.problem.params = std::move(params);
+  return l;
+}
+
+int64_t counted_from_front(int64_t axis, const Shape& shape) { return axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis; }
+
+}  // namespace
+
+std::optional<Lowering> lower_mean_variance(const Graph& graph, const Node& node) {
+  std::vector<int64_t> axes = node.attr_ints("axes", {0, 2, 3});
+  for (int64_t& axis : axes) axis = counted_from_front(axis, graph.value(node.inputs[0]).shape);
+  return without_parameters(graph, node, {{"axes", axes}, {"divisor", "deviation"}, {"epsilon", 1e-9}});
+}
+
+std::optional<Lowering> lower_lp(const Graph& graph, const Node& node) {
+  const int64_t axis = counted_from_front(node.attr_int("axis", -1), graph.value(node.inputs[0]).shape);
+  const char* divisor = node.attr_int("p", 2) == 1 ? "l1" : "l2";
+  return without_parameters(graph, node, {{"axes", Shape{axis}}, {"divisor", divisor}, {"epsilon", 0.0}});
 }
 
 // The input as [batch, groups, channels of a group, pixels]; rows are the last two.

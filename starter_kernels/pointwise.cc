@@ -106,6 +106,39 @@ bool outputs_are_contiguous(const Problem& problem) {
   return true;
 }
 
+bool is_batch_normalization(const Node& node) { return node.domain.empty() && node.op == "BatchNormalization"; }
+
+// (x - mean) * (scale / sqrt(variance + epsilon)) + shift, of inputs x, scale, shift, mean, variance.
+PointwiseProgram batch_normalization(std::vector<DType> input_types, double epsilon) {
+  const DType type = input_types[0];
+  PointwiseProgram p{5, std::move(input_types), {}, {}};
+  const auto op = [&](const char* name, std::vector<int> args, double imm = 0) {
+    p.ops.push_back({name, std::move(args), type, imm});
+    return 4 + static_cast<int>(p.ops.size());
+  };
+  const int factor = op("div", {1, op("sqrt", {op("add", {4, op("const", {}, epsilon)})})});
+  p.results = {op("add", {op("mul", {op("sub", {0, 3}), factor}), 2})};
+  return p;
+}
+
+// Parameters lie along dimension 1, not along the last as in a broadcast.
+Lowering lower_batch_normalization(const Graph& graph, const Node& node) {
+  Lowering l;
+  l.inputs.assign(node.inputs.begin(), node.inputs.begin() + 5);
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  Shape channels(shape.size() - 1, 1);
+  channels[0] = shape[1];
+  Problem& problem = l.variant.problem;
+  std::vector<DType> types;
+  for (ValueId v : l.inputs) {
+    const DType type = graph.value(v).dtype;
+    types.push_back(type);
+    problem.in.push_back(broadcast_access(Access::dense(type, types.size() == 1 ? shape : channels, graph.is_constant(v)), shape));
+  }
+  problem.params["program"] = batch_normalization(std::move(types), node.attr_float("epsilon", 1e-5));
+  return l;
+}
+
 class Pointwise final : public KernelKind {
  public:
   std::string_view name() const override { return "pointwise"; }
@@ -148,18 +181,21 @@ class Pointwise final : public KernelKind {
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
-    const PointwiseProgram program = program_of(graph, node);
-    if (program.empty()) return std::nullopt;
     Lowering lowering;
-    lowering.inputs = program_inputs(graph, node);
-    lowering.outputs = {node.outputs[0]};
     Problem& problem = lowering.variant.problem;
+    if (is_batch_normalization(node)) {
+      lowering = lower_batch_normalization(graph, node);
+    } else {
+      const PointwiseProgram program = program_of(graph, node);
+      if (program.empty()) return std::nullopt;
+      lowering.inputs = program_inputs(graph, node);
+      for (ValueId v : lowering.inputs) problem.in.push_back(broadcast_access(graph, v, graph.value(node.outputs[0]).shape));
+      problem.params["program"] = program;
+    }
+    lowering.outputs = {node.outputs[0]};
     problem.kind = name();
     problem.threads = threads;
-    const Shape& shape = graph.value(node.outputs[0]).shape;
-    for (ValueId v : lowering.inputs) problem.in.push_back(broadcast_access(graph, v, shape));
     problem.out.push_back(dense_access(graph, node.outputs[0]));
-    problem.params["program"] = program;
     lowering.variant.knobs = space(problem, this_machine()).starters();
     return lowering;
   }

@@ -138,6 +138,17 @@ std::vector<Graph> pointwise_examples() {
   for (int64_t to : {1, 3, 6, 7, 9, 10, 11, 16}) all.push_back(cast(DType::kF32, to));
   for (int64_t to : {1, 2, 7, 9, 10}) all.push_back(cast(DType::kI32, to));
   for (DType from : {DType::kBool, DType::kF16, DType::kBF16, DType::kI64, DType::kF64}) all.push_back(cast(from, 1));
+  for (const Shape& shape : {Shape{2, 5, 6, 7}, Shape{3, 40}}) {
+    ExampleGraph g("BatchNormalization");
+    const Shape channels{shape[1]};
+    const ValueId x = g.input(shape), variance = g.node("Abs", {g.input(channels)});
+    all.push_back(g.finish({g.node("BatchNormalization", {x, g.input(channels), g.input(channels), g.input(channels), variance}, {{"epsilon", 1e-3}})}));
+  }
+  {
+    ExampleGraph g("BatchNormalization of f16 by f32");
+    const ValueId x = g.input(DType::kF16, {2, 5, 6}), variance = g.node("Abs", {g.input({5})});
+    all.push_back(g.finish({g.node("BatchNormalization", {x, g.input({5}), g.input({5}), g.input({5}), variance})}));
+  }
   {
     ExampleGraph g("BiasGelu");
     const ValueId x = g.input({6, 40}), b = g.normal({40}, 5);

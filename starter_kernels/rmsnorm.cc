@@ -1,4 +1,4 @@
-// The rmsnorm kind: RMSNormalization and SimplifiedLayerNormalization. Operands and parameters: starter_kernels/normalization.h.
+// The rmsnorm kind: RMSNormalization, SimplifiedLayerNormalization, LpNormalization. Operands and parameters: starter_kernels/normalization.h.
 
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/example_graph.h"
@@ -11,7 +11,7 @@ namespace {
 class RmsNorm final : public KernelKind {
  public:
   std::string_view name() const override { return "rmsnorm"; }
-  std::string_view summary() const override { return "normalisation of rows to mean square 1"; }
+  std::string_view summary() const override { return "normalisation of rows to mean square 1, or by their norm"; }
   Work work(const Problem& problem) const override { return normalization_work(problem); }
   SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
     return normalization_space(problem, machine, false);
@@ -22,6 +22,7 @@ class RmsNorm final : public KernelKind {
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
     std::optional<Lowering> l;
     if (node.op == "RMSNormalization" || node.op == "SimplifiedLayerNormalization") l = lower_layer(graph, node);
+    if (node.op == "LpNormalization") l = lower_lp(graph, node);
     if (!l) return std::nullopt;
     l->variant.problem.kind = name();
     l->variant.problem.threads = threads;

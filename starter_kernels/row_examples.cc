@@ -80,6 +80,12 @@ std::vector<Graph> layernorm_examples() {
     const ValueId x = shifted(g, {2, 5, 6, 7}, 1, 30);
     all.push_back(g.finish({g.node("InstanceNormalization", {x, g.normal({5}, 3, 1), g.normal({5}, 4)}, {{"epsilon", 1e-3}})}));
   }
+  {
+    ExampleGraph g("MeanVarianceNormalization");
+    const ValueId x = shifted(g, {2, 5, 6, 7}, 1, 30), tiny = shifted(g, {3, 2, 4, 9}, 1e-9, 0);  // epsilon is outside the root
+    const auto over = [&](ValueId v, std::vector<int64_t> axes) { return g.node("MeanVarianceNormalization", {v}, {{"axes", axes}}); };
+    all.push_back(g.finish({g.node("MeanVarianceNormalization", {x}), over(x, {0, 1}), over(x, {-1}), over(tiny, {0, 2, 3})}));
+  }
   for (int version : {18, 21}) {
     ExampleGraph g("GroupNormalization", version);
     const ValueId x = g.input({2, 12, 5, 3});
@@ -111,6 +117,12 @@ std::vector<Graph> rmsnorm_examples() {
   add("SimplifiedLayerNormalization", {6, 48}, -1);
   add("RMSNormalization", {6, 50}, -1, 1, DType::kBF16);
   add("RMSNormalization", {6, 50}, -1, 1, DType::kF64);
+  {
+    ExampleGraph g("LpNormalization");
+    const ValueId x = g.node("Mul", {g.input({6, 5, 20}), g.floats({6, 1, 1}, {1, 2, 0, 1e3, 1, 1e-3})});  // rows of zeros
+    const auto norm = [&](int64_t axis, int64_t p) { return g.node("LpNormalization", {x}, {{"axis", axis}, {"p", p}}); };
+    all.push_back(g.finish({g.node("LpNormalization", {x}), norm(1, 1), norm(0, 2), norm(-1, 1)}));
+  }
   return all;
 }
 
@@ -194,6 +206,13 @@ std::vector<Graph> cross_entropy_examples() {
   add({2, 7, 3, 4}, "mean", false, 2);
   add({4, 65}, "mean", false, {}, 1, 1e3);
   add({300, 200}, "mean", false, {});
+  for (const char* reduction : {"mean", "sum", "none"}) {
+    ExampleGraph g("NegativeLogLikelihoodLoss");
+    const ValueId x = g.node("LogSoftmax", {g.input({4, 11, 3})}, {{"axis", int64_t{1}}});
+    const ValueId labels = g.ints({4, 3}, {0, 3, 10, 2, 2, 7, 9, 1, 3, 5, 6, 8}), weights = g.node("Abs", {g.input({11})});
+    all.push_back(g.finish({g.node("NegativeLogLikelihoodLoss", {x, labels}, {{"reduction", std::string(reduction)}, {"ignore_index", int64_t{7}}}),
+                            g.node("NegativeLogLikelihoodLoss", {x, labels, weights}, {{"reduction", std::string(reduction)}})}));
+  }
   return all;
 }
 

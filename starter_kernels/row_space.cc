@@ -6,7 +6,8 @@
 
 namespace amdahl {
 
-RowSpace::RowSpace(const Shape& shape, const std::vector<bool>& reduced, const std::vector<Access>& operands) {
+RowSpace::RowSpace(const Shape& shape, const std::vector<bool>& reduced, const std::vector<Access>& operands,
+                   bool has_column_mode) {
   strides_.resize(operands.size());
   for (const Access& a : operands) offsets_.push_back(a.offset);
   std::vector<bool> flags;
@@ -31,7 +32,7 @@ RowSpace::RowSpace(const Shape& shape, const std::vector<bool>& reduced, const s
   for (int d = 0; d < rank; ++d)
     if (flags[static_cast<size_t>(d)]) j_ = d;
   k_ = rank - 1;
-  const bool column_mode = !flags[static_cast<size_t>(k_)] && dims_[static_cast<size_t>(j_)] > 1;
+  const bool column_mode = has_column_mode && !flags[static_cast<size_t>(k_)] && dims_[static_cast<size_t>(j_)] > 1;
   for (int d = 0; d < rank; ++d) {
     const int64_t n = dims_[static_cast<size_t>(d)];
     if (d == j_) along = n;

@@ -18,8 +18,9 @@ namespace amdahl {
 
 class RowSpace {
  public:
-  // `reduced[d]`: dimension d of `shape` belongs to the row. Operands are all over `shape`.
-  RowSpace(const Shape& shape, const std::vector<bool>& reduced, const std::vector<Access>& operands);
+  // `reduced[d]`: dimension d of `shape` belongs to the row. Operands are all over `shape`. Kinds that have no column mode
+  // always get K = 1; the elements of their rows may lie apart.
+  RowSpace(const Shape& shape, const std::vector<bool>& reduced, const std::vector<Access>& operands, bool has_column_mode = true);
 
   int64_t rows = 1, outer = 1, along = 1, columns = 1;  // O, R, J, K
 

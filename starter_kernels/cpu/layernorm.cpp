@@ -56,7 +56,7 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
   out_t* y = (out_t*)out[0];
   for_each_row(workspace, [&](int64_t o, real* x) {
     const Moments m = read_row(in, x, o);
-    const real mean = m.mean, inverse = 1 / scalar::sqrt(m.squares / (real)(R * J) + EPSILON);
+    const real mean = m.mean, inverse = inverse_of(m.squares);
     write_statistics(out, o, mean, inverse);
     for (int64_t r = 0; r < R; ++r) {
       write_input(out, x + r * J, o, r);

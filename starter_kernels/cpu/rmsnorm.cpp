@@ -1,18 +1,19 @@
 // RMSNorm: y = x / sqrt(mean(x^2) + eps) * scale over each row of R x J elements. The row is read once into a scratch row
-// that stays in L1 or L2 while its squares are summed.
+// that stays in L1 or L2 while its squares are summed. The prelude's term() and inverse_of() say what is summed of an element
+// and what factor the sum makes: a norm is the same walk.
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
   out_t* y = (out_t*)out[0];
   for_each_row(workspace, [&](int64_t o, real* x) {
-    real squares = 0;
+    real sum = 0;
     for (int64_t r = 0; r < R; ++r)
-#pragma omp simd reduction(+ : squares)
+#pragma omp simd reduction(+ : sum)
       for (int64_t j = 0; j < J; ++j) {
         const real v = input(in, o, r, j, 0);
         x[r * J + j] = v;
-        squares += v * v;
+        sum += term(v);
       }
-    const real inverse = 1 / scalar::sqrt(squares / (real)(R * J) + EPSILON);
+    const real inverse = inverse_of(sum);
     write_statistics(out, o, 0, inverse);
     for (int64_t r = 0; r < R; ++r) {
       write_input(out, x + r * J, o, r);
