@@ -42,12 +42,14 @@ class CrossEntropy final : public KernelKind {
     const Problem& problem = variant.problem;
     const int64_t classes = problem.in[0].shape[1], positions = numel(problem.in[1].shape), batch = problem.in[0].shape[0];
     const DType type = problem.in[0].dtype;
-    const bool ignores = problem.params.contains("ignore_index");
+    const bool ignores = problem.params.contains("ignore_index"), logarithms = problem.params.value("logarithms", false);
     std::string text = fmt::format(
         "typedef {} score_t;\ntypedef {} label_t;\nconstexpr int64_t CLASSES = {}, POSITIONS = {}, PLANE = {};\n"
-        "constexpr bool LOGARITHMS = {}, ONLINE = {}, IGNORES = {}, LOG_PROBABILITIES = {};\nconstexpr int64_t IGNORED = {};\nconstexpr char REDUCTION = '{}';\n",
+        "constexpr bool LOGARITHMS = {}, ONLINE = {}, IGNORES = {}, LOG_PROBABILITIES = {};\n"
+        "constexpr int64_t IGNORED = {};\nconstexpr char REDUCTION = '{}';\n",
         c_type(type), c_type(problem.in[1].dtype), classes, positions, std::max<int64_t>(1, positions / std::max<int64_t>(1, batch)),
-        problem.params.value("logarithms", false), variant.knobs.count("ONLINE") && variant.knobs.at("ONLINE") != 0, ignores, problem.out.size() > 1, problem.params.value("ignore_index", int64_t{0}),
+        logarithms, !logarithms && variant.knobs.at("ONLINE") != 0, ignores, problem.out.size() > 1,
+        problem.params.value("ignore_index", int64_t{0}),
         problem.params.at("reduction").get<std::string>()[0]);
     text += fmt::format("SCALAR float load(score_t x) {{ return (float)({}); }}\nSCALAR score_t store(float x) {{ return {}; }}\n",
                         load_text(type, "x"), store_text(type, "x"));
