@@ -71,7 +71,8 @@ MachineInfo detect() {
 bool MachineInfo::has(const std::string& feature) const { return std::binary_search(isa.begin(), isa.end(), feature); }
 
 std::string MachineInfo::fingerprint() const {
-  return hash_hex(fmt::format("{}|{}|{}|{}|{}|{}", cpu, fmt::join(isa, " "), cores, l1d_bytes, l2_bytes, l3_bytes));
+  // Cores of the machine, not of this thread's mask: OpenMP may have bound it.
+  return hash_hex(fmt::format("{}|{}|{}|{}|{}|{}", cpu, fmt::join(isa, " "), sysconf(_SC_NPROCESSORS_ONLN), l1d_bytes, l2_bytes, l3_bytes));
 }
 
 const MachineInfo& this_machine() {

@@ -17,7 +17,7 @@ struct MachineInfo {
   int64_t memory_bytes = 0;
 
   bool has(const std::string& feature) const;
-  // Identifies machines on which timings and binaries can be exchanged: cpu model, isa, cache sizes, cores.
+  // Identifies machines on which timings and binaries can be exchanged: cpu model, isa, cache sizes, cores that are online.
   std::string fingerprint() const;
 };
 

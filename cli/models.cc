@@ -23,13 +23,13 @@ void declare(Options& options) {
 void list(const GlobalOptions& global) {
   if (global.json) {
     nlohmann::json j = nlohmann::json::array();
-    for (const Builder& b : builder_list()) j.push_back({{"name", b.name}, {"description", b.description}});
+    for (const ShippedModel& b : shipped_models()) j.push_back({{"name", b.name}, {"description", b.description}});
     fmt::print("{}\n", j.dump(1));
     return;
   }
   size_t width = 0;
-  for (const Builder& b : builder_list()) width = std::max(width, b.name.size());
-  for (const Builder& b : builder_list()) fmt::print("{:<{}}  {}\n", b.name, width, b.description);
+  for (const ShippedModel& b : shipped_models()) width = std::max(width, b.name.size());
+  for (const ShippedModel& b : shipped_models()) fmt::print("{:<{}}  {}\n", b.name, width, b.description);
   fmt::print("\nUse one as builtin:NAME, or write it as ONNX: amdahl models NAME -o FILE.onnx\n");
 }
 
@@ -42,8 +42,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   std::string name = required_word(values, "name", "NAME");
   if (name.rfind("builtin:", 0) == 0) name = name.substr(8);
   std::vector<std::string> known;
-  for (const Builder& b : builder_list()) known.emplace_back(b.name);
-  const Builder* builder = find_builder(name);
+  for (const ShippedModel& b : shipped_models()) known.emplace_back(b.name);
+  const ShippedModel* builder = find_shipped_model(name);
   if (!builder) {
     const std::string near = nearest(name, known);
     throw Error(ExitCode::kUsage, fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name,

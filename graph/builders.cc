@@ -4,8 +4,8 @@
 
 namespace amdahl {
 
-const std::vector<Builder>& builder_list() {
-  static const std::vector<Builder> list{
+const std::vector<ShippedModel>& shipped_models() {
+  static const std::vector<ShippedModel> list{
       {"gpt2", "GPT-2, 124M parameters, 12 layers of 768; --seq 128, --batch 1", build_gpt2},
       {"bert-base", "BERT-base, 109M parameters, 12 layers of 768; --seq 128, --batch 1", build_bert_base},
       {"llama-160m", "LLaMA-style, 162M parameters, 12 layers of 768; --seq 128, --batch 1", build_llama_160m},
@@ -22,8 +22,8 @@ const std::vector<Builder>& builder_list() {
   return list;
 }
 
-const Builder* find_builder(std::string_view name) {
-  for (const Builder& b : builder_list())
+const ShippedModel* find_shipped_model(std::string_view name) {
+  for (const ShippedModel& b : shipped_models())
     if (b.name == name) return &b;
   return nullptr;
 }

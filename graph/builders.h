@@ -13,12 +13,12 @@ struct BuilderSizes {
   int64_t batch = 0, seq = 0, image = 0;  // 0: default
 };
 
-struct Builder {
+struct ShippedModel {
   std::string_view name;          // "gpt2", "gpt2-mini", ...
   std::string_view description;   // one line, with parameter count and default sizes
   Graph (*build)(const BuilderSizes&);
 };
-const std::vector<Builder>& builder_list();
-const Builder* find_builder(std::string_view name);
+const std::vector<ShippedModel>& shipped_models();
+const ShippedModel* find_shipped_model(std::string_view name);
 
 }  // namespace amdahl

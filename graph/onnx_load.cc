@@ -16,10 +16,10 @@ namespace {
 constexpr std::string_view kBuiltin = "builtin:";
 
 Graph load_builtin(const std::string& name, const LoadOptions& options) {
-  const Builder* builder = find_builder(name);
+  const ShippedModel* builder = find_shipped_model(name);
   if (!builder) {
     std::string known;
-    for (const Builder& b : builder_list()) known += fmt::format(" {}", b.name);
+    for (const ShippedModel& b : shipped_models()) known += fmt::format(" {}", b.name);
     throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}", name, known));
   }
   if (!options.input_shapes.empty())

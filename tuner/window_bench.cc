@@ -40,12 +40,21 @@ std::string weights_id(const Program& program) {
   return hash_hex(text);
 }
 
-// A trial of the judge's first check in the layout in use: outputs as a hash. Leaves the check's inputs in place.
-std::string fingerprint_of(WorkerProcess& worker, const Judge& judge, const Subject& subject) {
-  const Draw& draw = judge.checks[0].draw;
-  const TrialReply reply = worker.trial(0, draw.seed ^ 0x5eed, subject.output_bytes(), judge.deadline());
-  return hash_hex(reply.outputs.data(), reply.outputs.size());
+// The draw that is tried after timed calls: where they found their inputs, other contents lie. A kernel that remembers
+// results by address, or that began to after some calls, gives the wrong ones.
+Draw draw_after_timing(const Judge& judge) {
+  Draw draw = judge.checks[0].draw;
+  draw.seed ^= 0x5eed;
+  return draw;
 }
+
+std::vector<std::byte> outputs_after_timing(WorkerProcess& worker, const Judge& judge, const Subject& subject) {
+  const Draw draw = draw_after_timing(judge);
+  worker.inputs(draw.family, draw.seed, judge.ranges, judge.deadline());
+  return worker.trial(0, draw.seed, subject.output_bytes(), judge.deadline()).outputs;
+}
+
+std::string hash_of(const std::vector<std::byte>& bytes) { return hash_hex(bytes.data(), bytes.size()); }
 
 }  // namespace
 
@@ -188,9 +197,11 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
     lap(&result.validate_seconds);
     if (result.failure) return result;
 
-    const double seconds = ready_to_race(worker, subject);
-    fingerprints_[built.code] = fingerprint_of(worker, *judge_, subject);
-    result.race = race(worker, seconds, options_.race_seconds);
+    result.race = race(worker, ready_to_race(worker, subject), options_.race_seconds);
+    const std::vector<std::byte> outputs = outputs_after_timing(worker, *judge_, subject);
+    const Discrepancy d = compare(*expected(draw_after_timing(*judge_)), subject.program, outputs);
+    if (!d.within) result.failure = Failure{Outcome::kWrong, "race", "after its timed calls, on other inputs at the same addresses: " + d.message, seed};
+    fingerprints_[built.code] = hash_of(outputs);
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "race", seed);
   } catch (const WorkerRefused& refused) {
@@ -210,7 +221,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
   try {
     result.pair = measure_pair(arm_of(incumbent_), arm_of(subject), drive(), options_.pair_seconds, random,
                                [&](WorkerProcess& worker) {
-      if (fingerprint_of(worker, *judge_, subject) != fingerprints_[built.code])
+      if (hash_of(outputs_after_timing(worker, *judge_, subject)) != fingerprints_[built.code])
         result.failure = Failure{Outcome::kWrong, "determinism", "after its timed calls a fresh process gave other bits", seed};
     });
   } catch (const WorkerDied& died) {

@@ -47,7 +47,7 @@ class WindowBench {
   Subject incumbent_;
   double incumbent_seconds_ = 0;
   std::unique_ptr<WorkerProcess> incumbent_worker_;
-  // Of the challenger screened last: outputs of the first check in the layout that is timed.
+  // Outputs after timed calls, as a hash: what a fresh process must give too.
   std::map<std::string, std::string> fingerprints_;  // by Built::code
   uint64_t races_ = 0;
 };

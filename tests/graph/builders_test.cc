@@ -77,7 +77,7 @@ struct Published {
 class PublishedSizes : public ::testing::TestWithParam<Published> {};
 
 TEST_P(PublishedSizes, FlopsAndParametersMatch) {
-  const Graph g = find_builder(GetParam().name)->build({});
+  const Graph g = find_shipped_model(GetParam().name)->build({});
   EXPECT_NEAR(gigaflops(g), GetParam().gflop, 0.02 * GetParam().gflop);
   EXPECT_NEAR(million_parameters(g), GetParam().parameters, 0.005 * GetParam().parameters);
 }
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Models, PublishedSizes,
                            return name;
                          });
 
-class EveryMini : public ::testing::TestWithParam<Builder> {};
+class EveryMini : public ::testing::TestWithParam<ShippedModel> {};
 
 TEST_P(EveryMini, IsSmallAndWellFormed) {
   const Graph g = GetParam().build({});
@@ -149,9 +149,9 @@ TEST_P(EveryMini, BatchSizeIsFree) {
   EXPECT_NEAR(gigaflops(two), 2 * gigaflops(one), 1e-9);
 }
 
-std::vector<Builder> minis() {
-  std::vector<Builder> list;
-  for (const Builder& b : builder_list())
+std::vector<ShippedModel> minis() {
+  std::vector<ShippedModel> list;
+  for (const ShippedModel& b : shipped_models())
     if (b.name.ends_with("-mini")) list.push_back(b);
   return list;
 }
@@ -163,11 +163,11 @@ INSTANTIATE_TEST_SUITE_P(Builders, EveryMini, ::testing::ValuesIn(minis()), [](c
   return name;
 });
 
-TEST(Builders, EveryArchitectureHasAMini) { EXPECT_EQ(2 * minis().size(), builder_list().size()); }
+TEST(Builders, EveryArchitectureHasAMini) { EXPECT_EQ(2 * minis().size(), shipped_models().size()); }
 
 TEST(Builders, LaterTokensDoNotReachEarlierLogits) {
   for (const char* name : {"gpt2-mini", "llama-mini"}) {
-    const Graph g = find_builder(name)->build({});
+    const Graph g = find_shipped_model(name)->build({});
     std::vector<NodeId> all;
     for (size_t n = 0; n < g.nodes.size(); ++n) all.push_back(static_cast<NodeId>(n));
     RefValues given = random_inputs(g, 1);
@@ -184,7 +184,7 @@ TEST(Builders, LaterTokensDoNotReachEarlierLogits) {
 TEST(Builders, SizesOutOfRangeAreUsageErrors) {
   const auto code = [](const char* name, BuilderSizes sizes) {
     try {
-      find_builder(name)->build(sizes);
+      find_shipped_model(name)->build(sizes);
     } catch (const Error& e) {
       return e.code();
     }
