@@ -283,6 +283,11 @@ template <class T> SCALAR T gelu_tanh(T x) {
   const T c = from_below(x);
   return c * sigmoid(c * (T(2 * 0.79788456080286536) + T(2 * 0.79788456080286536 * 0.044715) * c * c));
 }
+// As the products that exporters write them as: NaN at -infinity, where the operators have their limit.
+template <class T> SCALAR T gelu_product(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752))); }
+template <class T> SCALAR T gelu_tanh_product(T x) {
+  return x * sigmoid(x * (T(2 * 0.79788456080286536) + T(2 * 0.79788456080286536 * 0.044715) * x * x));
+}
 template <class T> SCALAR T swish(T x, T alpha) { return from_below(x) * sigmoid(alpha * x); }
 template <class T> SCALAR T softplus(T x) { return relu(x) + log1p(exp(-abs(x))); }
 template <class T> SCALAR T softsign(T x) {

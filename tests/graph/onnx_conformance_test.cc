@@ -34,7 +34,32 @@ constexpr int kPassed = 899;
 constexpr int kWithinBounds = 893;
 
 // Operators that this edition of the data has no case for; the tests of their families hold cases of our own.
-const std::set<std::string> kNoCase = {};
+const std::set<std::string> kNoCase = {
+    ":Attention",
+    ":BitwiseAnd",
+    ":BitwiseNot",
+    ":BitwiseOr",
+    ":BitwiseXor",
+    ":Gelu",
+    ":GlobalAveragePool",
+    ":GlobalLpPool",
+    ":GlobalMaxPool",
+    ":GroupNormalization",
+    ":LpNormalization",
+    ":LpPool",
+    ":Mish",
+    ":Not",
+    ":RMSNormalization",
+    ":RotaryEmbedding",
+    ":SimplifiedLayerNormalization",
+    ":Softsign",
+    "com.microsoft:BiasGelu",
+    "com.microsoft:FastGelu",
+    "com.microsoft:Gelu",
+    "com.microsoft:QuickGelu",
+    "com.microsoft:RotaryEmbedding",
+    "com.microsoft:SimplifiedLayerNormalization",
+};
 
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
