@@ -76,8 +76,10 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   if (!left.empty())
     fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
                1e3 * (left[0].seconds - left[0].floor_seconds));
-  fmt::print("next     amdahl report {0} | amdahl verify {0} | amdahl export {0} --format cxx -o DIR{1}\n", path,
-             summary.end == TuneEnd::kConverged ? "" : fmt::format(" | amdahl resume {}", path));
+  std::string next = fmt::format("amdahl report {}", path);
+  if (session.headline()) next += fmt::format(" | amdahl verify {0} | amdahl export {0} --format cxx -o DIR", path);
+  if (summary.end != TuneEnd::kConverged) next += fmt::format(" | amdahl resume {}", path);
+  fmt::print("next     {}\n", next);
 }
 
 int tune(OpenSession& open, const std::string& path, const GlobalOptions& global) {
