@@ -68,7 +68,7 @@ class Export : public ::testing::TestWithParam<const char*> {
 
 // What a user of the format would do with it, and what must hold then.
 void use_cxx(const std::function<SubprocessResult(const std::string&)>& shell, const fs::path& dir) {
-  const SubprocessResult build = shell("cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j2");
+  const SubprocessResult build = shell("cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build build -j2");
   ASSERT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
   const SubprocessResult right = shell("./build/selftest . && ./build/example");
   EXPECT_EQ(right.exit_code, 0) << right.output;
