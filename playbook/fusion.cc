@@ -262,7 +262,7 @@ std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, 
     step.inputs.push_back(e.from[i]);
     p.in.push_back(*access);
   }
-  // Tidy up with a placeholder operand for the raw result, so that it stays input 0.
+  // An operand that stands for the raw result keeps it input 0 while the program is tidied up.
   Expression epilogue;
   epilogue.program = with_inputs(all, number, next_extra);
   epilogue.from = {Operand{kNoValue, "raw"}};

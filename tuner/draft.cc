@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-
 namespace amdahl {
 
 Draft::Draft(const Graph& graph, const Plan& head, const Window& window)

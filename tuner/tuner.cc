@@ -397,14 +397,15 @@ struct Tuner::Loop {
     // A fusion is not judged by its first form: the best of a first burst is the draft even when it loses.
     const bool any_form = rewrite.structural() && c.draft_ratio == 0 && !c.best;
     int fastest = -1;
-    double ratio = any_form ? -kHopeless : c.draft_ratio + kFaster;
+    double bar = any_form ? -kHopeless : c.draft_ratio + kFaster;
     for (size_t i = 0; i < proposals.size() && !out_of_time(); ++i) {
       check_stop();
       Experiment e = start(c, rewrite, proposals[i]);
       e.seconds.build = build_seconds;
-      if (!screen(e, c, proposals[i], built[i]) || e.race_log_ratio <= ratio) continue;
+      if (!screen(e, c, proposals[i], built[i]) || e.race_log_ratio <= bar) continue;
       fastest = static_cast<int>(i);
-      ratio = e.race_log_ratio;
+      c.draft_ratio = e.race_log_ratio;
+      bar = c.draft_ratio + kFaster;
       if (!won_its_race(e)) continue;
       c.best = e;
       c.best_form = proposals[i];
@@ -412,7 +413,6 @@ struct Tuner::Loop {
     }
     if (fastest < 0) return false;
     c.draft.assume(proposals[static_cast<size_t>(fastest)].steps);
-    c.draft_ratio = ratio;
     return true;
   }
 
@@ -442,7 +442,8 @@ struct Tuner::Loop {
     e.challenger_seconds = s.race.seconds_b;
     e.race_log_ratio = s.race.log_ratio;
     const std::string came_to = fmt::format("{:+.1f}% in the race", 100 * std::expm1(s.race.log_ratio));
-    if (s.race.log_ratio > std::max(options.rule.delta, best))
+    // As burst() chooses: a tie with the best must not be taken up again as unproven.
+    if (s.race.log_ratio > std::max(options.rule.delta, c.best ? best + kFaster : 0.0))
       end(e, Outcome::kInconclusive, "race", came_to + ", not proven");
     else
       end(e, Outcome::kReverted, "race",
