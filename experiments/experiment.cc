@@ -56,6 +56,7 @@ void to_json(Json& j, const Experiment& e) {
            {"knobs", e.knobs},
            {"outcome", name_of(e.outcome)},
            {"stage", e.stage},
+           {"code", e.code},
            {"reason", e.reason},
            {"seed", e.seed},
            {"incumbent_seconds", e.incumbent_seconds},
@@ -89,6 +90,7 @@ void from_json(const Json& j, Experiment& e) {
   e.knobs = j.at("knobs");
   e.outcome = outcome_from_name(j.at("outcome").get<std::string>());
   j.at("stage").get_to(e.stage);
+  e.code = j.value("code", "");
   j.at("reason").get_to(e.reason);
   j.at("seed").get_to(e.seed);
   j.at("incumbent_seconds").get_to(e.incumbent_seconds);

@@ -54,6 +54,7 @@ struct Experiment {
   // What came of it.
   Outcome outcome = Outcome::kInconclusive;
   std::string stage;            // where it ended: build smoke shapes numerics determinism conduct race prove confirm gate
+  std::string code;             // one word for a failure ("stale", "forbidden-call"; docs/trust.md lists them), else ""
   std::string reason;           // one line
   uint64_t seed = 0;            // replays inputs, poison, order of the arms
   double incumbent_seconds = 0, challenger_seconds = 0;  // one window, medians; race's until proven

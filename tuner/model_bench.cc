@@ -123,7 +123,7 @@ Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);
   } catch (const WorkerRefused& refused) {
-    result.failure = Failure{Outcome::kCrashed, "gate", refused.what(), options_.seed};
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), options_.seed};
   }
   return result;
 }
@@ -159,7 +159,7 @@ ModelCheck ModelBench::check(const Plan& plan) {
     result.failure = failure_of(died.death, "gate", options_.seed);
     return result;
   } catch (const WorkerRefused& refused) {
-    result.failure = Failure{Outcome::kCrashed, "gate", refused.what(), options_.seed};
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), options_.seed};
     return result;
   }
   size_t at = 0;
@@ -183,7 +183,7 @@ ModelCheck ModelBench::check(const Plan& plan) {
     }
     const double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
     if (!(relative < INFINITY))
-      result.failure = Failure{Outcome::kWrong, "gate", fmt::format("output '{}' of the whole model is not finite where it should be",
+      result.failure = Failure{Outcome::kWrong, "wrong-value", "gate", fmt::format("output '{}' of the whole model is not finite where it should be",
                                                                     graph_.value(graph_.outputs[o]).name), options_.seed};
     result.error = std::max(result.error, relative);
   }

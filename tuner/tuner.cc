@@ -373,6 +373,11 @@ struct Tuner::Loop {
     return e;
   }
 
+  void end(Experiment& e, const Failure& f) {
+    e.seed = f.seed;
+    e.code = f.code;
+    end(e, f.outcome, f.stage, f.reason);
+  }
   void end(Experiment& e, Outcome outcome, const std::string& stage, const std::string& reason) {
     e.outcome = outcome;
     e.stage = stage;
@@ -434,8 +439,7 @@ struct Tuner::Loop {
     e.seconds.validate = s.validate_seconds;
     e.seconds.race = s.race_seconds;
     if (s.failure) {
-      e.seed = s.failure->seed;
-      end(e, s.failure->outcome, s.failure->stage, s.failure->reason);
+      end(e, *s.failure);
       return false;
     }
     e.incumbent_seconds = s.race.seconds_a;
@@ -479,8 +483,7 @@ struct Tuner::Loop {
       if (out_of_time()) return Proof::kBroken;  // stays unproven: a resumed run may go on
       const Paired paired = lab.pair(p.steps, built, random);
       if (paired.failure) {
-        e.seed = paired.failure->seed;
-        end(e, paired.failure->outcome, paired.failure->stage, paired.failure->reason);
+        end(e, *paired.failure);
         return Proof::kBroken;
       }
       // A machine that is never quiet must not keep us for ever: then pairs are taken as they come.

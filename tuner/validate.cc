@@ -55,10 +55,17 @@ std::string hash_of(const std::vector<std::byte>& bytes) { return hash_hex(bytes
 double Judge::deadline() const { return std::clamp(100 * call_seconds, 3.0, 60.0); }
 
 Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) {
-  Outcome outcome = Outcome::kCrashed;
-  if (death.kind == Death::Kind::kTimeout) outcome = Outcome::kTimedOut;
-  if (death.kind == Death::Kind::kForbidden || death.kind == Death::Kind::kGarbage) outcome = Outcome::kMistrusted;
-  return {outcome, stage, death.reason, seed};
+  switch (death.kind) {
+    case Death::Kind::kSignal: return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
+    case Death::Kind::kOutOfBounds: return {Outcome::kCrashed, "out-of-bounds", stage, death.reason, seed};
+    case Death::Kind::kReadOnly: return {Outcome::kCrashed, "wrote-read-only", stage, death.reason, seed};
+    case Death::Kind::kMemory: return {Outcome::kCrashed, "memory-limit", stage, death.reason, seed};
+    case Death::Kind::kExit: return {Outcome::kCrashed, "exited", stage, death.reason, seed};
+    case Death::Kind::kTimeout: return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
+    case Death::Kind::kForbidden: return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
+    case Death::Kind::kGarbage: return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
+  }
+  return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }
 
 Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Subject& starter, uint64_t seed,
@@ -118,7 +125,7 @@ std::optional<Failure> Validation::guarded(std::initializer_list<Stage> stages) 
   } catch (const WorkerDied& died) {
     return failure_of(died.death, stage_, draw_.seed);
   } catch (const WorkerRefused& refused) {
-    return failure(Outcome::kCrashed, refused.what());
+    return failure(Outcome::kCrashed, "load-failed", refused.what());
   }
 }
 
@@ -140,16 +147,16 @@ std::optional<Failure> Validation::try_check(const Check& check, std::vector<std
   TrialReply reply = worker_.trial(0, poison, subject_.output_bytes(), judge_.deadline());
   int which = 0;
   if (const int64_t n = unwritten(subject_.program, reply.outputs, poison, &which))
-    return failure(Outcome::kWrong, fmt::format("{} elements of '{}' were not written", n,
+    return failure(Outcome::kWrong, "unwritten", fmt::format("{} elements of '{}' were not written", n,
                                                 subject_.program.buffers[static_cast<size_t>(which)].name));
-  if (!reply.damaged.empty()) return failure(Outcome::kMistrusted, "wrote beside " + reply.damaged);
+  if (!reply.damaged.empty()) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside " + reply.damaged);
   if (reply.float_control_changed)
-    return failure(Outcome::kMistrusted, "changed the floating-point control word (rounding, flush to zero)");
+    return failure(Outcome::kMistrusted, "left-float-control", "changed the floating-point control word (rounding, flush to zero)");
   const Discrepancy d = compare(*expected_(draw_), subject_.program, reply.outputs);
   const std::string on = fmt::format("on {} inputs: ", name_of(draw_.family));
-  if (!d.within) return failure(Outcome::kWrong, on + d.message);
+  if (!d.within) return failure(Outcome::kWrong, "wrong-value", on + d.message);
   if (!within_ratchet(check, d))
-    return failure(Outcome::kWrong, on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error,
+    return failure(Outcome::kWrong, "less-precise", on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error,
                                                      check.starter_rms_error));
   if (outputs) *outputs = std::move(reply.outputs);
   return std::nullopt;
@@ -180,7 +187,7 @@ std::optional<Failure> Validation::determinism() {
     std::vector<std::byte> outputs;
     if (auto f = try_check(judge_.checks[0], &outputs)) return f;
     if (hash_of(outputs) != first_hash_)
-      return failure(Outcome::kWrong, "the same inputs gave other bits: a race or an uninitialised value");
+      return failure(Outcome::kWrong, "nondeterministic", "the same inputs gave other bits: a race or an uninitialised value");
   }
   return std::nullopt;
 }
@@ -189,12 +196,12 @@ std::optional<Failure> Validation::conduct() {
   stage_ = "conduct";
   const ProcessState now = worker_.state();
   if (now.threads > std::max(threads_, judge_.honest.threads) || now.threads > first_state_.threads)
-    return failure(Outcome::kMistrusted, fmt::format("left threads behind: {} now, {} after the first call", now.threads,
+    return failure(Outcome::kMistrusted, "left-threads", fmt::format("left threads behind: {} now, {} after the first call", now.threads,
                                                      first_state_.threads));
   if (now.descriptors > judge_.honest.descriptors)
-    return failure(Outcome::kMistrusted, fmt::format("left {} files open", now.descriptors - judge_.honest.descriptors));
+    return failure(Outcome::kMistrusted, "left-descriptors", fmt::format("left {} files open", now.descriptors - judge_.honest.descriptors));
   if (now.caught_signals != judge_.honest.caught_signals)
-    return failure(Outcome::kMistrusted, "changed signal handlers");
+    return failure(Outcome::kMistrusted, "left-handlers", "changed signal handlers");
   return std::nullopt;
 }
 

@@ -20,8 +20,9 @@ namespace amdahl {
 // What became of a candidate that did not pass.
 struct Failure {
   Outcome outcome = Outcome::kWrong;
+  std::string code;           // one word for what was found: "unwritten", "stale", "forbidden-call"; docs/trust.md lists them
   std::string stage, reason;
-  uint64_t seed = 0;
+  uint64_t seed = 0;          // replays it
 };
 Failure failure_of(const Death& death, const std::string& stage, uint64_t seed);
 
@@ -64,7 +65,9 @@ class Validation {
  private:
   using Stage = std::optional<Failure> (Validation::*)();
   std::optional<Failure> guarded(std::initializer_list<Stage> stages);
-  Failure failure(Outcome outcome, std::string reason) const { return {outcome, stage_, std::move(reason), draw_.seed}; }
+  Failure failure(Outcome outcome, std::string code, std::string reason) const {
+    return {outcome, std::move(code), stage_, std::move(reason), draw_.seed};
+  }
   void load(Layout layout, const Draw& draw);
   std::optional<Failure> try_check(const Check& check, std::vector<std::byte>* outputs = nullptr);
   std::optional<Failure> first_trial();

@@ -200,12 +200,12 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
     result.race = race(worker, ready_to_race(worker, subject), options_.race_seconds);
     const std::vector<std::byte> outputs = outputs_after_timing(worker, *judge_, subject);
     const Discrepancy d = compare(*expected(draw_after_timing(*judge_)), subject.program, outputs);
-    if (!d.within) result.failure = Failure{Outcome::kWrong, "race", "after its timed calls, on other inputs at the same addresses: " + d.message, seed};
+    if (!d.within) result.failure = Failure{Outcome::kWrong, "stale", "race", "after its timed calls, on other inputs at the same addresses: " + d.message, seed};
     fingerprints_[built.code] = hash_of(outputs);
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "race", seed);
   } catch (const WorkerRefused& refused) {
-    result.failure = Failure{Outcome::kCrashed, "race", refused.what(), seed};
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "race", refused.what(), seed};
   }
   // Whoever died, the next challenger finds a living incumbent.
   if (result.failure) restart_incumbent();
@@ -222,12 +222,12 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
     result.pair = measure_pair(arm_of(incumbent_), arm_of(subject), drive(), options_.pair_seconds, random,
                                [&](WorkerProcess& worker) {
       if (hash_of(outputs_after_timing(worker, *judge_, subject)) != fingerprints_[built.code])
-        result.failure = Failure{Outcome::kWrong, "determinism", "after its timed calls a fresh process gave other bits", seed};
+        result.failure = Failure{Outcome::kWrong, "nondeterministic", "determinism", "after its timed calls a fresh process gave other bits", seed};
     });
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "prove", seed);
   } catch (const WorkerRefused& refused) {
-    result.failure = Failure{Outcome::kCrashed, "prove", refused.what(), seed};
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "prove", refused.what(), seed};
   }
   return result;
 }

@@ -153,7 +153,11 @@ void WorkerProcess::die(IoStatus status, double seconds) {
   } else if (memory) {
     death = {Death::Kind::kMemory, fmt::format("memory limit of {} MiB reached{}", options_.memory_bytes >> 20, tail)};
   } else if (WIFSIGNALED(how)) {
-    death = {Death::Kind::kSignal, signal_text(WTERMSIG(how)) + tail};
+    Death::Kind kind = Death::Kind::kSignal;
+    if (words.find("read-only") != std::string::npos) kind = Death::Kind::kReadOnly;
+    else if (words.find("past the end of") != std::string::npos || words.find("before the start of") != std::string::npos)
+      kind = Death::Kind::kOutOfBounds;
+    death = {kind, signal_text(WTERMSIG(how)) + tail};
   } else {
     death = {Death::Kind::kExit, fmt::format("exited with status {} before it answered{}", WEXITSTATUS(how), tail)};
   }

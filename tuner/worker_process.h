@@ -17,7 +17,7 @@
 namespace amdahl {
 
 struct Death {
-  enum class Kind { kSignal, kForbidden, kMemory, kTimeout, kExit, kGarbage };
+  enum class Kind { kSignal, kOutOfBounds, kReadOnly, kForbidden, kMemory, kTimeout, kExit, kGarbage };
   Kind kind = Kind::kExit;
   std::string reason;  // "SIGSEGV: write, 0 bytes past the end of 'gelu_out'"
 };

@@ -109,8 +109,8 @@ TEST_F(Loop, KeptGainsComeFromConfirmationPairs) {
 TEST_F(Loop, FailuresAreRecordedAndTheRunGoesOn) {
   lab.fails_to_build = [](const Knobs& k) { return k.at("MR") == 1; };
   lab.verdict = [](const Knobs& k) -> std::optional<Failure> {
-    if (k.at("MR") == 2) return Failure{Outcome::kCrashed, "smoke", "SIGSEGV", 1};
-    if (k.at("MR") == 4) return Failure{Outcome::kWrong, "numerics", "y[0] is 1, should be 2", 1};
+    if (k.at("MR") == 2) return Failure{Outcome::kCrashed, "crashed", "smoke", "SIGSEGV", 1};
+    if (k.at("MR") == 4) return Failure{Outcome::kWrong, "wrong-value", "numerics", "y[0] is 1, should be 2", 1};
     return std::nullopt;
   };
   MemoryStore store;
