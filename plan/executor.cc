@@ -44,7 +44,15 @@ struct Executor::State {
     std::vector<const void*> in;
     std::vector<void*> out;
   };
-  std::vector<Bound> calls;
+  std::vector<std::vector<Bound>> bindings;
+  struct Packed {
+    const LoadedKernel* kernel;
+    int input;
+    const std::byte* raw;
+    std::byte* copy;
+    void pack() const { kernel->pack(input, raw, copy); }
+  };
+  std::vector<Packed> packed;
   std::vector<bool> raw_is_read;  // by buffer
 
   std::byte* allocate(size_t bytes) {
@@ -63,10 +71,11 @@ void Executor::State::place_buffers(const ExecutorHooks& hooks) {
     std::byte* memory = nullptr;
     if (b.role == Program::Role::kConstant && b.blob_offset >= 0) memory = const_cast<std::byte*>(blob) + b.blob_offset;
     else if (hooks.place) memory = hooks.place(number, b);
+    const bool placed = memory != nullptr;
     if (!memory) memory = b.role == Program::Role::kTemporary ? arena->data() + b.arena_offset : allocate(b.bytes);
     if (b.role == Program::Role::kConstant && b.blob_offset < 0) {
-      if (!hooks.fill) throw Error(ExitCode::kInternal, "a seeded constant without a generator");
-      hooks.fill(number, b, memory);
+      if (hooks.fill) hooks.fill(number, b, memory);
+      else if (!placed) throw Error(ExitCode::kInternal, "a seeded constant without a generator");
     }
     address.push_back(memory);
   }
@@ -75,7 +84,8 @@ void Executor::State::place_buffers(const ExecutorHooks& hooks) {
 void Executor::State::bind_calls() {
   size_t workspace_bytes = 0;
   raw_is_read.assign(program.buffers.size(), false);
-  std::map<std::tuple<int, int, int>, const void*> packed;  // (kernel, input, buffer)
+  std::map<std::tuple<int, int, int>, const void*> copies;  // (kernel, input, buffer)
+  std::vector<Bound> calls;
   for (const Program::Call& call : program.calls) {
     Bound bound;
     bound.kernel = &kernels[static_cast<size_t>(call.kernel)];
@@ -90,17 +100,18 @@ void Executor::State::bind_calls() {
       }
       if (program.buffers[static_cast<size_t>(number)].role != Program::Role::kConstant)
         throw Error(ExitCode::kInternal, "a kernel wants to pack an input that is not a constant");
-      const void*& copy = packed[{call.kernel, static_cast<int>(i), number}];
+      const void*& copy = copies[{call.kernel, static_cast<int>(i), number}];
       if (!copy) {
-        std::byte* memory = allocate(bytes);
-        bound.kernel->pack(static_cast<int>(i), address[static_cast<size_t>(number)], memory);
-        copy = memory;
+        packed.push_back({bound.kernel, static_cast<int>(i), address[static_cast<size_t>(number)], allocate(bytes)});
+        packed.back().pack();
+        copy = packed.back().copy;
       }
       bound.in.push_back(copy);
     }
     for (int number : call.outputs) bound.out.push_back(address[static_cast<size_t>(number)]);
     calls.push_back(std::move(bound));
   }
+  bindings.push_back(std::move(calls));
   workspace = std::make_unique<Memory>(workspace_bytes);
 }
 
@@ -118,16 +129,37 @@ Executor::~Executor() = default;
 const Program& Executor::program() const { return state_->program; }
 std::byte* Executor::buffer(int number) { return state_->address[static_cast<size_t>(number)]; }
 
-void Executor::run() {
-  for (const State::Bound& call : state_->calls)
+int Executor::add_binding(const std::function<std::byte*(int)>& at) {
+  std::vector<State::Bound> calls = state_->bindings[0];
+  const auto move_to = [&](auto& pointers, const std::vector<int>& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (pointers[i] != state_->address[static_cast<size_t>(numbers[i])]) continue;  // a packed copy
+      if (std::byte* memory = at(numbers[i])) pointers[i] = memory;
+    }
+  };
+  for (size_t c = 0; c < calls.size(); ++c) {
+    move_to(calls[c].in, state_->program.calls[c].inputs);
+    move_to(calls[c].out, state_->program.calls[c].outputs);
+  }
+  state_->bindings.push_back(std::move(calls));
+  return static_cast<int>(state_->bindings.size()) - 1;
+}
+
+void Executor::repack() {
+  for (const State::Packed& p : state_->packed) p.pack();
+}
+
+void Executor::run(int binding) {
+  for (const State::Bound& call : state_->bindings[static_cast<size_t>(binding)])
     call.kernel->run(call.in.data(), call.out.data(), state_->workspace->data());
 }
 
 void Executor::run_timed(std::vector<double>& seconds) {
-  seconds.resize(state_->calls.size(), 0.0);
+  const std::vector<State::Bound>& calls = state_->bindings[0];
+  seconds.resize(calls.size(), 0.0);
   auto before = std::chrono::steady_clock::now();
-  for (size_t c = 0; c < state_->calls.size(); ++c) {
-    const State::Bound& call = state_->calls[c];
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const State::Bound& call = calls[c];
     call.kernel->run(call.in.data(), call.out.data(), state_->workspace->data());
     const auto now = std::chrono::steady_clock::now();
     seconds[c] += std::chrono::duration<double>(now - before).count();

@@ -13,9 +13,10 @@ namespace amdahl {
 
 // For harnesses: where buffers lie and what seeded constants hold. Either may be empty.
 struct ExecutorHooks {
-  // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it.
+  // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it. A seeded constant (blob_offset -1)
+  // that is placed holds its numbers already, unless `fill` is given.
   std::function<std::byte*(int number, const Program::Buffer& buffer)> place;
-  // Fills a seeded constant (blob_offset -1); called once, before it is packed.
+  // Fills a seeded constant; called once, before it is packed.
   std::function<void(int number, const Program::Buffer& buffer, std::byte* data)> fill;
 };
 
@@ -29,7 +30,12 @@ class Executor {
 
   const Program& program() const;
   std::byte* buffer(int number);  // storage of an input, output or temporary
-  void run();
+  // Inputs and outputs somewhere else: `at(number)`, or nullptr to leave a buffer where it is. Returns the binding's number;
+  // 0 is the executor's own. Constants, temporaries and workspace are shared.
+  int add_binding(const std::function<std::byte*(int number)>& at);
+  void run(int binding = 0);
+  // Packs constants again, into the same memory: their raw bytes have changed.
+  void repack();
   // Ranges (offset, bytes) of the blob that nothing reads any more, because every kernel that used them packed a copy.
   std::vector<std::pair<int64_t, int64_t>> unused_blob_ranges() const;
   // As run(), with the wall-clock seconds of every call added to seconds[i].

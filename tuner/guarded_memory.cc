@@ -9,7 +9,6 @@
 #include <cstring>
 #include <new>
 
-#include "base/error.h"
 
 namespace amdahl {
 namespace {
@@ -24,7 +23,7 @@ struct Region {
   size_t bytes;
   char name[64];
 };
-std::array<Region, 512> regions;
+std::array<Region, 2048> regions;
 
 size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -50,27 +49,64 @@ void write_number(int fd, size_t n) {
   [[maybe_unused]] const ssize_t w = write(fd, digits + at, sizeof digits - at);
 }
 
+// Bytes in front of and behind the data in the data's own pages.
+std::pair<size_t, size_t> slack_of(const std::byte* data, size_t bytes) {
+  const auto first = reinterpret_cast<uintptr_t>(data), end = first + bytes;
+  return {first % kPage, up(std::max(end, first + 1), kPage) - end};
+}
+
 }  // namespace
+
+Placing placing(size_t bytes, size_t element, Layout layout) {
+  Placing p;
+  const size_t shift = layout == Layout::kShift ? up(20, std::max<size_t>(element, 1)) : 0;
+  p.pages = up(std::max<size_t>(bytes + shift, 1), kPage);
+  p.huge = layout == Layout::kModel && bytes >= kHuge;
+  p.offset = layout == Layout::kEnd ? p.pages - bytes : shift;
+  return p;
+}
+
+void fill_slack(std::byte* data, size_t bytes, std::byte pattern) {
+  const auto [front, behind] = slack_of(data, bytes);
+  std::memset(data - front, static_cast<int>(pattern), front);
+  std::memset(data + bytes, static_cast<int>(pattern), behind);
+}
+
+bool slack_intact(const std::byte* data, size_t bytes, std::byte pattern) {
+  const auto [front, behind] = slack_of(data, bytes);
+  const auto is_pattern = [&](std::byte b) { return b == pattern; };
+  return std::all_of(data - front, data, is_pattern) && std::all_of(data + bytes, data + bytes + behind, is_pattern);
+}
+
+// Address space for the pages and a guard on either side; sets base_, first_ and data_.
+void GuardedMemory::reserve(size_t bytes, const Placing& p) {
+  const size_t front = p.huge ? kHuge : kPage;
+  span_ = front + p.pages + kPage + (p.huge ? kHuge : 0);
+  void* reserved = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<std::byte*>(reserved);
+  first_ = base_ + front;
+  if (p.huge) first_ = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(base_) + kPage, kHuge));
+  data_ = first_ + p.offset;
+  remember(data_, bytes, name_);
+}
 
 GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout)
     : name_(std::move(name)), bytes_(bytes) {
-  const size_t shift = layout == Layout::kShift ? up(20, std::max<size_t>(element, 1)) : 0;
-  // Large model-layout buffers start on a huge page: the guard in front is as large.
-  const bool huge = layout == Layout::kModel && bytes >= kHuge;
-  const size_t front = huge ? kHuge : kPage;
-  const size_t inner = up(std::max<size_t>(bytes + shift, 1), kPage);
-  span_ = front + inner + kPage + (huge ? kHuge : 0);
-  void* p = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  base_ = static_cast<std::byte*>(p);
-  std::byte* first = base_ + front;
-  if (huge) first = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(base_) + kPage, kHuge));
-  if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-  if (huge) madvise(first, inner, MADV_HUGEPAGE);
-  // kEnd rounds down to the element so that odd sizes of wide elements stay aligned (bytes is a multiple of it anyway).
-  data_ = layout == Layout::kEnd ? first + inner - bytes : first + shift;
-  remember(data_, bytes_, name_);
-  visit_slack([](std::byte& b) { b = kSlack; return true; });
+  const Placing p = placing(bytes, element, layout);
+  reserve(bytes, p);
+  if (mprotect(first_, p.pages, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  if (p.huge) madvise(first_, p.pages, MADV_HUGEPAGE);
+  fill_slack(data_, bytes_, kSlack);
+}
+
+GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout, int fd, int64_t at, bool writable)
+    : name_(std::move(name)), bytes_(bytes) {
+  const Placing p = placing(bytes, element, layout);
+  reserve(bytes, p);
+  if (mmap(first_, p.pages, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, fd, at) == MAP_FAILED)
+    throw std::bad_alloc();
+  if (p.huge) madvise(first_, p.pages, MADV_HUGEPAGE);
 }
 
 GuardedMemory::~GuardedMemory() {
@@ -79,28 +115,7 @@ GuardedMemory::~GuardedMemory() {
   munmap(base_, span_);
 }
 
-template <typename Visit>
-void GuardedMemory::visit_slack(Visit visit) const {
-  std::byte* page = reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(data_) / kPage * kPage);
-  for (std::byte* p = page; p < data_; ++p)
-    if (!visit(*p)) return;
-  std::byte* end = data_ + bytes_;
-  std::byte* last = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(end), kPage));
-  for (std::byte* p = end; p < last; ++p)
-    if (!visit(*p)) return;
-}
-
-bool GuardedMemory::slack_intact() const {
-  bool intact = true;
-  visit_slack([&](std::byte& b) { return intact = b == kSlack; });
-  return intact;
-}
-
-void GuardedMemory::set_writable(bool writable) {
-  std::byte* page = reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(data_) / kPage * kPage);
-  const size_t bytes = up(static_cast<size_t>(data_ + std::max<size_t>(bytes_, 1) - page), kPage);
-  mprotect(page, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ);
-}
+bool GuardedMemory::intact() const { return slack_intact(data_, bytes_, kSlack); }
 
 void describe_address(const void* address, int fd) {
   const auto a = reinterpret_cast<uintptr_t>(address);

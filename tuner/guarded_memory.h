@@ -3,6 +3,7 @@
 // first byte, and the fault report names the buffer.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace amdahl {
@@ -15,26 +16,37 @@ enum class Layout {
   kShift,  // 20 bytes past a 64-byte boundary: no vector width divides it, the element's alignment (4) does
 };
 
+// The pages of a buffer and its place in them: the same on both sides of a shared file.
+struct Placing {
+  size_t pages = 0;   // bytes, a multiple of the page
+  size_t offset = 0;  // of the data in the pages
+  bool huge = false;  // pages start on a 2 MiB boundary
+};
+Placing placing(size_t bytes, size_t element, Layout layout);
+
+// Bytes of the data's own pages that are not the data's: filled with a pattern, and whether they still hold it.
+void fill_slack(std::byte* data, size_t bytes, std::byte pattern);
+bool slack_intact(const std::byte* data, size_t bytes, std::byte pattern);
+
 class GuardedMemory {
  public:
-  // `element` is the element's size: data() is aligned to it in every layout. Throws Error(kIo) when memory is refused.
+  // Memory of this process's own. `element` is the element's size: data() is aligned to it in every layout. Throws
+  // std::bad_alloc when memory is refused.
   GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout);
+  // The pages at `at` of a file that another process has made ready (tuner/shared_memory.h).
+  GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout, int fd, int64_t at, bool writable);
   ~GuardedMemory();
   GuardedMemory(const GuardedMemory&) = delete;
 
   std::byte* data() const { return data_; }
-  size_t bytes() const { return bytes_; }
-  void set_writable(bool writable);
-  // Bytes between the guards that are not the buffer's hold a pattern; false when something wrote there.
-  bool slack_intact() const;
+  bool intact() const;  // of memory of its own: nothing was written beside the data
 
  private:
-  template <typename Visit>
-  void visit_slack(Visit visit) const;
+  void reserve(size_t bytes, const Placing& p);
 
   std::string name_;
-  size_t bytes_, span_;
-  std::byte *base_, *data_;
+  size_t bytes_, span_ = 0;
+  std::byte *base_ = nullptr, *first_ = nullptr, *data_ = nullptr;
 };
 
 // Async-signal-safe: what lies at `address`, as "3 bytes past the end of 'gelu_out'", written to `fd`; nothing when no

@@ -11,8 +11,8 @@
 namespace amdahl {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"normal",     "uniform", "offset",  "large",
-                                                    "heavy-tail", "equal",   "integer", "special"};
+constexpr std::array<std::string_view, 11> kNames = {"normal",  "uniform", "offset", "large",       "heavy-tail", "equal",
+                                                     "integer", "special", "needle", "alternating", "powers-of-two"};
 constexpr int64_t kChunk = 1024;
 
 // splitmix64's output function of a counter: independent of order, so chunks and vector lanes are free.
@@ -87,6 +87,22 @@ void float_chunk(float* out, int64_t n, Family family, uint64_t seed, int source
         if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = specials[(b >> 9) % 6];
       return;
     }
+    case Family::kNeedle:
+      for (int64_t i = 0; i < n; ++i) {
+        const uint64_t b = mix(bits_at(seed, first + i));
+        out[i] = (b & 63) ? 0.0f : std::ldexp((b >> 63) ? 1.0f : -1.0f, static_cast<int>(b >> 8 & 1023) % 10);
+      }
+      return;
+    case Family::kAlternate:
+      uniform_chunk(out, n, seed, first);
+      for (int64_t i = 0; i < n; ++i) out[i] = ((first + i) & 1 ? -0.5f : 0.5f) * (1 + out[i]);
+      return;
+    case Family::kPowers:
+      for (int64_t i = 0; i < n; ++i) {
+        const uint64_t b = bits_at(seed, first + i);
+        out[i] = std::ldexp((b >> 63) ? 1.0f : -1.0f, static_cast<int>(b % 25) - 12);
+      }
+      return;
   }
 }
 
@@ -126,6 +142,14 @@ void fill_ints(std::byte* data, DType dtype, int64_t n, uint64_t seed, const Inp
   }
 }
 
+void nudge_int(std::byte* data, DType dtype, int64_t at, const InputRange& range) {
+  const size_t width = size_of(dtype);
+  int64_t value = 0;
+  std::memcpy(&value, data + static_cast<size_t>(at) * width, width);
+  value = dtype == DType::kBool ? 1 - (value & 1) : value == range.lo ? std::max(range.lo, range.hi - 1) : range.lo;
+  std::memcpy(data + static_cast<size_t>(at) * width, &value, width);
+}
+
 uint64_t poison_bits(DType dtype, uint64_t seed, int64_t i) {
   const uint64_t b = bits_at(seed ^ 0xdeadull, i) | 1;
   switch (dtype) {
@@ -153,11 +177,25 @@ AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t n, uint64_t seed) {
 
 std::string_view name_of(Family family) { return kNames[static_cast<size_t>(family)]; }
 
-void fill_input(std::byte* data, DType dtype, int64_t n, Family family, uint64_t seed, int source, const InputRange& range) {
-  const uint64_t s = stream(seed, source);
-  if (!is_float(dtype)) return fill_ints(data, dtype, n, s, range);
-  fill_floats(data, dtype, n,
-              [&](float* out, int64_t count, int64_t first) { float_chunk(out, count, family, s, source, first); });
+void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int source, const InputRange& range) {
+  const uint64_t s = stream(draw.seed, source);
+  // Never the first or the last element: those are what a careless key looks at.
+  const int64_t nudged = !draw.nudged || n == 0 ? -1 : n < 3 ? n / 2 : 1 + static_cast<int64_t>(mix(s) % static_cast<uint64_t>(n - 2));
+  if (!is_float(dtype)) {
+    fill_ints(data, dtype, n, s, range);
+    if (nudged >= 0) nudge_int(data, dtype, nudged, range);
+    return;
+  }
+  fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
+    float_chunk(out, count, draw.family, s, source, first);
+    // Far enough to be seen through the bounds of its neighbours, near enough for exp() of it.
+    if (nudged >= first && nudged < first + count) {
+      float& value = out[nudged - first];
+      value = draw.family == Family::kUniform ? 3.5f : value > 0 ? -7.25f : 7.25f;
+    }
+    if (draw.scale != 0)
+      for (int64_t i = 0; i < count; ++i) out[i] = std::ldexp(out[i], draw.scale);
+  });
 }
 
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, uint64_t seed, int source,

@@ -1,6 +1,6 @@
 #pragma once
-// Input and weight tensors from seeds. The same text runs in the worker and in the supervisor, so tensors never travel:
-// element i depends on (seed, family, i) alone.
+// Input and weight tensors from seeds: element i depends on (seed, family, i) alone. Only the supervisor makes them; a worker
+// sees the numbers, never the seed.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,9 @@ enum class Family : uint8_t {
   kEqual,      // one number throughout: ties, zero variance
   kInteger,    // odd source: -1, 0 or 1; even source: integers of 12 bits. With kTernary weights, sums are exact in fp32
   kSpecial,    // normal, with a few NaN, infinities, negative zeros and denormals
+  kNeedle,     // zero but for one element in 64: +-2^e, 0 <= e < 10. What a kernel leaves out is missed
+  kAlternate,  // signs alternate, magnitudes in (0.5, 1): sums cancel
+  kPowers,     // +-2^e, -12 <= e <= 12
 };
 std::string_view name_of(Family family);
 
@@ -30,8 +33,18 @@ struct InputRange {
   int64_t lo = 0, hi = 2;
 };
 
+// One set of inputs and weights.
+struct Draw {
+  Family family = Family::kNormal;
+  uint64_t seed = 1;
+  uint64_t weights_seed = 1;
+  bool ternary = false;  // weights are -1, 0 and 1
+  bool nudged = false;   // one element somewhere inside every input is another than in the same draw without it
+  int scale = 0;         // float inputs are multiplied by 2^scale
+};
+
 // What an input or a seeded weight holds, row-major. `source` distinguishes tensors of one seed (Program::Buffer::source).
-void fill_input(std::byte* data, DType dtype, int64_t n, Family family, uint64_t seed, int source, const InputRange& range);
+void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int source, const InputRange& range);
 // Normal with the buffer's mean and deviation, or, as `ternary`, -1, 0 and 1 in equal parts (exact-integer probes).
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, uint64_t seed, int source,
                  bool ternary);

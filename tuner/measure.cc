@@ -10,10 +10,14 @@
 #include <future>
 
 #include "tuner/decision.h"
-#include "tuner/reference.h"
 
 namespace amdahl {
 namespace {
+
+constexpr int kMostCalls = 256;                         // of a segment: each has mappings of its own
+constexpr size_t kOperandBudget = size_t{48} << 20;     // of a segment's calls together
+constexpr int kSingles = 6;                             // calls one at a time, beside segments of several
+constexpr double kSwitchesOfARun = 4;                   // a thread is put aside by every stop; counted on 2 cores
 
 // Time that the hypervisor took from all of this machine's CPUs, in ticks of 10 ms.
 int64_t stolen_ticks() {
@@ -25,113 +29,216 @@ int64_t stolen_ticks() {
   return field;
 }
 
-// The hand-over alone.
-double round_trip(WorkerProcess& worker, double deadline) {
-  std::vector<double> seconds;
-  for (int i = 0; i < 5; ++i) seconds.push_back(worker.run(0, deadline));
-  return median(seconds);
-}
-
 }  // namespace
 
-Segments plan_segments(double call_seconds, double budget_seconds, double fewest_blocks) {
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, int fewest_blocks) {
   Segments s;
   call_seconds = std::max(call_seconds, 1e-7);
-  s.calls = static_cast<int>(std::clamp(std::ceil(1.5e-3 / call_seconds), 1.0, 10000.0));
-  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), fewest_blocks, 10.0));
+  const double affordable = std::max(1.0, static_cast<double>(kOperandBudget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));
+  s.calls = static_cast<int>(std::min({std::ceil(1.5e-3 / call_seconds), affordable, double{kMostCalls}}));
+  s.calls = std::max(s.calls, 1);
+  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), static_cast<double>(fewest_blocks), 10.0));
   return s;
 }
 
-Timing alternate(WorkerProcess& a, WorkerProcess& b, const Segments& segments, double deadline, Random& random) {
-  const double overhead_a = round_trip(a, deadline), overhead_b = round_trip(b, deadline);
-  std::vector<double> times_a, times_b;
-  const auto segment = [&](bool is_a) {
-    WorkerProcess& w = is_a ? a : b;
-    const double seconds = w.run(segments.calls, deadline) - (is_a ? overhead_a : overhead_b);
-    (is_a ? times_a : times_b).push_back(std::max(seconds, 1e-9) / segments.calls);
-  };
-  for (int block = 0; block < segments.blocks; ++block) {
-    const bool first = random.below(2) == 0;
-    for (bool is_a : {first, !first, !first, first}) segment(is_a);
-  }
-  Timing t;
-  t.seconds_a = median(times_a);
-  t.seconds_b = median(times_b);
-  t.log_ratio = std::log(t.seconds_a / t.seconds_b);
-  return t;
+size_t operand_bytes(const Program& program) {
+  size_t bytes = 0;
+  for (const auto* numbers : {&program.inputs, &program.outputs})
+    for (int number : *numbers) bytes += program.buffers[static_cast<size_t>(number)].bytes;
+  return bytes;
 }
 
 namespace {
 
-std::unique_ptr<WorkerProcess> spawn(const Drive& drive, Random& random) {
-  WorkerOptions options = drive.worker;
-  options.layout_seed = random.next();
-  return std::make_unique<WorkerProcess>(options);
-}
+class Race {
+ public:
+  Race(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
+       double deadline, Random& random)
+      : arms_{&incumbent, &challenger}, segments_(segments), contents_(contents), threads_(threads), deadline_(deadline),
+        random_(random) {}
 
-// Loading touches all memory; two calls start threads and fill caches. Seconds of the second.
-double prepare(WorkerProcess& worker, const Arm& arm, const Subject& subject, const Drive& drive) {
-  LoadRequest request;
-  request.program = &subject.program;
-  request.blob = &subject.blob;
-  request.use_blob_fd = arm.use_blob_fd;
-  request.instances = arm.instances;
-  request.weights_seed = arm.weights_seed;
-  worker.load(request, drive.load_seconds);
-  worker.inputs(drive.family, drive.input_seed, drive.ranges, drive.load_seconds);
-  worker.run(1, drive.call_seconds);
-  return worker.run(1, drive.call_seconds);
-}
+  Timing run() {
+    hide_known();
+    for (int arm : {0, 1}) handover_[arm] = handover(arm);
+    for (int block = 0; block < segments_.blocks && !foul_; ++block) {
+      const int first = static_cast<int>(random_.below(2));
+      for (const auto& order : {std::pair{first, 1 - first}, std::pair{1 - first, first}})
+        if (!foul_) row(order.first, order.second, segments_.calls, times_);
+    }
+    if (segments_.calls > 1)
+      for (int i = 0; i < kSingles && !foul_; ++i) row(i % 2, 1 - i % 2, 1, singles_);
+    if (!foul_) look_at_cpu_time();
+    Timing t;
+    t.seconds_a = median(times_[0]);
+    t.seconds_b = median(times_[1]);
+    t.log_ratio = std::log(t.seconds_a / t.seconds_b);
+    t.single_a = median(singles_[0]);
+    t.single_b = median(singles_[1]);
+    t.segments_a = std::move(times_[0]);
+    t.segments_b = std::move(times_[1]);
+    return t;
+  }
+  const std::optional<Foul>& foul() const { return foul_; }
 
-const Subject& draw_build(const Arm& arm, Random& random) { return *arm.subjects[random.below(arm.subjects.size())]; }
+ private:
+  struct Hidden {
+    int row, call;
+    size_t known;
+  };
+
+  Harness& harness(int arm) { return *arms_[arm]->harness; }
+
+  // Known draws get rows of their own: two of them in one call would be one.
+  void hide_known() {
+    for (size_t k = 0; k < contents_.known.size(); ++k) {
+      if (k >= arms_[0]->known_hashes.size() || k >= arms_[1]->known_hashes.size()) continue;
+      const int rows = 2 * segments_.blocks, lo = static_cast<int>(k) * rows / static_cast<int>(contents_.known.size()),
+                hi = static_cast<int>(k + 1) * rows / static_cast<int>(contents_.known.size());
+      if (hi <= lo) continue;
+      hidden_.push_back({lo + static_cast<int>(random_.below(static_cast<uint64_t>(hi - lo))),
+                         static_cast<int>(random_.below(static_cast<uint64_t>(segments_.calls))), k});
+    }
+  }
+
+  double handover(int arm) {
+    std::vector<double> seconds;
+    for (int i = 0; i < 5; ++i) seconds.push_back(harness(arm).worker().handover(deadline_));
+    return median(seconds);
+  }
+
+  // The same new numbers to one arm, then to the other.
+  void row(int first, int second, int calls, std::vector<double> (&times)[2]) {
+    const size_t slots = harness(0).slots();
+    for (int i = 0; i < calls; ++i) harness(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.family, random_);
+    for (const Hidden& h : hidden_)
+      if (h.row == rows_ && calls == segments_.calls) harness(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.known[h.known]);
+    for (int arm : {first, second}) {
+      const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
+      times[arm].push_back(std::max(time.seconds - handover_[arm], 1e-9) / calls);
+      wall_[arm] += time.seconds;
+      cpu_[arm] += time.cpu_seconds;
+      ++runs_;
+    }
+    look_at_outputs(calls);
+    at_ = (at_ + static_cast<size_t>(calls)) % slots;
+    ++rows_;
+  }
+
+  void look_at_outputs(int calls) {
+    const size_t slots = harness(0).slots();
+    for (const Hidden& h : hidden_) {
+      if (h.row != rows_ || calls != segments_.calls) continue;
+      const size_t slot = (at_ + static_cast<size_t>(h.call)) % slots;
+      for (int arm : {0, 1})
+        if (harness(arm).outputs_hash(slot) != arms_[arm]->known_hashes[h.known])
+          return blame(arm, "stale", "a timed call gave other bits than the same inputs gave before");
+    }
+    for (int i = 0; i < calls; ++i) {
+      const size_t slot = (at_ + static_cast<size_t>(i)) % slots;
+      const std::vector<std::byte> a = harness(0).outputs(slot), b = harness(1).outputs(slot);
+      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance
+                                                        : -contents_.tolerance * root_mean_square(harness(0).program(), a);
+      const double share = share_different(harness(0).program(), a, harness(1).program(), b, tolerance);
+      if (share > contents_.share_allowed)
+        return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * share));
+      if (!harness(1).slack_intact(slot)) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
+    }
+  }
+
+  // Threads that work beside the call, or after it has answered.
+  void look_at_cpu_time() {
+    for (int arm : {0, 1}) {
+      const double allowed = 1.1 * threads_ * wall_[arm] + 1e-4 * runs_ + 0.01;
+      if (cpu_[arm] > allowed)
+        return blame(arm, "cpu-time", fmt::format("used {:.1f} ms of CPU time in {:.1f} ms with {} thread{}", 1e3 * cpu_[arm],
+                                                  1e3 * wall_[arm], threads_, threads_ == 1 ? "" : "s"));
+    }
+  }
+
+  void blame(int arm, std::string code, std::string reason) { foul_ = Foul{arm == 1, std::move(code), std::move(reason)}; }
+
+  Contestant* arms_[2];
+  const Segments segments_;
+  const Contents& contents_;
+  int threads_;
+  double deadline_;
+  Random& random_;
+  std::vector<Hidden> hidden_;
+  double handover_[2] = {}, wall_[2] = {}, cpu_[2] = {};
+  std::vector<double> times_[2], singles_[2];
+  size_t at_ = 0;  // next slot
+  int rows_ = 0, runs_ = 0;
+  std::optional<Foul> foul_;
+};
 
 }  // namespace
 
-std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Random& random) {
-  auto worker = spawn(drive, random);
-  prepare(*worker, arm, draw_build(arm, random), drive);
-  return worker;
+Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
+                 double deadline, Random& random, std::optional<Foul>* foul) {
+  Race race(incumbent, challenger, segments, contents, threads, deadline, random);
+  const Timing timing = race.run();
+  *foul = race.foul();
+  return timing;
 }
 
-PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, double budget_seconds,
-                        Random& random, const std::function<void(WorkerProcess&)>& inspect) {
+namespace {
+
+std::unique_ptr<Harness> spawn(const Program& program, const Drive& drive, Random& random) {
+  WorkerOptions options = drive.worker;
+  options.layout_seed = random.next();
+  return std::make_unique<Harness>(options, program, *drive.feed, *drive.constants);
+}
+
+// Binding touches all memory; two calls start threads and fill caches.
+void warm(Harness& harness, const Drive& drive) {
+  for (int i = 0; i < 2; ++i) harness.worker().run(0, 1, 1, drive.call_seconds);
+}
+
+const Program& draw_build(const Arm& arm, Random& random) { return *arm.programs[random.below(arm.programs.size())]; }
+
+}  // namespace
+
+std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random) {
+  auto harness = spawn(program, drive, random);
+  harness->bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds);
+  for (size_t slot = 0; slot < harness->slots(); ++slot) harness->freshen(slot, drive.contents.family, random);
+  warm(*harness, drive);
+  return harness;
+}
+
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, Random& random) {
   const bool incumbent_first = random.below(2) == 0;
-  std::unique_ptr<WorkerProcess> a, b;
-  // Both are started by this thread (a worker dies with the thread that started it) and made ready side by side.
-  if (incumbent_first) a = spawn(drive, random);
-  b = spawn(drive, random);
-  if (!incumbent_first) a = spawn(drive, random);
-  const Subject &subject_a = draw_build(incumbent, random), &subject_b = draw_build(challenger, random);
-  std::future<double> other = std::async(std::launch::async, [&] { return prepare(*a, incumbent, subject_a, drive); });
-  const double call_b = prepare(*b, challenger, subject_b, drive), call_a = other.get();
-  // Segments follow the mean of both, so that neither arm's speed sets the plan.
-  const Segments segments = plan_segments((call_a + call_b) / 2, budget_seconds);
+  const Program &program_a = draw_build(incumbent, random), &program_b = draw_build(challenger, random);
+  std::unique_ptr<Harness> a, b;
+  // Both are started by this thread (a worker dies with the thread that started it).
+  if (incumbent_first) a = spawn(program_a, drive, random);
+  b = spawn(program_b, drive, random);
+  if (!incumbent_first) a = spawn(program_a, drive, random);
+  const auto bind = [&](Harness& h) { h.bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds); };
+  std::future<void> other = std::async(std::launch::async, [&] { bind(*a); });
+  bind(*b);
+  other.get();
+  for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, drive.contents.family, random);
+  for (Harness* h : {a.get(), b.get()}) warm(*h, drive);
 
   const int64_t stolen_before = stolen_ticks();
-  const int64_t switches_before = a->state().involuntary_switches + b->state().involuntary_switches;
+  const int64_t switches_before = a->worker().state().involuntary_switches + b->worker().state().involuntary_switches;
   const auto start = std::chrono::steady_clock::now();
   PairResult result;
-  result.timing = alternate(*a, *b, segments, drive.call_seconds * segments.calls, random);
+  Contestant left{a.get(), incumbent.known_hashes}, right{b.get(), challenger.known_hashes};
+  result.timing = alternate(left, right, drive.segments, drive.contents, drive.worker.threads, drive.call_seconds, random, &result.foul);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (inspect) inspect(*b);
   const double stolen = 0.01 * static_cast<double>(stolen_ticks() - stolen_before);
-  const int64_t switches = a->state().involuntary_switches + b->state().involuntary_switches - switches_before;
+  const int64_t switches = a->worker().state().involuntary_switches + b->worker().state().involuntary_switches - switches_before;
   const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const double runs = 4.0 * drive.segments.blocks + 2 * kSingles + 10;
   // One tick of steal may be chance; 2% of the pair's CPU time is not. A thread that is put aside some 100 times a second,
-  // beside the hand-overs to us (1.2 a segment, counted on 2 cores), shares its core with somebody.
+  // beside the stops and hand-overs of a run, shares its core with somebody.
   if (stolen > 0.02 * seconds * cpus + 0.011)
     result.dropped = fmt::format("the host took {:.0f} ms of {:.0f}", 1e3 * stolen, 1e3 * seconds * cpus);
-  else if (static_cast<double>(switches) > 20 + 100 * seconds + 2 * 4 * segments.blocks)
+  else if (static_cast<double>(switches) > 20 + 100 * seconds + kSwitchesOfARun * runs * drive.worker.threads)
     result.dropped = fmt::format("preempted {} times in {:.0f} ms", switches, 1e3 * seconds);
   return result;
-}
-
-int instances_for(const Program& program, size_t budget) {
-  size_t weights = 1;
-  for (const Program::Buffer& b : program.buffers)
-    if (b.role == Program::Role::kConstant && b.blob_offset < 0) weights += b.bytes;
-  const size_t few = weights > budget / 3 ? 1 : 3;  // small weights: other inputs in turn all the same
-  return static_cast<int>(std::clamp(budget / weights, few, weights < (64u << 10) ? few : size_t{12}));
 }
 
 }  // namespace amdahl

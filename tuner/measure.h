@@ -1,61 +1,90 @@
 #pragma once
 // Times of two arms against each other. The unit of evidence is one pair of fresh processes: anything less measures where
 // this process happened to lie (validation.md, "Keep or revert").
+//
+// Nothing is timed whose outputs are not looked at. Both arms get the same numbers, which neither has seen before; what they
+// give back must agree, and among the fresh numbers hide, unannounced, draws whose right outputs are known to the last bit.
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
-#include "tuner/reference.h"
-#include "tuner/worker_process.h"
+#include "tuner/harness.h"
 
 namespace amdahl {
 
-// One arm as a worker gets it. `subjects` compute the same from different builds of the same code (placebo builds: other
-// code addresses); one is drawn for each pair. Usually one.
-struct Arm {
-  std::vector<const Subject*> subjects;
-  int instances = 1;
-  uint64_t weights_seed = 1;
-  bool use_blob_fd = false;
-};
-
-struct Drive {
-  WorkerOptions worker;
-  Family family = Family::kNormal;
-  uint64_t input_seed = 1;
-  std::vector<InputRange> ranges;
-  double load_seconds = 60, call_seconds = 10;  // deadlines
-};
-
-// Fixed before timing and equal for both arms: a segment of `calls` calls lasts at least 1.5 ms, so that the clock and the
-// hand-over (some 20 us, subtracted) are small; short segments in many alternations keep drift out.
+// Fixed before timing, by the incumbent alone, and equal for both arms. A segment is a row of calls, each with operands of
+// its own, that lasts at least 1.5 ms where memory allows, so that the clock and the hand-over (some 20 us, subtracted) are
+// small; short segments in many alternations keep drift out.
 struct Segments {
   int calls = 1, blocks = 10;  // a block is ABBA or BAAB; up to 10 of them, as the budget allows
 };
-Segments plan_segments(double call_seconds, double budget_seconds, double fewest_blocks = 2);
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, int fewest_blocks = 2);
+// Bytes of one call's inputs and outputs.
+size_t operand_bytes(const Program& program);
+
+// What the calls of a race read.
+struct Contents {
+  Family family = Family::kNormal;
+  std::vector<Draw> known;           // at most one call of each, at a random place
+  double tolerance = 0;              // between the arms' outputs; when negative, of their root mean square
+  double share_allowed = 1e-3;       // of elements beyond it: where a rounding decides a comparison, honest programs differ
+};
+
+// One side of a race.
+struct Contestant {
+  Harness* harness = nullptr;
+  std::vector<std::string> known_hashes;  // by Contents::known; empty: not known yet, none is hidden
+};
 
 struct Timing {
-  double seconds_a = 0, seconds_b = 0;  // one call, median over segments
-  double log_ratio = 0;                 // log(a / b)
+  double seconds_a = 0, seconds_b = 0;    // one call, median over segments
+  double log_ratio = 0;                   // log(a / b)
+  std::vector<double> segments_a, segments_b;  // one call, by segment in order of time: what other rules would decide on
+  double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
 };
-Timing alternate(WorkerProcess& a, WorkerProcess& b, const Segments& segments, double deadline, Random& random);
 
-// A fresh worker with the arm loaded, its inputs made and its threads started.
-std::unique_ptr<WorkerProcess> start_arm(const Arm& arm, const Drive& drive, Random& random);
+// Why a race proves nothing about speed. `challenger` false: the incumbent is at fault.
+struct Foul {
+  bool challenger = true;
+  std::string code, reason;
+};
+
+// `deadline`: of one segment. Throws WorkerDied, Stopped. `foul` is set by the first one found; the timing is worthless then.
+Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
+                 double deadline, Random& random, std::optional<Foul>* foul);
+
+// One arm as a pair of fresh processes gets it. `programs` compute the same from different builds of the same code (placebo
+// builds: other code addresses); one is drawn for each pair.
+struct Arm {
+  std::vector<const Program*> programs;
+  std::vector<std::string> known_hashes;
+};
+
+// What both arms of a pair share.
+struct Drive {
+  WorkerOptions worker;
+  Feed* feed = nullptr;
+  const ConstantsFile* constants = nullptr;
+  Segments segments;
+  int slots = 3, copies = 1;
+  Draw weights;
+  Contents contents;
+  double load_seconds = 60, call_seconds = 10;  // deadlines: of binding, of one segment
+};
+
+// A fresh worker with the program bound as for timing, its memory touched and its threads started.
+std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random);
 
 struct PairResult {
   Timing timing;            // a: incumbent, b: challenger
   std::string dropped;      // not empty: a reason that does not look at which arm was faster
+  std::optional<Foul> foul;
 };
-// Random order of starting, random blocks, both processes fresh. `inspect` sees the challenger's process after its timed
-// calls.
-PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, double budget_seconds,
-                        Random& random, const std::function<void(WorkerProcess&)>& inspect = {});
-
-// Copies of the weights that a worker runs in turn, so that they come from memory as in the model: about `budget` bytes.
-int instances_for(const Program& program, size_t budget = size_t{96} << 20);
+// Random order of starting, random blocks, both processes fresh.
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, Random& random);
 
 }  // namespace amdahl

@@ -15,47 +15,26 @@
 
 namespace amdahl {
 
-BlobFile::BlobFile() : fd_(memfd_create("amdahl-constants", MFD_CLOEXEC)) {
-  if (fd_ < 0) throw Error(ExitCode::kIo, "cannot make a file in memory: is /dev/shm or memory full?");
+namespace {
+
+Draw model_draw(uint64_t seed) {
+  Draw draw;
+  draw.seed = seed >> 1;
+  return draw;
 }
 
-BlobFile::~BlobFile() { close(fd_); }
-
-void BlobFile::adopt(const Graph& graph, Program& program, const Blob& blob) {
-  std::map<const std::byte*, const Tensor*> own;
-  for (const Value& v : graph.values)
-    if (v.constant) own[v.constant->data()] = &*v.constant;
-  std::map<int64_t, int64_t> moved;
-  for (const auto& [offset, tensor] : blob.pieces) {
-    const bool is_own = own.count(tensor.data()) > 0;
-    int64_t& at = is_own ? by_address_.try_emplace(tensor.data(), -1).first->second
-                         : by_content_.try_emplace(hash_hex(tensor.data(), tensor.bytes()), -1).first->second;
-    if (at < 0) {
-      at = static_cast<int64_t>(bytes_);
-      bytes_ += (tensor.bytes() + 63) / 64 * 64;
-      if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) throw Error(ExitCode::kIo, "out of memory for the model's constants");
-      for (size_t done = 0; done < tensor.bytes();) {
-        const ssize_t n = pwrite(fd_, tensor.data() + done, tensor.bytes() - done, at + static_cast<off_t>(done));
-        if (n <= 0) throw Error(ExitCode::kIo, "out of memory for the model's constants");
-        done += static_cast<size_t>(n);
-      }
-    }
-    moved[offset] = at;
-  }
-  for (Program::Buffer& b : program.buffers)
-    if (b.blob_offset >= 0) b.blob_offset = moved.at(b.blob_offset);
-  program.blob_bytes = bytes_;
-}
+}  // namespace
 
 ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir)
-    : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)) {}
+    : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)), constants_(graph),
+      feed_(input_ranges(graph, graph.inputs)) {}
 
 const Ceilings& ModelBench::ceilings() {
   if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(this_machine(), cache_dir_));
   return *ceilings_;
 }
 
-Subject ModelBench::subject_of(const Plan& plan) {
+Program ModelBench::program_of(const Plan& plan) {
   std::vector<std::vector<Step>> one_by_one;
   for (const Step& s : plan.steps) one_by_one.push_back({s});
   std::vector<std::string> libraries;
@@ -63,48 +42,44 @@ Subject ModelBench::subject_of(const Plan& plan) {
     if (!built.ok) throw Error(ExitCode::kInternal, "a kernel of the plan does not compile: " + built.message);
     libraries.push_back(built.libraries[0]);
   }
-  Subject s;
-  s.program = model_program(graph_, plan, libraries, &s.blob);
-  blob_.adopt(graph_, s.program, s.blob);
-  s.blob = {};
-  return s;
+  Blob blob;
+  Program program = model_program(graph_, plan, libraries, &blob);
+  constants_.adopt(program, blob);
+  return program;
 }
 
-Arm ModelBench::arm_of(const Subject& subject) const {
-  Arm arm;
-  arm.subjects = {&subject};
-  arm.use_blob_fd = subject.program.blob_bytes > 0;
-  return arm;
-}
-
-Drive ModelBench::drive(const Program& program) const {
+Drive ModelBench::drive(const Program& program) {
   Drive d;
   d.worker = options_.worker;
-  d.worker.blob_fd = blob_.fd();
-  // Address space: the mapped constants, packed copies of them, activations, and what a process needs anyway.
+  d.feed = &feed_;
+  d.constants = &constants_;
+  d.segments = plan_segments(call_seconds_ > 0 ? call_seconds_ : 1, 6 * options_.pair_seconds, operand_bytes(program));
+  d.slots = std::max(d.segments.calls, 2);
+  // Address space: the mapped constants, packed copies of them, activations, operands, and what a process needs anyway.
   d.worker.memory_bytes =
-      static_cast<int64_t>(3 * blob_.bytes() + program.arena_bytes) + std::max<int64_t>(options_.worker.memory_bytes, 0);
-  d.input_seed = options_.seed >> 1;
-  d.ranges = input_ranges(graph_, graph_.inputs);
+      static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
+      std::max<int64_t>(options_.worker.memory_bytes, 0);
+  // Two plans of one model round differently, layer after layer: what is looked for here is old or missing outputs.
+  d.contents.tolerance = -1e-3;
+  d.contents.share_allowed = 0.02;
   d.load_seconds = 120;
   d.call_seconds = 60;
   return d;
 }
 
 Profile ModelBench::profile(const Plan& plan) {
-  const Subject subject = subject_of(plan);
+  const Program program = program_of(plan);
   Random random(options_.seed);
-  const Drive d = drive(subject.program);
+  const Drive d = drive(program);
   std::vector<std::vector<double>> samples;
   try {
-    const auto worker = start_arm(arm_of(subject), d, random);
-    const double once = worker->run(1, d.call_seconds);
+    const auto harness = start_arm(program, d, random);
+    const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
     const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), 5.0, 60.0));
     for (int r = 0; r < runs; ++r) {
-      const std::vector<double> by_call = worker->steps(1, d.call_seconds);
+      const std::vector<double> by_call = harness->worker().steps(1, d.call_seconds);
       std::vector<double> by_step(plan.steps.size(), 0.0);
-      for (size_t c = 0; c < by_call.size(); ++c)
-        by_step[static_cast<size_t>(subject.program.calls[c].step)] += by_call[c];
+      for (size_t c = 0; c < by_call.size(); ++c) by_step[static_cast<size_t>(program.calls[c].step)] += by_call[c];
       samples.push_back(std::move(by_step));
     }
   } catch (const WorkerDied& died) {
@@ -117,9 +92,14 @@ Profile ModelBench::profile(const Plan& plan) {
 
 Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {
   Paired result;
-  const Subject a = subject_of(before), b = subject_of(after);
+  const Program a = program_of(before), b = program_of(after);
   try {
-    result.pair = measure_pair(arm_of(a), arm_of(b), drive(b.program), 6 * options_.pair_seconds, random);
+    if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive(a), random)->worker().run(0, 1, 1, 60).seconds;
+    result.pair = measure_pair({{&a}, {}}, {{&b}, {}}, drive(b), random);
+    if (const auto& foul = result.pair.foul) {
+      const bool conduct = foul->code == "cpu-time" || foul->code == "wrote-beside";
+      result.failure = Failure{conduct ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
+    }
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);
   } catch (const WorkerRefused& refused) {
@@ -136,7 +116,7 @@ const std::map<ValueId, std::vector<double>>& ModelBench::reference() {
     const Value& v = graph_.value(graph_.inputs[i]);
     std::byte* data;
     const Tensor t = Tensor::allocate(v.dtype, v.shape, &data);
-    fill_input(data, v.dtype, t.numel(), Family::kNormal, options_.seed >> 1, static_cast<int>(i), ranges[i]);
+    fill_input(data, v.dtype, t.numel(), model_draw(options_.seed), static_cast<int>(i), ranges[i]);
     given[graph_.inputs[i]] = RefTensor::of(t);
   }
   std::vector<NodeId> nodes(graph_.nodes.size());
@@ -148,13 +128,18 @@ const std::map<ValueId, std::vector<double>>& ModelBench::reference() {
 
 ModelCheck ModelBench::check(const Plan& plan) {
   ModelCheck result;
-  const Subject subject = subject_of(plan);
+  const Program program = program_of(plan);
   Random random(options_.seed);
-  const Drive d = drive(subject.program);
+  const Drive d = drive(program);
   std::vector<std::byte> outputs;
-  const uint64_t poison_seed = options_.seed >> 2;
   try {
-    outputs = start_arm(arm_of(subject), d, random)->trial(0, poison_seed, subject.output_bytes(), d.call_seconds).outputs;
+    const auto harness = start_arm(program, d, random);
+    harness->draw(0, model_draw(options_.seed));
+    harness->poison_outputs(0, options_.seed >> 2);
+    harness->worker().run(0, 1, 1, d.call_seconds);
+    if (const std::string what = harness->unwritten(0, options_.seed >> 2); !what.empty())
+      result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, options_.seed};
+    outputs = harness->outputs(0);
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);
     return result;
@@ -164,7 +149,7 @@ ModelCheck ModelBench::check(const Plan& plan) {
   }
   size_t at = 0;
   for (size_t o = 0; o < graph_.outputs.size(); ++o) {
-    const Program::Buffer& b = subject.program.buffers[static_cast<size_t>(subject.program.outputs[o])];
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
     std::byte* data;
     const Tensor got = Tensor::allocate(b.dtype, b.shape, &data);
     std::memcpy(data, outputs.data() + at, b.bytes);

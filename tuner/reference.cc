@@ -17,7 +17,7 @@ namespace {
 Tensor drawn_input(const Value& value, const Draw& draw, int source, const InputRange& range) {
   std::byte* data;
   Tensor t = Tensor::allocate(value.dtype, value.shape, &data);
-  fill_input(data, value.dtype, t.numel(), draw.family, draw.seed, source, range);
+  fill_input(data, value.dtype, t.numel(), draw, source, range);
   return t;
 }
 
@@ -107,6 +107,7 @@ void compare_floats(const ExpectedOutput& e, const Program::Buffer& b, const Val
         sums.square_error += error * error;
         sums.square_value += want * want;
         sums.square_bound += bound * bound;
+        d.max_bound = std::max(d.max_bound, bound);
         ++sums.judged;
       }
     }
@@ -119,7 +120,7 @@ void compare_floats(const ExpectedOutput& e, const Program::Buffer& b, const Val
 
 }  // namespace
 
-size_t Subject::output_bytes() const {
+size_t output_bytes(const Program& program) {
   size_t bytes = 0;
   for (int number : program.outputs) bytes += program.buffers[static_cast<size_t>(number)].bytes;
   return bytes;
@@ -186,6 +187,87 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
     d.rms_bound = std::sqrt(sums.square_bound / static_cast<double>(sums.judged));
   }
   return d;
+}
+
+namespace {
+
+// One output in row-major order. `plain` holds it when it is stored otherwise.
+std::span<const std::byte> row_major(const Program::Buffer& b, std::span<const std::byte> stored, std::vector<std::byte>& plain) {
+  if (b.format.empty()) return stored;
+  plain.resize(static_cast<size_t>(numel(b.shape)) * size_of(b.dtype));
+  from_format(stored.data(), plain.data(), b.dtype, b.shape, b.format);
+  return plain;
+}
+
+int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b, double tolerance) {
+  const size_t width = size_of(dtype);
+  const auto n = static_cast<int64_t>(a.size() / width);
+  int64_t different = 0;
+  if (dtype == DType::kF32) {
+    const auto* x = reinterpret_cast<const float*>(a.data());
+    const auto* y = reinterpret_cast<const float*>(b.data());
+    const auto limit = static_cast<float>(tolerance);
+    // Equal infinities have no difference, NaNs no equality.
+    for (int64_t i = 0; i < n; ++i)
+      different += !(std::abs(x[i] - y[i]) <= limit) && !(x[i] == y[i]) && !(x[i] != x[i] && y[i] != y[i]);
+  } else if (dtype == DType::kF64) {
+    const auto* x = reinterpret_cast<const double*>(a.data());
+    const auto* y = reinterpret_cast<const double*>(b.data());
+    for (int64_t i = 0; i < n; ++i)
+      different += !(std::abs(x[i] - y[i]) <= tolerance) && !(x[i] == y[i]) && !(x[i] != x[i] && y[i] != y[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      const size_t at = static_cast<size_t>(i) * width;
+      if (std::memcmp(a.data() + at, b.data() + at, width) == 0) continue;
+      if (!is_float(dtype)) {
+        ++different;
+        continue;
+      }
+      uint16_t p, q;
+      std::memcpy(&p, a.data() + at, 2);
+      std::memcpy(&q, b.data() + at, 2);
+      const double x = dtype == DType::kF16 ? f16_to_f32(p) : bf16_to_f32(p), y = dtype == DType::kF16 ? f16_to_f32(q) : bf16_to_f32(q);
+      different += !(std::abs(x - y) <= tolerance) && !(x != x && y != y);
+    }
+  }
+  return different;
+}
+
+}  // namespace
+
+double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program,
+                       std::span<const std::byte> b, double tolerance) {
+  int64_t different = 0, all = 0;
+  size_t at_a = 0, at_b = 0;
+  std::vector<std::byte> plain_a, plain_b;
+  for (size_t o = 0; o < a_program.outputs.size(); ++o) {
+    const Program::Buffer& x = a_program.buffers[static_cast<size_t>(a_program.outputs[o])];
+    const Program::Buffer& y = b_program.buffers[static_cast<size_t>(b_program.outputs[o])];
+    different += count_different(x.dtype, row_major(x, a.subspan(at_a, x.bytes), plain_a),
+                                 row_major(y, b.subspan(at_b, y.bytes), plain_b), tolerance);
+    all += numel(x.shape);
+    at_a += x.bytes;
+    at_b += y.bytes;
+  }
+  return all ? static_cast<double>(different) / static_cast<double>(all) : 0;
+}
+
+double root_mean_square(const Program& program, std::span<const std::byte> outputs) {
+  double squares = 0;
+  int64_t count = 0;
+  size_t at = 0;
+  for (int number : program.outputs) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
+    const auto* x = reinterpret_cast<const float*>(outputs.data() + at);
+    at += b.bytes;
+    if (b.dtype != DType::kF32) continue;
+    for (size_t i = 0; i < b.bytes / sizeof(float); ++i) {
+      if (!std::isfinite(x[i])) continue;
+      squares += static_cast<double>(x[i]) * x[i];
+      ++count;
+    }
+  }
+  return count ? std::sqrt(squares / static_cast<double>(count)) : 0;
 }
 
 std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs) {

@@ -14,12 +14,7 @@
 
 namespace amdahl {
 
-// A program with the bytes of its structural constants: what a worker is given.
-struct Subject {
-  Program program;
-  Blob blob;
-  size_t output_bytes() const;
-};
+size_t output_bytes(const Program& program);
 
 struct ExpectedOutput {
   DType dtype = DType::kF32;
@@ -38,13 +33,6 @@ struct Expected {
   size_t bytes() const;
 };
 
-struct Draw {
-  Family family = Family::kNormal;
-  uint64_t seed = 1;
-  uint64_t weights_seed = 1;
-  bool ternary = false;
-};
-
 // `subject`: a program of the window (its seeded constants state mean and deviation).
 Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
                           const std::vector<InputRange>& ranges);
@@ -52,11 +40,19 @@ Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program&
 struct Discrepancy {
   bool within = true;
   std::string message;      // first offender
-  double max_error = 0, rms_error = 0, rms_value = 0, rms_bound = 0;  // over judged elements
+  double max_error = 0, rms_error = 0, rms_value = 0, rms_bound = 0, max_bound = 0;  // over judged elements
 };
 
 // `outputs`: as stored, in the order of program.outputs. NaN must meet NaN, infinities their like.
 Discrepancy compare(const Expected& expected, const Program& program, std::span<const std::byte> outputs);
+
+// Outputs of two programs of one window on the same inputs: the share of elements that differ by more than `tolerance`
+// (integers: at all). NaN equals NaN.
+double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program,
+                       std::span<const std::byte> b, double tolerance);
+
+// Of the finite elements of the fp32 outputs.
+double root_mean_square(const Program& program, std::span<const std::byte> outputs);
 
 // Values that integer inputs may take: indices of the table they select from, else 0 and 1. By Program::Buffer::source for
 // windows (distinct values of io.inputs), by position for `inputs` of a whole model.
@@ -67,10 +63,10 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io);
 class ReferenceCache {
  public:
   explicit ReferenceCache(size_t max_bytes) : max_bytes_(max_bytes) {}
-  using Key = std::tuple<std::string, int, uint64_t, uint64_t, bool>;  // signature, family, seed, weights seed, ternary
+  using Key = std::tuple<std::string, int, uint64_t, uint64_t, bool, bool, int>;  // signature, then as in Draw
   template <typename Make>
   std::shared_ptr<const Expected> get(const std::string& signature, const Draw& draw, Make make) {
-    const Key key{signature, static_cast<int>(draw.family), draw.seed, draw.weights_seed, draw.ternary};
+    const Key key{signature, static_cast<int>(draw.family), draw.seed, draw.weights_seed, draw.ternary, draw.nudged, draw.scale};
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       if (it->first != key) continue;
       entries_.splice(entries_.begin(), entries_, it);

@@ -1,60 +1,63 @@
 #pragma once
-// A program made ready to be tried: buffers between guards, inputs and weights from seeds, and as many instances with
-// weights of their own as it takes for weights to come from memory as they do in the model.
+// A program made ready to be called: inputs, weights and outputs mapped from the supervisor's memory between guards,
+// temporaries of its own, and as many copies of the weights as it takes for them to come from memory as they do in the model.
 //
-// Lives in the worker. Knows nothing of expected outputs.
+// Lives in the worker. Knows neither seeds nor expected outputs.
 
 #include <memory>
 #include <vector>
 
 #include "plan/executor.h"
 #include "tuner/guarded_memory.h"
-#include "tuner/inputs.h"
 
 namespace amdahl {
 
-struct RigOptions {
-  Layout layout = Layout::kModel;
-  int instances = 1;          // run in turn; each reads its own copy of the weights and its own inputs
-  uint64_t weights_seed = 0;
-  bool ternary_weights = false;
+// Places in the shared files. A slot is one call's inputs and outputs; slot s reads copy s % copies of the weights.
+struct Places {
+  std::vector<std::vector<int64_t>> inputs;   // by slot, by Program::inputs
+  std::vector<std::vector<int64_t>> outputs;  // by slot, by Program::outputs; -1: a constant, or an output named before
+  std::vector<std::vector<int64_t>> weights;  // by copy, by seeded constant in the order of buffers
 };
+
+// Descriptors that a worker is born with.
+constexpr int kConstantsDescriptor = 3;  // structural constants, a model's weights; for reading only
+constexpr int kInputsDescriptor = 4;     // inputs, seeded weights; for reading only
+constexpr int kOutputsDescriptor = 5;
+
+// Weights above this lie alike in every layout but the model's: one copy of them is enough for what layouts show.
+constexpr size_t kLargeWeight = size_t{8} << 20;
+Layout layout_of_weight(size_t bytes, Layout layout);
 
 class Rig {
  public:
   // Loads the libraries and packs constants. Throws what Executor and GuardedMemory throw.
-  Rig(const Program& program, const std::byte* blob, const RigOptions& options);
+  Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places);
   ~Rig();
 
-  // Instance i gets inputs of seed + i. `ranges` by input number, for integer inputs.
-  void fill_inputs(Family family, uint64_t seed, const std::vector<InputRange>& ranges);
-  void poison_outputs(uint64_t seed);
-  // Calls in turn over the instances, continuing where the last run stopped.
-  void run(int calls);
-  // One call of instance `i`.
-  void run_instance(int i);
+  // `count` slots from `first` on (modulo the number of slots), the whole row `times` times.
+  void run(int first, int count, int times);
+  void repack();
   void run_timed(std::vector<double>& seconds);
-  // Outputs as stored (Program::Buffer::format), one after the other.
-  std::vector<std::byte> outputs() const;
-  // Names of buffers whose surroundings were written; "" when none.
-  std::string damaged() const;
-  const Executor& executor() const { return *instances_[0].executor; }
+  // Whether something wrote beside a temporary: a bug that shows only in this process, which is why its word is good enough.
+  bool damaged() const;
+  const Executor& executor() const { return *copies_[0].executor; }
 
  private:
-  struct Instance {
-    std::vector<std::unique_ptr<GuardedMemory>> inputs, weights;  // by Program::inputs, by buffer order
+  using Memories = std::vector<std::unique_ptr<GuardedMemory>>;
+  struct Copy {
+    Memories weights;
     std::unique_ptr<Executor> executor;
   };
-  std::unique_ptr<GuardedMemory> allocate(const Program::Buffer& b, size_t bytes) const;
-  Instance make_instance(const std::byte* blob);
+  std::vector<std::byte*> map_slot(size_t slot, const Places& places);
+  std::unique_ptr<GuardedMemory> map(int number, int fd, int64_t at, bool writable, Layout layout) const;
 
   Program program_;
-  RigOptions options_;
-  std::vector<std::unique_ptr<GuardedMemory>> outputs_;      // by Program::outputs; null for constants
-  std::vector<std::unique_ptr<GuardedMemory>> temporaries_;  // kModel: one arena
-  std::vector<std::byte*> shared_;                           // by buffer: outputs and temporaries
-  std::vector<Instance> instances_;
-  size_t turn_ = 0;
+  Layout layout_;
+  Memories operands_;     // inputs and outputs of all slots
+  Memories temporaries_;  // kModel: one arena
+  std::vector<std::byte*> temporary_at_;  // by buffer
+  std::vector<Copy> copies_;
+  std::vector<int> binding_of_slot_;
 };
 
 }  // namespace amdahl

@@ -1,22 +1,26 @@
 #include "tuner/sandbox.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <initializer_list>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "base/error.h"
+#include "base/landlock.h"
 #include "tuner/guarded_memory.h"
 
 namespace amdahl {
@@ -60,8 +64,11 @@ void limit(decltype(RLIMIT_AS) what, uint64_t value) {
 
 class Filter {
  public:
-  Filter() : context_(seccomp_init(SCMP_ACT_ERRNO(EPERM))) {
-    if (!context_) fail();
+  explicit Filter(uint32_t otherwise) : context_(seccomp_init(otherwise)) {
+    // Threads that exist already are filtered too. Privileges are given up once, in drop_capabilities().
+    if (!context_ || seccomp_attr_set(context_, SCMP_FLTATR_CTL_NNP, 0) != 0 ||
+        seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1) != 0)
+      fail();
   }
   ~Filter() { seccomp_release(context_); }
   void allow(std::initializer_list<const char*> names) { add(SCMP_ACT_ALLOW, names); }
@@ -85,10 +92,31 @@ class Filter {
   scmp_filter_ctx context_;
 };
 
+// Root's worker could read and trace anything of root's.
+void drop_capabilities() {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  syscall(SYS_capset, &header, none);
+}
+
+// Where the loader, OpenMP and malloc look. Not /proc: other processes' memory is there.
+void restrict_files(const std::vector<std::string>& libraries) {
+  FolderRules rules;
+  rules.read = {"/etc/ld.so.cache", "/etc/ld.so.preload", "/sys/devices/system/cpu", "/dev/null"};
+  rules.execute = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"};
+  for (const std::string& library : libraries) rules.execute.push_back(library);
+  if (const std::string why_not = restrict_folders(rules); !why_not.empty()) {
+    say(why_not.c_str());
+    say("\n");
+  }
+}
+
 }  // namespace
 
 void limit_process(int64_t memory_bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  drop_capabilities();
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 1024);
   if (memory_bytes > 0) limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
@@ -104,15 +132,17 @@ void limit_process(int64_t memory_bytes) {
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigaction(number, &action, nullptr);
 }
 
-void enter_sandbox() {
-  Filter filter;
+void enter_sandbox(const std::vector<std::string>& libraries) {
+  restrict_files(libraries);
+  Filter filter(SCMP_ACT_ERRNO(EPERM));
   filter.allow({"read", "write", "readv", "writev", "pread64", "close", "fstat", "newfstatat", "stat", "lstat", "lseek",
                 "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getcwd", "getdents64", "poll", "ppoll",
                 "mmap", "munmap", "mprotect", "mremap", "madvise", "brk", "membarrier", "rt_sigaction", "rt_sigprocmask",
                 "rt_sigreturn", "sigaltstack", "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity",
                 "sched_setaffinity", "getpid", "gettid", "getuid", "geteuid", "clock_gettime", "clock_getres",
                 "gettimeofday", "nanosleep", "clock_nanosleep", "getrandom", "getrusage", "sysinfo", "uname", "exit",
-                "exit_group", "restart_syscall", "arch_prctl"});
+                "exit_group", "restart_syscall", "arch_prctl",
+                "seccomp"});  // forbid_opening() needs it; a candidate can only forbid itself more
   // Opening: read-only.
   filter.rule(SCMP_ACT_ALLOW, "openat", SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY));
   filter.rule(SCMP_ACT_KILL_PROCESS, "openat", SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_WRONLY));
@@ -131,13 +161,32 @@ void enter_sandbox() {
   filter.kill({"fork", "vfork", "execve", "execveat", "kill", "tkill", "ptrace", "process_vm_readv", "process_vm_writev",
                "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmsg", "creat",
                "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "mount", "setns", "unshare",
-               "bpf", "perf_event_open", "io_uring_setup", "pidfd_open", "memfd_create", "shmget", "timer_create"});
+               "bpf", "perf_event_open", "io_uring_setup", "pidfd_open", "memfd_create", "shmget", "timer_create",
+               "userfaultfd", "setpriority", "sched_setscheduler", "sched_setparam", "sched_setattr", "mlock", "mlockall",
+               "personality", "setrlimit", "setitimer", "alarm", "ftruncate"});
   filter.load();
 }
 
-uint32_t float_control_word() {
+void forbid_opening() {
+  Filter filter(SCMP_ACT_ALLOW);
+  filter.kill({"open", "openat", "openat2"});
+  filter.load();
+}
+
+SignalHandlers signal_handlers() {
+  SignalHandlers handlers{};
+  for (int n = 1; n < static_cast<int>(handlers.size()); ++n) {
+    struct sigaction action {};
+    if (sigaction(n, nullptr, &action) == 0) handlers[static_cast<size_t>(n)] = reinterpret_cast<const void*>(action.sa_sigaction);
+  }
+  return handlers;
+}
+
+uint64_t float_control_word() {
 #if defined(__x86_64__)
-  return _mm_getcsr() & ~0x3fu;
+  uint16_t x87;
+  asm volatile("fnstcw %0" : "=m"(x87));
+  return (_mm_getcsr() & ~0x3fu) | uint64_t{x87} << 32;
 #else
   return 0;
 #endif

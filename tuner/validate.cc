@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -12,17 +14,8 @@
 namespace amdahl {
 namespace {
 
-constexpr double kLoadSeconds = 30;
-
-LoadRequest request_of(const Subject& subject, Layout layout, const Draw& draw) {
-  LoadRequest r;
-  r.program = &subject.program;
-  r.blob = &subject.blob;
-  r.layout = layout;
-  r.weights_seed = draw.weights_seed;
-  r.ternary = draw.ternary;
-  return r;
-}
+// Inputs times 2^-24 lose no bit, and are far below any constant that a kernel could compare them with.
+constexpr int kScale = -24;
 
 // Bounds propagated through several nonlinear nodes may be far above any honest error: then twice the starter's error is
 // asked for too. Where they are tight (1e-4 of the value) they are the judge alone: an algorithm with another constant,
@@ -33,26 +26,33 @@ bool within_ratchet(const Check& check, const Discrepancy& d) {
   return d.rms_error <= 2 * check.starter_rms_error + floor && d.max_error <= 2 * check.starter_max_error + 4 * floor;
 }
 
-int64_t unwritten(const Program& program, const std::vector<std::byte>& outputs, uint64_t poison, int* which) {
+// Whether float outputs are those of `whole`, times 2^kScale; elements that lost bits to underflow are not asked.
+bool scales(const Program& program, const std::vector<std::byte>& whole, const std::vector<std::byte>& scaled) {
   size_t at = 0;
-  for (size_t o = 0; o < program.outputs.size(); ++o) {
-    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
-    const int64_t n = count_poisoned(outputs.data() + at, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)),
-                                     poison + o);
-    if (n > 0) {
-      *which = program.outputs[o];
-      return n;
+  for (int number : program.outputs) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
+    if (b.dtype != DType::kF32) return false;
+    for (size_t i = at; i < at + b.bytes; i += sizeof(float)) {
+      float x, y;
+      std::memcpy(&x, whole.data() + i, sizeof x);
+      std::memcpy(&y, scaled.data() + i, sizeof y);
+      const float want = std::ldexp(x, kScale);
+      if (std::abs(want) >= 1e-30f && want != y) return false;
+      if (!(std::abs(want) >= 1e-30f) && !(std::abs(y) < 1e-29f) && !std::isnan(x)) return false;
     }
     at += b.bytes;
   }
-  return 0;
+  return true;
 }
 
-std::string hash_of(const std::vector<std::byte>& bytes) { return hash_hex(bytes.data(), bytes.size()); }
+Draw scaled(Draw draw) {
+  draw.scale = kScale;
+  return draw;
+}
 
 }  // namespace
 
-double Judge::deadline() const { return std::clamp(100 * call_seconds, 3.0, 60.0); }
+double Judge::deadline(int calls) const { return std::clamp(100 * call_seconds, 3.0, 60.0) + 10 * call_seconds * (calls - 1); }
 
 Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) {
   switch (death.kind) {
@@ -68,52 +68,102 @@ Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) 
   return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }
 
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Subject& starter, uint64_t seed,
-                 WorkerProcess& worker, const ExpectedOf& expected) {
+namespace {
+
+// Finds what a judge needs to know by trying the starter.
+class JudgeMaker {
+ public:
+  JudgeMaker(Judge& judge, Harness& starter, const ExpectedOf& expected) : judge_(judge), starter_(starter), expected_(expected) {}
+
+  void make(uint64_t seed) {
+    judge_.call_seconds = 0.3;  // until measured: 30 s
+    Random seeds(seed ^ hash64(judge_.signature));
+    const uint64_t weights_seed = seeds.next() >> 1;
+    starter_.bind(Layout::kEnd, 1, 1, {Family::kNormal, 0, weights_seed}, 30);
+    for (Family family : families()) {
+      Draw draw{family, seeds.next() >> 1, weights_seed};
+      draw.ternary = family == Family::kInteger;
+      if (draw.ternary) starter_.change_weights(draw, judge_.deadline());
+      take(draw);
+    }
+    if (!judge_.checks.empty() && judge_.checks.back().draw.ternary) starter_.change_weights({Family::kNormal, 0, weights_seed}, 30);
+    judge_.honest = starter_.worker().state();
+    conclude();
+  }
+
+ private:
+  // Integers, with weights of their own, come last. An output of millions of elements sees many draws in one trial, and its
+  // oracle takes seconds a family.
+  std::vector<Family> families() const {
+    if (output_bytes(starter_.program()) > (size_t{8} << 20))
+      return {Family::kNormal, Family::kHeavyTail, Family::kNeedle, Family::kSpecial, Family::kInteger};
+    return {Family::kNormal,    Family::kUniform, Family::kOffset, Family::kLarge,  Family::kHeavyTail, Family::kEqual,
+            Family::kAlternate, Family::kPowers,  Family::kNeedle, Family::kSpecial, Family::kInteger};
+  }
+
+  std::optional<Check> tried(const Draw& draw, Discrepancy* d) {
+    const auto want = expected_(draw);
+    if (want->judged < 0.5 || (draw.ternary && !want->exact)) return std::nullopt;
+    starter_.draw(0, draw);
+    starter_.poison_outputs(0, draw.seed);
+    judge_.call_seconds = starter_.worker().run(0, 1, 1, judge_.deadline()).seconds;
+    *d = compare(*want, starter_.program(), starter_.outputs(0));
+    const bool plain = draw.family == Family::kNormal || draw.family == Family::kUniform;
+    if (!d->within) {
+      if (plain && refused_.empty()) refused_ = fmt::format("on {} inputs {}", name_of(draw.family), d->message);
+      return std::nullopt;
+    }
+    if (draw.ternary && d->max_error > 0) return std::nullopt;  // sums too large to be exact
+    substance_ = substance_ || (plain && want->nonzero > 0.1);
+    return Check{draw, d->max_error, d->rms_error};
+  }
+
+  void take(const Draw& draw) {
+    Discrepancy d;
+    if (const auto check = tried(draw, &d)) judge_.checks.push_back(*check);
+  }
+
+  void conclude() {
+    const bool starts_plain = !judge_.checks.empty() && (judge_.checks[0].draw.family == Family::kNormal ||
+                                                         judge_.checks[0].draw.family == Family::kUniform);
+    if (!starts_plain)
+      judge_.unusable = refused_.empty() ? "the oracle bounds under half of its outputs" : "the starter itself is wrong: " + refused_;
+    else if (!substance_)
+      judge_.unusable = "its expected outputs are nearly all zero: they would prove nothing";
+    if (!judge_.unusable.empty()) return;
+    const Draw first = judge_.checks[0].draw;
+    Draw nudged = first, other = first;
+    nudged.nudged = true;
+    other.seed ^= 0x5eed;
+    for (const Draw& draw : {other, nudged, first}) {
+      Discrepancy d;
+      if (const auto check = tried(draw, &d)) {
+        judge_.known.push_back(*check);
+        // Each of two programs may be off by the bound; those of other draws may be twice as large.
+        judge_.tolerance = std::max(judge_.tolerance, 4 * d.max_bound);
+      }
+    }
+    const std::vector<std::byte> whole = starter_.outputs(0);
+    starter_.draw(0, scaled(first));
+    starter_.worker().run(0, 1, 1, judge_.deadline());
+    judge_.homogeneous = scales(starter_.program(), whole, starter_.outputs(0));
+  }
+
+  Judge& judge_;
+  Harness& starter_;
+  const ExpectedOf& expected_;
+  bool substance_ = false;
+  std::string refused_;
+};
+
+}  // namespace
+
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, Harness& starter, uint64_t seed,
+                 const ExpectedOf& expected) {
   Judge judge;
   judge.signature = signature;
   judge.ranges = std::move(ranges);
-  judge.call_seconds = 0.3;  // until measured: 30 s
-  Random seeds(seed ^ hash64(signature));
-  const uint64_t weights_seed = seeds.next() >> 1;
-  bool substance = false;
-  std::string refused;
-  bool ternary_loaded = false;
-  worker.load(request_of(starter, Layout::kEnd, {Family::kNormal, 0, weights_seed, false}), kLoadSeconds);
-  // Integers, with weights of their own, come last. An output of millions of elements sees many draws in one trial, and its
-  // oracle takes seconds a family.
-  std::vector<Family> families{Family::kNormal,    Family::kUniform, Family::kOffset,  Family::kLarge,
-                               Family::kHeavyTail, Family::kEqual,   Family::kSpecial, Family::kInteger};
-  if (starter.output_bytes() > (size_t{8} << 20)) families = {Family::kNormal, Family::kHeavyTail, Family::kSpecial, Family::kInteger};
-  for (Family family : families) {
-    const Draw draw{family, seeds.next() >> 1, weights_seed, family == Family::kInteger};
-    const auto want = expected(draw);
-    const bool plain = family == Family::kNormal || family == Family::kUniform;
-    if (want->judged < 0.5 || (draw.ternary && !want->exact)) continue;
-    if (draw.ternary && !ternary_loaded) {
-      worker.load(request_of(starter, Layout::kEnd, draw), kLoadSeconds);
-      ternary_loaded = true;
-    }
-    worker.inputs(family, draw.seed, judge.ranges, judge.deadline());
-    const auto start = std::chrono::steady_clock::now();
-    const TrialReply reply = worker.trial(0, draw.seed, starter.output_bytes(), judge.deadline());
-    judge.call_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const Discrepancy d = compare(*want, starter.program, reply.outputs);
-    if (!d.within) {
-      if (plain && refused.empty()) refused = fmt::format("on {} inputs {}", name_of(family), d.message);
-      continue;
-    }
-    if (draw.ternary && d.max_error > 0) continue;  // sums too large to be exact
-    substance = substance || (plain && want->nonzero > 0.1);
-    judge.checks.push_back({draw, d.max_error, d.rms_error});
-  }
-  judge.honest = worker.state();
-  const bool starts_plain = !judge.checks.empty() && (judge.checks[0].draw.family == Family::kNormal ||
-                                                      judge.checks[0].draw.family == Family::kUniform);
-  if (!starts_plain)
-    judge.unusable = refused.empty() ? "the oracle bounds under half of its outputs" : "the starter itself is wrong: " + refused;
-  else if (!substance)
-    judge.unusable = "its expected outputs are nearly all zero: they would prove nothing";
+  JudgeMaker(judge, starter, expected).make(seed);
   return judge;
 }
 
@@ -132,87 +182,150 @@ std::optional<Failure> Validation::guarded(std::initializer_list<Stage> stages) 
 std::optional<Failure> Validation::smoke() { return guarded({&Validation::first_trial, &Validation::conduct}); }
 
 std::optional<Failure> Validation::rest() {
-  return guarded({&Validation::numerics, &Validation::determinism, &Validation::conduct, &Validation::shapes});
+  return guarded({&Validation::repeats, &Validation::numerics, &Validation::shapes, &Validation::rows, &Validation::endurance,
+                  &Validation::conduct});
 }
 
-void Validation::load(Layout layout, const Draw& draw) {
-  worker_.load(request_of(subject_, layout, draw), kLoadSeconds);
-}
-
-// A trial of `check` in the loaded layout, judged.
-std::optional<Failure> Validation::try_check(const Check& check, std::vector<std::byte>* outputs) {
+// A trial of `check` in slot 0, judged. `code`: what a value outside its bound means here.
+std::optional<Failure> Validation::try_check(const Check& check, const char* code) {
   draw_ = check.draw;
-  worker_.inputs(draw_.family, draw_.seed, judge_.ranges, judge_.deadline());
+  harness_.draw(0, draw_);
   const uint64_t poison = draw_.seed * 31 + ++trials_;
-  TrialReply reply = worker_.trial(0, poison, subject_.output_bytes(), judge_.deadline());
-  int which = 0;
-  if (const int64_t n = unwritten(subject_.program, reply.outputs, poison, &which))
-    return failure(Outcome::kWrong, "unwritten", fmt::format("{} elements of '{}' were not written", n,
-                                                subject_.program.buffers[static_cast<size_t>(which)].name));
-  if (!reply.damaged.empty()) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside " + reply.damaged);
-  if (reply.float_control_changed)
-    return failure(Outcome::kMistrusted, "left-float-control", "changed the floating-point control word (rounding, flush to zero)");
-  const Discrepancy d = compare(*expected_(draw_), subject_.program, reply.outputs);
-  const std::string on = fmt::format("on {} inputs: ", name_of(draw_.family));
-  if (!d.within) return failure(Outcome::kWrong, "wrong-value", on + d.message);
+  harness_.poison_outputs(0, poison);
+  harness_.worker().run(0, 1, 1, judge_.deadline());
+  if (std::string what = harness_.unwritten(0, poison); !what.empty()) return failure(Outcome::kWrong, "unwritten", what);
+  return judge_slot(0, check, code);
+}
+
+std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, const char* code) {
+  if (!harness_.slack_intact(slot)) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside an output");
+  const Discrepancy d = compare(*expected_(check.draw), harness_.program(), harness_.outputs(slot));
+  const std::string on = fmt::format("on {} inputs: ", name_of(check.draw.family));
+  if (!d.within) return failure(Outcome::kWrong, code, on + d.message);
   if (!within_ratchet(check, d))
-    return failure(Outcome::kWrong, "less-precise", on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error,
-                                                     check.starter_rms_error));
-  if (outputs) *outputs = std::move(reply.outputs);
+    return failure(Outcome::kWrong, "less-precise",
+                   on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error, check.starter_rms_error));
   return std::nullopt;
 }
 
 std::optional<Failure> Validation::first_trial() {
   stage_ = "smoke";
-  load(Layout::kEnd, judge_.checks[0].draw);
-  std::vector<std::byte> outputs;
-  if (auto f = try_check(judge_.checks[0], &outputs)) return f;
-  first_hash_ = hash_of(outputs);
-  first_state_ = worker_.state();
+  harness_.bind(Layout::kEnd, 1, 1, judge_.checks[0].draw, judge_.deadline());
+  if (auto f = try_check(judge_.checks[0], "wrong-value")) return f;
+  first_outputs_ = harness_.outputs(0);
   return std::nullopt;
 }
 
-std::optional<Failure> Validation::numerics() {
-  stage_ = "numerics";
-  load(Layout::kEnd, judge_.checks[0].draw);
-  for (size_t i = 1; i < judge_.checks.size(); ++i)
-    if (!judge_.checks[i].draw.ternary)
-      if (auto f = try_check(judge_.checks[i])) return f;
-  return std::nullopt;
-}
-
-std::optional<Failure> Validation::determinism() {
+// The same again, also with all threads on one CPU, where they meet in other orders.
+std::optional<Failure> Validation::repeats() {
   stage_ = "determinism";
-  for (int again = 0; again < 2; ++again) {
-    std::vector<std::byte> outputs;
-    if (auto f = try_check(judge_.checks[0], &outputs)) return f;
-    if (hash_of(outputs) != first_hash_)
+  harness_.bind(Layout::kEnd, 1, 1, judge_.checks[0].draw, judge_.deadline());
+  for (bool squeezed : {false, true, false}) {
+    harness_.worker().squeeze(squeezed);
+    auto failed = try_check(judge_.checks[0], "nondeterministic");
+    harness_.worker().squeeze(false);
+    if (failed) return failed;
+    if (!harness_.outputs_equal(0, first_outputs_))
       return failure(Outcome::kWrong, "nondeterministic", "the same inputs gave other bits: a race or an uninitialised value");
   }
   return std::nullopt;
 }
 
-std::optional<Failure> Validation::conduct() {
-  stage_ = "conduct";
-  const ProcessState now = worker_.state();
-  if (now.threads > std::max(threads_, judge_.honest.threads) || now.threads > first_state_.threads)
-    return failure(Outcome::kMistrusted, "left-threads", fmt::format("left threads behind: {} now, {} after the first call", now.threads,
-                                                     first_state_.threads));
-  if (now.descriptors > judge_.honest.descriptors)
-    return failure(Outcome::kMistrusted, "left-descriptors", fmt::format("left {} files open", now.descriptors - judge_.honest.descriptors));
-  if (now.caught_signals != judge_.honest.caught_signals)
-    return failure(Outcome::kMistrusted, "left-handlers", "changed signal handlers");
+std::optional<Failure> Validation::numerics() {
+  stage_ = "numerics";
+  // First, while the last contents at these addresses were the same but for one element of each input.
+  for (const Check& check : judge_.known)
+    if (check.draw.nudged)
+      if (auto f = try_check(check, "stale")) return f;
+  if (judge_.homogeneous) {
+    draw_ = scaled(judge_.checks[0].draw);
+    harness_.draw(0, draw_);
+    harness_.worker().run(0, 1, 1, judge_.deadline());
+    if (!scales(harness_.program(), first_outputs_, harness_.outputs(0)))
+      return failure(Outcome::kWrong, "not-homogeneous",
+                     fmt::format("inputs times 2^{} do not give outputs times 2^{}, as the starter's do", kScale, kScale));
+  }
+  for (size_t i = 1; i < judge_.checks.size(); ++i) {
+    const Check& check = judge_.checks[i];
+    // The same addresses hold other weights now.
+    if (check.draw.ternary) harness_.change_weights(check.draw, judge_.deadline());
+    const char* code = check.draw.ternary ? "inexact" : check.draw.family == Family::kSpecial ? "special-values" : "wrong-value";
+    if (auto f = try_check(check, code)) return f;
+  }
   return std::nullopt;
 }
 
-// Exact probes need other weights, so they share the other layouts' loads.
 std::optional<Failure> Validation::shapes() {
   stage_ = "shapes";
-  const Check& last = judge_.checks.back();
-  load(Layout::kShift, last.draw);
-  if (auto f = try_check(last)) return f;
-  load(Layout::kStart, judge_.checks[0].draw);
-  return try_check(judge_.checks[0]);
+  for (Layout layout : {Layout::kShift, Layout::kStart}) {
+    harness_.bind(layout, 1, 1, judge_.checks[0].draw, judge_.deadline());
+    if (auto f = try_check(judge_.checks[0], "wrong-value")) return f;
+  }
+  return std::nullopt;
+}
+
+// As bound for timing, several calls in a row on the same numbers at other addresses: the same bits every time.
+std::optional<Failure> Validation::rows() {
+  stage_ = "determinism";
+  harness_.bind(Layout::kModel, timed_.slots, timed_.copies, judge_.checks[0].draw, judge_.deadline());
+  const size_t row = std::min<size_t>(harness_.slots(), 8);
+  for (const Check& check : judge_.known) {
+    draw_ = check.draw;
+    for (size_t slot = 0; slot < row; ++slot) {
+      harness_.draw(slot, draw_);
+      harness_.poison_outputs(slot, draw_.seed + slot);
+    }
+    harness_.worker().run(0, static_cast<int>(row), 1, judge_.deadline(static_cast<int>(row)));
+    if (auto f = judge_slot(0, check, "wrong-value")) return f;
+    known_hashes_.push_back(harness_.outputs_hash(0));
+    for (size_t slot = 1; slot < row; ++slot)
+      if (harness_.outputs_hash(slot) != known_hashes_.back())
+        return failure(Outcome::kWrong, "nondeterministic", fmt::format("call {} on the same inputs gave other bits", slot + 1));
+  }
+  return std::nullopt;
+}
+
+// A hundred calls and more at the same addresses: what grows with every call shows, and so does a kernel that behaves as long
+// as it is looked at.
+std::optional<Failure> Validation::endurance() {
+  stage_ = "conduct";
+  constexpr double kSeconds = 0.05;
+  const int times = static_cast<int>(std::clamp(kSeconds / std::max(judge_.call_seconds, 1e-7), 8.0, 128.0));
+  const double deadline = judge_.deadline(times);
+  // The first row pays for what is allocated once.
+  harness_.worker().run(0, 1, 8, deadline);
+  const int64_t before = harness_.worker().state().resident_bytes;
+  harness_.worker().run(0, 1, times, deadline);
+  const int64_t grown = harness_.worker().state().resident_bytes - before;
+  if (grown > (int64_t{128} << 10) + times * 512)
+    return failure(Outcome::kMistrusted, "left-memory", fmt::format("{} calls left {} KiB of memory behind", times, grown >> 10));
+  const Check& check = judge_.known[0];
+  draw_ = check.draw;
+  harness_.draw(0, draw_);
+  harness_.worker().run(0, 1, 1, judge_.deadline());
+  if (harness_.outputs_hash(0) == known_hashes_[0]) return std::nullopt;
+  if (auto f = judge_slot(0, check, "stale")) return f;
+  return failure(Outcome::kWrong, "nondeterministic", fmt::format("after {} calls the same inputs gave other bits", times));
+}
+
+std::optional<Failure> Validation::conduct() {
+  stage_ = "conduct";
+  const Report report = harness_.worker().report(judge_.deadline());
+  if (report.damaged_temporaries) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside a temporary");
+  if (report.float_control_changed)
+    return failure(Outcome::kMistrusted, "left-float-control", "changed the floating-point control word (rounding, flush to zero)");
+  const ProcessState now = harness_.worker().state();
+  const ProcessState& honest = judge_.honest;
+  if (now.threads > honest.threads)
+    return failure(Outcome::kMistrusted, "left-threads", fmt::format("left {} threads behind", now.threads - honest.threads));
+  if (now.descriptors > honest.descriptors)
+    return failure(Outcome::kMistrusted, "left-descriptors", fmt::format("left {} files open", now.descriptors - honest.descriptors));
+  if (report.handlers_changed || now.caught_signals != honest.caught_signals || now.ignored_signals != honest.ignored_signals ||
+      now.blocked_signals != honest.blocked_signals)
+    return failure(Outcome::kMistrusted, "left-handlers", "changed what signals do");
+  if (now.affinity != honest.affinity)
+    return failure(Outcome::kMistrusted, "left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", now.affinity, honest.affinity));
+  return std::nullopt;
 }
 
 }  // namespace amdahl

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "experiments/experiment.h"
+#include "tuner/harness.h"
 #include "tuner/reference.h"
-#include "tuner/worker_process.h"
 
 namespace amdahl {
 
@@ -36,31 +36,43 @@ struct Check {
 struct Judge {
   std::string signature;
   std::vector<InputRange> ranges;
-  std::vector<Check> checks;         // the first is normal or uniform; exact probes last
+  std::vector<Check> checks;         // the first is normal or uniform; one with ternary weights last, if any
+  // Drawn as the first check: itself, the same but for one element of each input, and others. Their outputs are judged, so
+  // that they can be recognised among timed calls.
+  std::vector<Check> known;
+  double tolerance = 0;              // between two honest programs on numbers drawn as in the first check
+  bool homogeneous = false;          // the starter's outputs scale with its inputs, bit by bit
   ProcessState honest;               // a worker's state after the starter's trials
   double call_seconds = 0;           // of the starter, first calls: sets deadlines
   std::string unusable;              // not empty: why nothing can be judged here
-  double deadline() const;           // of one trial
+  double deadline(int calls = 1) const;  // of a run of so many
 };
 
 // Expected outputs of a draw (cached by the caller).
 using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
 
-// Runs the starter in `worker`. Throws what WorkerProcess throws.
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Subject& starter, uint64_t seed,
-                 WorkerProcess& worker, const ExpectedOf& expected);
+// Tries the starter in `starter`, a fresh harness. Throws what WorkerProcess throws.
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, Harness& starter, uint64_t seed,
+                 const ExpectedOf& expected);
+
+// How candidates are bound for timing: fixed by the incumbent, whatever the candidate's speed.
+struct TimedBinding {
+  int slots = 3, copies = 1;
+};
 
 // One candidate's way through the stages. Smoke comes apart from the rest, so that a clear loser can be dropped before the
 // whole way is paid for. Each returns the first failure, and throws Stopped only.
 class Validation {
  public:
-  // `worker` must be fresh; all arguments must outlive this.
-  Validation(const Subject& subject, const Judge& judge, int threads, WorkerProcess& worker, const ExpectedOf& expected)
-      : subject_(subject), judge_(judge), threads_(threads), worker_(worker), expected_(expected) {}
+  // `harness` must be fresh; all arguments must outlive this.
+  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected)
+      : harness_(harness), judge_(judge), timed_(timed), expected_(expected) {}
 
   std::optional<Failure> smoke();
-  // Shapes, numerics, determinism, conduct. After smoke(); loads the candidate anew.
+  // Shapes, numerics, determinism, conduct. After smoke(). Leaves the harness bound for timing.
   std::optional<Failure> rest();
+  // Hashes of the outputs of Judge::known, as bound for timing. After rest().
+  const std::vector<std::string>& known_hashes() const { return known_hashes_; }
 
  private:
   using Stage = std::optional<Failure> (Validation::*)();
@@ -68,22 +80,24 @@ class Validation {
   Failure failure(Outcome outcome, std::string code, std::string reason) const {
     return {outcome, std::move(code), stage_, std::move(reason), draw_.seed};
   }
-  void load(Layout layout, const Draw& draw);
-  std::optional<Failure> try_check(const Check& check, std::vector<std::byte>* outputs = nullptr);
+  std::optional<Failure> try_check(const Check& check, const char* code);
+  std::optional<Failure> judge_slot(size_t slot, const Check& check, const char* code);
   std::optional<Failure> first_trial();
+  std::optional<Failure> repeats();
   std::optional<Failure> numerics();
-  std::optional<Failure> determinism();
-  std::optional<Failure> conduct();
   std::optional<Failure> shapes();
+  std::optional<Failure> rows();
+  std::optional<Failure> endurance();
+  std::optional<Failure> conduct();
 
-  const Subject& subject_;
+  Harness& harness_;
   const Judge& judge_;
-  int threads_;
-  WorkerProcess& worker_;
+  const TimedBinding& timed_;
   const ExpectedOf& expected_;
-  std::string stage_, first_hash_;
+  std::string stage_;
+  std::vector<std::byte> first_outputs_;
+  std::vector<std::string> known_hashes_;
   Draw draw_;
-  ProcessState first_state_;
   uint64_t trials_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "tuner/decision.h"
 
 namespace amdahl {
 namespace {
@@ -40,21 +41,21 @@ std::string weights_id(const Program& program) {
   return hash_hex(text);
 }
 
-// The draw that is tried after timed calls: where they found their inputs, other contents lie. A kernel that remembers
-// results by address, or that began to after some calls, gives the wrong ones.
-Draw draw_after_timing(const Judge& judge) {
-  Draw draw = judge.checks[0].draw;
-  draw.seed ^= 0x5eed;
-  return draw;
+// Candidates are bound with as many slots as a segment has calls, and at least as many as there are copies of the weights.
+TimedBinding timed_binding(const Program& program, const Segments& segments) {
+  TimedBinding t;
+  t.copies = copies_for(program);
+  t.slots = std::max({segments.calls, t.copies, 3});
+  return t;
 }
 
-std::vector<std::byte> outputs_after_timing(WorkerProcess& worker, const Judge& judge, const Subject& subject) {
-  const Draw draw = draw_after_timing(judge);
-  worker.inputs(draw.family, draw.seed, judge.ranges, judge.deadline());
-  return worker.trial(0, draw.seed, subject.output_bytes(), judge.deadline()).outputs;
+std::optional<Failure> failure_of(const std::optional<Foul>& foul, const char* stage, uint64_t seed) {
+  if (!foul) return std::nullopt;
+  if (!foul->challenger)  // one arm is broken, but not the one on trial
+    return Failure{Outcome::kInconclusive, "incumbent-" + foul->code, stage, "the incumbent " + foul->reason, seed};
+  const bool conduct = foul->code == "cpu-time" || foul->code == "wrote-beside";
+  return Failure{conduct ? Outcome::kMistrusted : Outcome::kWrong, foul->code, stage, foul->reason, seed};
 }
-
-std::string hash_of(const std::vector<std::byte>& bytes) { return hash_hex(bytes.data(), bytes.size()); }
 
 }  // namespace
 
@@ -63,13 +64,15 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       builder_(builder),
       options_(options),
       starter_(starter_plan(graph, options.worker.threads)),
+      constants_(graph),
       cache_(options.reference_bytes) {}
 
-Subject WindowBench::subject_of(const WindowIo& io, const std::vector<Step>& steps,
-                                const std::vector<std::string>& libraries) const {
-  Subject s;
-  s.program = window_program(graph_, io, steps, libraries, task_.threads, &s.blob);
-  return s;
+Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries,
+                                int threads) {
+  Blob blob;
+  Program program = window_program(graph_, io, steps, libraries, threads, &blob);
+  constants_.adopt(program, blob);
+  return program;
 }
 
 ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature) {
@@ -80,8 +83,8 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
   };
 }
 
-const Judge& WindowBench::judge_for(const WindowTask& task) {
-  const std::string key = task.signature + weights_id(incumbent_.program);
+const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incumbent) {
+  const std::string key = task.signature + weights_id(incumbent);
   const auto known = judges_.find(key);
   if (known != judges_.end()) return known->second;
   Judge judge;
@@ -95,11 +98,13 @@ const Judge& WindowBench::judge_for(const WindowTask& task) {
         steps.push_back(s);
     const Built built = builder_.build({steps})[0];
     if (!built.ok) throw WorkerRefused("the starter does not compile: " + built.message);
-    const Subject starter = subject_of(io, steps, built.libraries);
-    WorkerProcess worker(options_.worker);
+    const Program starter = program_of(io, steps, built.libraries, task.threads);
+    std::vector<InputRange> ranges = input_ranges(graph_, distinct_inputs(io));
+    Feed feed(ranges);
+    Harness harness(options_.worker, starter, feed, constants_);
     // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
-    judge = make_judge(task.signature, input_ranges(graph_, distinct_inputs(io)), starter, options_.seed, worker,
-                       expected_of(io, starter.program, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
+    judge = make_judge(task.signature, std::move(ranges), harness, options_.seed,
+                       expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
   } catch (const WorkerDied& died) {
     judge.unusable = "the starter died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -109,16 +114,26 @@ const Judge& WindowBench::judge_for(const WindowTask& task) {
 }
 
 std::string WindowBench::enter(const WindowTask& task) {
-  incumbent_worker_.reset();
-  fingerprints_.clear();
-  task_ = task;
+  at_ = {};
+  at_.task = task;
   const Built built = builder_.build({task.incumbent})[0];
   if (!built.ok) return "the incumbent does not compile: " + built.message;
-  incumbent_ = subject_of(task_.io, task.incumbent, built.libraries);
-  judge_ = &judge_for(task);
-  if (!judge_->unusable.empty()) return judge_->unusable;
+  at_.incumbent = program_of(at_.task.io, task.incumbent, built.libraries, task.threads);
+  at_.judge = &judge_for(task, at_.incumbent);
+  if (!at_.judge->unusable.empty()) return at_.judge->unusable;
+  at_.feed = std::make_unique<Feed>(at_.judge->ranges);
   try {
-    restart_incumbent();
+    // Its speed, before the slots of a segment are known.
+    at_.timed.copies = copies_for(at_.incumbent);
+    at_.timed.slots = std::max(3, at_.timed.copies);
+    restart_racer();
+    std::vector<double> seconds;
+    for (int i = 0; i < 5; ++i) seconds.push_back(at_.racer->worker().run(i % at_.timed.slots, 1, 1, at_.judge->deadline()).seconds);
+    const double handover = at_.racer->worker().handover(at_.judge->deadline());
+    at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
+    at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2));
+    restart_racer();
+    at_.racer_hashes = judged_hashes(*at_.racer, at_.incumbent);
   } catch (const WorkerDied& died) {
     return "the incumbent died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -127,105 +142,146 @@ std::string WindowBench::enter(const WindowTask& task) {
   return "";
 }
 
-Arm WindowBench::arm_of(const Subject& subject) const {
-  Arm arm;
-  arm.subjects = {&subject};
-  arm.instances = instances_for(subject.program);
-  arm.weights_seed = judge_->checks[0].draw.weights_seed;
-  return arm;
+Contents WindowBench::contents() const {
+  Contents c;
+  c.family = at_.judge->checks[0].draw.family;
+  for (const Check& check : at_.judge->known) c.known.push_back(check.draw);
+  c.tolerance = at_.judge->tolerance;
+  return c;
+}
+
+Segments WindowBench::segments(double budget_seconds, int fewest_blocks) const {
+  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), fewest_blocks);
 }
 
 Drive WindowBench::drive() const {
   Drive d;
   d.worker = options_.worker;
-  d.family = judge_->checks[0].draw.family;
-  d.input_seed = judge_->checks[0].draw.seed;
-  d.ranges = judge_->ranges;
-  d.call_seconds = judge_->deadline();
+  d.feed = at_.feed.get();
+  d.constants = &constants_;
+  d.segments = segments(options_.pair_seconds, 2);
+  d.slots = at_.timed.slots;
+  d.copies = at_.timed.copies;
+  d.weights = at_.judge->checks[0].draw;
+  d.contents = contents();
+  d.call_seconds = at_.judge->deadline(at_.timed.slots);
   return d;
 }
 
-void WindowBench::restart_incumbent() {
+void WindowBench::restart_racer() {
   Random random(options_.seed ^ ++races_);
-  incumbent_worker_ = start_arm(arm_of(incumbent_), drive(), random);
-  const int calls = std::min(3, instances_for(incumbent_.program));
-  incumbent_seconds_ = incumbent_worker_->run(calls, judge_->deadline() * calls) / calls;
+  at_.racer.reset();
+  at_.racer = start_arm(at_.incumbent, drive(), random);
 }
 
-// Loads the candidate as it is timed; seconds of a call.
-double WindowBench::ready_to_race(WorkerProcess& worker, const Subject& subject) {
-  const Drive d = drive();
-  LoadRequest request;
-  request.program = &subject.program;
-  request.blob = &subject.blob;
-  request.instances = instances_for(subject.program);
-  request.weights_seed = judge_->checks[0].draw.weights_seed;
-  worker.load(request, d.load_seconds);
-  worker.inputs(d.family, d.input_seed, d.ranges, d.load_seconds);
-  worker.run(1, d.call_seconds);  // first touch, threads started
-  return worker.run(1, d.call_seconds);
+// Outputs of the known draws as bound for timing. Empty when the oracle does not confirm them.
+std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Program& program) {
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
+  std::vector<std::string> hashes;
+  for (const Check& check : at_.judge->known) {
+    harness.draw(0, check.draw);
+    harness.worker().run(0, 1, 1, at_.judge->deadline());
+    if (!compare(*expected(check.draw), program, harness.outputs(0)).within) return {};
+    hashes.push_back(harness.outputs_hash(0));
+  }
+  return hashes;
 }
 
-Timing WindowBench::race(WorkerProcess& worker, double challenger_seconds, double budget_seconds) {
+Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds,
+                         std::optional<Failure>* failure) {
   Random random(options_.seed ^ ++races_);
-  const Segments segments = plan_segments((incumbent_seconds_ + challenger_seconds) / 2, budget_seconds, /*fewest_blocks=*/1);
-  return alternate(*incumbent_worker_, worker, segments, judge_->deadline() * segments.calls, random);
+  Contestant incumbent{at_.racer.get(), at_.racer_hashes}, other{&challenger, std::move(hashes)};
+  std::optional<Foul> foul;
+  const Timing t = alternate(incumbent, other, segments(budget_seconds, /*fewest_blocks=*/1), contents(), at_.task.threads,
+                             at_.judge->deadline(at_.timed.slots), random, &foul);
+  if (foul) *failure = failure_of(foul, "race", at_.judge->checks[0].draw.seed);
+  return t;
 }
 
 Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
   Screened result;
-  const Subject subject = subject_of(task_.io, challenger, built.libraries);
-  const ExpectedOf expected = expected_of(task_.io, subject.program, task_.signature);
-  const uint64_t seed = judge_->checks[0].draw.seed;
+  const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
+  const Judge& judge = *at_.judge;
+  const uint64_t seed = judge.checks[0].draw.seed;
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
     start = Clock::now();
   };
-  WorkerProcess worker(options_.worker);
-  Validation validation(subject, *judge_, task_.threads, worker, expected);
+  if (!at_.racer) restart_racer();
+  bool timed = false;
   try {
+    Harness harness(options_.worker, program, *at_.feed, constants_);
+    Validation validation(harness, judge, at_.timed, expected);
     result.failure = validation.smoke();
     lap(&result.validate_seconds);
     if (result.failure) return result;
+
     // A clear loser does not deserve the other stages: most candidates end here.
-    result.race = race(worker, ready_to_race(worker, subject), options_.race_seconds / 4);
+    timed = true;
+    harness.bind(Layout::kModel, at_.timed.slots, at_.timed.copies, judge.checks[0].draw, judge.deadline());
+    for (int i = 0; i < 2; ++i) harness.worker().run(0, 1, 1, judge.deadline());  // first touch
+    result.race = race(harness, {}, options_.race_seconds / 4, &result.failure);
     lap(&result.race_seconds);
-    if (result.race.log_ratio < bar - options_.loser_margin) return result;
+    if (result.failure || result.race.log_ratio < bar - options_.loser_margin) return result;
+    timed = false;
 
     result.failure = validation.rest();
     lap(&result.validate_seconds);
     if (result.failure) return result;
 
-    result.race = race(worker, ready_to_race(worker, subject), options_.race_seconds);
-    const std::vector<std::byte> outputs = outputs_after_timing(worker, *judge_, subject);
-    const Discrepancy d = compare(*expected(draw_after_timing(*judge_)), subject.program, outputs);
-    if (!d.within) result.failure = Failure{Outcome::kWrong, "stale", "race", "after its timed calls, on other inputs at the same addresses: " + d.message, seed};
-    fingerprints_[built.code] = hash_of(outputs);
+    timed = true;
+    at_.known_hashes[built.code] = validation.known_hashes();
+    result.race = race(harness, validation.known_hashes(), options_.race_seconds, &result.failure);
   } catch (const WorkerDied& died) {
-    result.failure = failure_of(died.death, "race", seed);
+    result.failure = amdahl::failure_of(died.death, timed ? "race" : "smoke", seed);
   } catch (const WorkerRefused& refused) {
-    result.failure = Failure{Outcome::kCrashed, "load-failed", "race", refused.what(), seed};
+    result.failure = Failure{Outcome::kCrashed, "load-failed", timed ? "race" : "smoke", refused.what(), seed};
   }
   // Whoever died, the next challenger finds a living incumbent.
-  if (result.failure) restart_incumbent();
+  if (result.failure && timed) restart_racer();
   lap(&result.race_seconds);
   return result;
 }
 
+// Gains that are there only when calls come in a row: one call did the work of its neighbours.
+std::optional<Failure> WindowBench::batched_only(const std::string& code, const Timing& t) {
+  if (t.single_a == 0) return std::nullopt;
+  auto& saved = at_.saved[code];
+  saved.emplace_back(t.seconds_a - t.seconds_b, t.single_a - t.single_b);
+  if (saved.size() < 8) return std::nullopt;
+  std::vector<double> in_a_row, missing;
+  for (const auto& [row, single] : saved) {
+    in_a_row.push_back(row);
+    missing.push_back(row / 2 - single);
+  }
+  // Even the low end of the interval: under half of what is saved in a row is saved one at a time.
+  if (median(in_a_row) <= 0 || estimate(missing).lo <= 0) return std::nullopt;
+  return Failure{Outcome::kMistrusted, "batched-only", "prove",
+                 fmt::format("saves {:.2f} us a call in a row of calls, but not one at a time", 1e6 * median(in_a_row)), 0};
+}
+
 Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built, Random& random) {
   Paired result;
-  incumbent_worker_.reset();  // its memory and its cores are needed
-  const Subject subject = subject_of(task_.io, challenger, built.libraries);
-  const uint64_t seed = judge_->checks[0].draw.seed;
+  at_.racer.reset();  // its memory and its cores are needed
+  const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
+  const uint64_t seed = at_.judge->checks[0].draw.seed;
   try {
-    result.pair = measure_pair(arm_of(incumbent_), arm_of(subject), drive(), options_.pair_seconds, random,
-                               [&](WorkerProcess& worker) {
-      if (hash_of(outputs_after_timing(worker, *judge_, subject)) != fingerprints_[built.code])
-        result.failure = Failure{Outcome::kWrong, "nondeterministic", "determinism", "after its timed calls a fresh process gave other bits", seed};
-    });
+    std::vector<std::string>& hashes = at_.known_hashes[built.code];
+    if (hashes.empty()) {  // a proof that is taken up after a restart
+      Random layout(seed);
+      hashes = judged_hashes(*start_arm(program, drive(), layout), program);
+      if (hashes.empty()) {
+        result.failure = Failure{Outcome::kWrong, "wrong-value", "prove", "outputs as bound for timing leave the oracle's bounds", seed};
+        return result;
+      }
+    }
+    result.pair = measure_pair({{&at_.incumbent}, at_.racer_hashes}, {{&program}, hashes}, drive(), random);
+    result.failure = failure_of(result.pair.foul, "prove", seed);
+    if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {
-    result.failure = failure_of(died.death, "prove", seed);
+    result.failure = amdahl::failure_of(died.death, "prove", seed);
   } catch (const WorkerRefused& refused) {
     result.failure = Failure{Outcome::kCrashed, "load-failed", "prove", refused.what(), seed};
   }

@@ -26,29 +26,41 @@ class WindowBench {
   Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random);
 
  private:
-  Subject subject_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries) const;
-  const Judge& judge_for(const WindowTask& task);
+  // What candidates of the entered window share.
+  struct Entered {
+    WindowTask task;
+    const Judge* judge = nullptr;
+    std::unique_ptr<Feed> feed;
+    Program incumbent;
+    double incumbent_seconds = 0;
+    TimedBinding timed;
+    std::unique_ptr<Harness> racer;  // the living incumbent
+    std::vector<std::string> racer_hashes;
+    // Hashes of the outputs of Judge::known, judged once, by Built::code: what fresh processes must give too.
+    std::map<std::string, std::vector<std::string>> known_hashes;
+    // Seconds saved a call by calls in a row and one at a time, by Built::code.
+    std::map<std::string, std::vector<std::pair<double, double>>> saved;
+  };
+
+  Program program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads);
+  const Judge& judge_for(const WindowTask& task, const Program& incumbent);
   ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature);
-  Arm arm_of(const Subject& subject) const;
+  Contents contents() const;
+  Segments segments(double budget_seconds, int fewest_blocks) const;
   Drive drive() const;
-  void restart_incumbent();
-  double ready_to_race(WorkerProcess& worker, const Subject& subject);
-  Timing race(WorkerProcess& worker, double challenger_seconds, double budget_seconds);
+  void restart_racer();
+  std::vector<std::string> judged_hashes(Harness& harness, const Program& program);
+  Timing race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
+  std::optional<Failure> batched_only(const std::string& code, const Timing& t);
 
   const Graph& graph_;
   Builder& builder_;
   BenchOptions options_;
   Plan starter_;
+  ConstantsFile constants_;
   ReferenceCache cache_;
   std::map<std::string, Judge> judges_;  // by signature and weights
-
-  WindowTask task_;
-  const Judge* judge_ = nullptr;
-  Subject incumbent_;
-  double incumbent_seconds_ = 0;
-  std::unique_ptr<WorkerProcess> incumbent_worker_;
-  // Outputs after timed calls, as a hash: what a fresh process must give too.
-  std::map<std::string, std::string> fingerprints_;  // by Built::code
+  Entered at_;
   uint64_t races_ = 0;
 };
 

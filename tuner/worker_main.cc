@@ -1,15 +1,17 @@
-// amdahl-worker: loads candidates' code and runs it on request. It holds neither the clock, nor the expected outputs, nor
-// the verdict; what it reports is either checked by the supervisor or only a diagnostic.
+// amdahl-worker: loads candidates' code and runs it on request. It holds neither the clock, nor seeds, nor expected outputs,
+// nor the verdict. What it answers is either checked by the supervisor or only a diagnostic: the outputs themselves lie in
+// memory that the supervisor reads after it has stopped this process.
 //
-//   amdahl-worker [--memory BYTES]       speaks tuner/protocol.h over stdin and stdout
+//   amdahl-worker [--memory BYTES]       speaks tuner/protocol.h over stdin and stdout; descriptors as in tuner/rig.h
 //
 // Requests, each answered by {nonce, …} or {nonce, "error": text}:
-//   load    program, layout, instances, weights_seed, ternary, blob: "none" | "payload" | "fd" (descriptor 3)
-//   inputs  family, seed, ranges: [[lo, hi], …]
-//   trial   instance, poison            -> payload: the outputs of one call into poisoned memory; damaged, float_control
-//                                          at_start and now (a library may change it when it is loaded)
-//   run     n                           -> nothing: the supervisor's clock is running
-//   steps   n                           -> seconds: by call, summed over n runs
+//   load    libraries: their constructors run; after it nothing can be opened any more
+//   bind    program, layout, places      maps operands, packs constants
+//   repack                               packs constants again
+//   ready                                nothing: wakes the threads
+//   run     first, count, times          -> nothing: the supervisor's clock is running
+//   report                               -> damaged; float_control_changed, on any thread, and handlers_changed, since before a library was loaded
+//   steps   n                            -> seconds: by call, summed over n runs
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,9 +33,6 @@
 namespace amdahl {
 namespace {
 
-constexpr int kBlobDescriptor = 3;
-constexpr size_t kMaxRequest = size_t{8} << 30;
-
 class Worker {
  public:
   explicit Worker(Channel channel) : channel_(channel), control_at_start_(float_control_word()) {}
@@ -41,70 +40,77 @@ class Worker {
   int serve() {
     for (;;) {
       Frame request;
-      if (channel_.receive(request, kMaxRequest) != IoStatus::kOk) return 0;  // the supervisor is gone
-      payload_.clear();
+      if (channel_.receive(request, 0) != IoStatus::kOk) return 0;  // the supervisor is gone
       Json reply;
       try {
-        reply = answer(request);
+        reply = answer(request.header);
       } catch (const std::bad_alloc&) {
         reply = Json{{"error", "out of memory"}, {"memory", true}};
       } catch (const std::exception& e) {
         reply = Json{{"error", e.what()}};
       }
       reply["nonce"] = request.header.value("nonce", uint64_t{0});
-      if (channel_.send(reply, payload_) != IoStatus::kOk) return 0;
+      if (channel_.send(reply, {}) != IoStatus::kOk) return 0;
     }
   }
 
  private:
-  Json answer(Frame& request) {
-    const Json& r = request.header;
+  Json answer(const Json& r) {
     const std::string op = r.at("op");
-    if (op == "load") return load(r, std::move(request.payload));
-    if (!rig_) throw Error(ExitCode::kInternal, "nothing is loaded");
+    if (op == "load") return load(r);
+    if (op == "bind") return bind(r);
+    if (!rig_) throw Error(ExitCode::kInternal, "nothing is bound");
     if (op == "run") {
-      rig_->run(r.at("n"));
+      rig_->run(r.at("first"), r.at("count"), r.at("times"));
       return Json::object();
     }
-    if (op == "inputs") return inputs(r);
-    if (op == "trial") return trial(r);
+    if (op == "ready") {
+      wake_threads();
+      return Json::object();
+    }
+    if (op == "repack") {
+      rig_->repack();
+      return Json::object();
+    }
+    if (op == "report") return report();
     if (op == "steps") return steps(r);
     throw Error(ExitCode::kInternal, "unknown request " + op);
   }
 
-  Json load(const Json& r, std::vector<std::byte> payload) {
-    rig_.reset();
-    const Program program = r.at("program").get<Program>();
-    const std::string where = r.at("blob");
-    const std::byte* blob = nullptr;
-    if (where == "payload") {
-      if (payload.size() != program.blob_bytes) throw Error(ExitCode::kInternal, "blob of the wrong size");
-      held_blob_ = std::make_unique<GuardedMemory>("constants", payload.size(), 64, Layout::kModel);
-      std::memcpy(held_blob_->data(), payload.data(), payload.size());
-      held_blob_->set_writable(false);
-      blob = held_blob_->data();
-    } else if (where == "fd") {
-      blob = map_blob(program.blob_bytes);
-    }
+  Json load(const Json& r) {
+    const auto libraries = r.at("libraries").get<std::vector<std::string>>();
+    enter_sandbox(libraries);
+    wake_threads();  // created here, with the affinity that OpenMP gives them, rather than in a candidate's first call
+    handlers_ = signal_handlers();
     // Never unloaded: threads that a candidate leaves behind must be found, not crash in unmapped code.
-    for (const std::string& library : program.libraries) dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    RigOptions options;
-    options.layout = static_cast<Layout>(r.at("layout").get<int>());
-    options.instances = r.at("instances");
-    options.weights_seed = r.at("weights_seed");
-    options.ternary_weights = r.at("ternary");
-    rig_ = std::make_unique<Rig>(program, blob, options);
-    // Packed constants are copies: what they were packed from need not stay resident.
-    if (where == "fd")
-      for (const auto& [offset, bytes] : rig_->executor().unused_blob_ranges()) release(blob + offset, bytes);
+    for (const std::string& library : libraries)
+      if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
+        throw Error(ExitCode::kInternal, fmt::format("cannot load {}: {}", library, dlerror()));
+    forbid_opening();
     return Json::object();
   }
 
-  const std::byte* map_blob(size_t bytes) {
-    if (!mapped_) {
-      void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, kBlobDescriptor, 0);
+  Json bind(const Json& r) {
+    rig_.reset();
+    const Program program = r.at("program").get<Program>();
+    const std::byte* constants = program.blob_bytes > 0 ? map_constants(program.blob_bytes) : nullptr;
+    Places places;
+    places.inputs = r.at("inputs");
+    places.outputs = r.at("outputs");
+    places.weights = r.at("weights");
+    rig_ = std::make_unique<Rig>(program, constants, static_cast<Layout>(r.at("layout").get<int>()), places);
+    // Packed constants are copies: what they were packed from need not stay resident.
+    for (const auto& [offset, bytes] : rig_->executor().unused_blob_ranges()) release(constants + offset, bytes);
+    return Json::object();
+  }
+
+  const std::byte* map_constants(size_t bytes) {
+    if (bytes > mapped_bytes_) {
+      void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, kConstantsDescriptor, 0);
       if (p == MAP_FAILED) throw std::bad_alloc();
+      if (mapped_) munmap(const_cast<std::byte*>(mapped_), mapped_bytes_);
       mapped_ = static_cast<const std::byte*>(p);
+      mapped_bytes_ = bytes;
     }
     return mapped_;
   }
@@ -115,19 +121,21 @@ class Worker {
     if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
   }
 
-  Json inputs(const Json& r) {
-    std::vector<InputRange> ranges;
-    for (const Json& range : r.at("ranges")) ranges.push_back({range.at(0), range.at(1)});
-    rig_->fill_inputs(static_cast<Family>(r.at("family").get<int>()), r.at("seed"), ranges);
-    return Json::object();
+  static void wake_threads() {
+#pragma omp parallel
+    {
+      void* volatile touched = std::malloc(64);  // malloc's first look at the number of processors opens a file
+      std::free(touched);
+    }
   }
 
-  Json trial(const Json& r) {
-    rig_->poison_outputs(r.at("poison"));
-    rig_->run_instance(r.at("instance"));
-    const uint32_t after = float_control_word();
-    payload_ = rig_->outputs();
-    return {{"damaged", rig_->damaged()}, {"float_control_at_start", control_at_start_}, {"float_control", after}};
+  Json report() const {
+    uint64_t changed = 0;
+#pragma omp parallel reduction(| : changed)
+    changed |= float_control_word() ^ control_at_start_;
+    return {{"damaged", rig_->damaged()},
+            {"float_control_changed", changed != 0},
+            {"handlers_changed", signal_handlers() != handlers_}};
   }
 
   Json steps(const Json& r) {
@@ -137,11 +145,11 @@ class Worker {
   }
 
   Channel channel_;
-  uint32_t control_at_start_;
-  std::unique_ptr<GuardedMemory> held_blob_;
+  uint64_t control_at_start_;
+  SignalHandlers handlers_{};
   const std::byte* mapped_ = nullptr;
+  size_t mapped_bytes_ = 0;
   std::unique_ptr<Rig> rig_;
-  std::vector<std::byte> payload_;
 };
 
 // The conversation moves to descriptors nobody else uses; prints go to stderr, reads of stdin end at once.
@@ -169,7 +177,6 @@ int main(int argc, char** argv) {
     // up in unmapped code.
     if (omp_get_max_threads() < 1) return 1;
     amdahl::Worker worker(amdahl::take_stdio());
-    amdahl::enter_sandbox();
     const int status = worker.serve();
     _exit(status);  // destructors of candidates' libraries have nothing left to say
   } catch (const std::exception& e) {

@@ -2,16 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/error.h"
 
@@ -72,13 +78,13 @@ std::string worker_program() {
                                          here.string()));
 }
 
-WorkerProcess::WorkerProcess(const WorkerOptions& options)
+WorkerProcess::WorkerProcess(const WorkerOptions& options, const SharedMemory& inputs, int constants_fd)
     : options_(options), nonces_(static_cast<uint64_t>(Clock::now().time_since_epoch().count())) {
+  // Expected outputs and seeds are in this process: nobody but root may look into it.
+  prctl(PR_SET_DUMPABLE, 0);
   Pipe request, reply;
   stderr_ = memfd_create("worker-stderr", MFD_CLOEXEC);
-  std::vector<std::string> argv = options_.launcher;
-  argv.push_back(worker_program());
-  argv.insert(argv.end(), {"--memory", std::to_string(options_.memory_bytes)});
+  std::vector<std::string> argv{worker_program(), "--memory", std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
 
   posix_spawn_file_actions_t actions;
@@ -86,15 +92,22 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options)
   posix_spawn_file_actions_adddup2(&actions, request.read, 0);
   posix_spawn_file_actions_adddup2(&actions, reply.write, 1);
   posix_spawn_file_actions_adddup2(&actions, stderr_, 2);
-  if (options_.blob_fd >= 0) posix_spawn_file_actions_adddup2(&actions, options_.blob_fd, 3);
+  // To high numbers first: a source may have one of the target numbers.
+  const std::pair<int, int> memories[] = {{constants_fd, kConstantsDescriptor},
+                                          {inputs.read_only(), kInputsDescriptor},
+                                          {output_memory_.writable(), kOutputsDescriptor}};
+  std::vector<int> copies;
+  for (const auto& [from, to] : memories)
+    if (from >= 0) copies.push_back(fcntl(from, F_DUPFD_CLOEXEC, 16)), posix_spawn_file_actions_adddup2(&actions, copies.back(), to);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> argv_p = pointers(argv), env_p = pointers(env);
-  const int error = posix_spawnp(&pid_, argv_p[0], &actions, &attributes, argv_p.data(), env_p.data());
+  const int error = posix_spawn(&pid_, argv_p[0], &actions, &attributes, argv_p.data(), env_p.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
+  for (int copy : copies) close(copy);
   close(request.read);
   close(reply.write);
   to_ = request.write;
@@ -111,7 +124,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options)
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
     kill_group();
-    waitpid(pid_, nullptr, 0);
+    if (!exit_status_) waitpid(pid_, nullptr, 0);
   }
   close(to_), close(from_), close(stderr_);
 }
@@ -137,9 +150,11 @@ void WorkerProcess::die(IoStatus status, double seconds) {
   Death death;
   if (status == IoStatus::kTimeout || status == IoStatus::kGarbage) kill_group();
   int how = 0;
-  waitpid(pid_, &how, 0);
+  if (exit_status_) how = *exit_status_;
+  else waitpid(pid_, &how, 0);
   kill_group();  // what the worker may have left behind
   pid_ = -1;
+  exit_status_.reset();
   const std::string words = last_words();
   const std::string tail = words.empty() ? "" : ": " + words;
   const bool memory = words.find("out of memory") != std::string::npos || words.find("bad_alloc") != std::string::npos ||
@@ -164,92 +179,170 @@ void WorkerProcess::die(IoStatus status, double seconds) {
   throw WorkerDied(death);
 }
 
-Frame WorkerProcess::call(Json request, std::span<const std::byte> payload, size_t max_reply, double seconds) {
+void WorkerProcess::resume() {
+  if (stopped_) kill(-pid_, SIGCONT);
+  stopped_ = false;
+}
+
+// Returns when all its threads stand still.
+void WorkerProcess::stop() {
+  kill(-pid_, SIGSTOP);
+  int how = 0;
+  while (waitpid(pid_, &how, WUNTRACED) < 0 && errno == EINTR) {
+  }
+  stopped_ = WIFSTOPPED(how);
+  if (!stopped_) exit_status_ = how;
+}
+
+double WorkerProcess::cpu_seconds() const {
+  clockid_t clock;
+  timespec t{};
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &t) != 0) return 0;
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+Json WorkerProcess::call(Json request, double seconds, RunTime* time) {
   if (pid_ < 0) throw WorkerDied({Death::Kind::kExit, "the worker is gone"});
   const uint64_t nonce = nonces_.next() >> 1;
   request["nonce"] = nonce;
   Channel channel(from_, to_);
   Frame reply;
-  IoStatus status = channel.send(request, payload, seconds, options_.stop);
-  if (status == IoStatus::kOk) status = channel.receive(reply, max_reply, seconds, options_.stop);
+  resume();
+  const double cpu_before = time ? cpu_seconds() : 0;
+  const auto start = Clock::now();
+  IoStatus status = channel.send(request, {}, seconds, options_.stop);
+  if (status == IoStatus::kOk) status = channel.receive(reply, 0, seconds, options_.stop);
+  const auto end = Clock::now();
   if (status == IoStatus::kOk && reply.header.value("nonce", uint64_t{0}) != nonce) status = IoStatus::kGarbage;
   if (status != IoStatus::kOk) die(status, seconds);
+  stop();
+  if (exit_status_) die(IoStatus::kClosed, seconds);
+  if (time) *time = {std::chrono::duration<double>(end - start).count(), cpu_seconds() - cpu_before};
   if (const auto error = reply.header.find("error"); error != reply.header.end()) {
     const std::string text = error->is_string() ? error->get<std::string>() : "unreadable error";
     if (reply.header.value("memory", false))
       throw WorkerDied({Death::Kind::kMemory, fmt::format("memory limit of {} MiB reached", options_.memory_bytes >> 20)});
     throw WorkerRefused(text);
   }
-  return reply;
+  return std::move(reply.header);
 }
 
-void WorkerProcess::load(const LoadRequest& request, double seconds) {
-  std::vector<std::byte> bytes;
-  std::string where = "none";
-  if (request.use_blob_fd) where = "fd";
-  else if (request.blob && request.program->blob_bytes > 0) {
-    where = "payload";
-    bytes.resize(request.program->blob_bytes);
-    for (const auto& [offset, tensor] : request.blob->pieces)
-      std::memcpy(bytes.data() + offset, tensor.data(), tensor.bytes());
+void WorkerProcess::load(const std::vector<std::string>& libraries, double seconds) {
+  call({{"op", "load"}, {"libraries", libraries}}, seconds);
+}
+
+void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
+                         const std::vector<std::vector<Region>>& weights, double seconds) {
+  output_memory_.clear();
+  outputs_.assign(inputs.size(), {});
+  for (std::vector<Region>& slot : outputs_) {
+    std::set<int> named;
+    for (int number : program.outputs) {
+      const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
+      const bool ours = b.role == Program::Role::kOutput && named.insert(number).second;
+      slot.push_back(ours ? output_memory_.allocate(b.bytes, size_of(b.dtype), layout) : Region{});
+      if (ours) fill_slack(slot.back().data, slot.back().bytes, kOutputSlack);
+    }
   }
-  call({{"op", "load"},
-        {"program", *request.program},
-        {"blob", where},
-        {"layout", static_cast<int>(request.layout)},
-        {"instances", request.instances},
-        {"weights_seed", request.weights_seed},
-        {"ternary", request.ternary}},
-       bytes, 0, seconds);
+  const auto offsets = [](const std::vector<std::vector<Region>>& regions) {
+    Json rows = Json::array();
+    for (const auto& row : regions) {
+      Json list = Json::array();
+      for (const Region& r : row) list.push_back(r.at);
+      rows.push_back(std::move(list));
+    }
+    return rows;
+  };
+  call({{"op", "bind"},
+        {"program", program},
+        {"layout", static_cast<int>(layout)},
+        {"inputs", offsets(inputs)},
+        {"outputs", offsets(outputs_)},
+        {"weights", offsets(weights)}},
+       seconds);
 }
 
-void WorkerProcess::inputs(Family family, uint64_t seed, const std::vector<InputRange>& ranges, double seconds) {
-  Json list = Json::array();
-  for (const InputRange& r : ranges) list.push_back({r.lo, r.hi});
-  call({{"op", "inputs"}, {"family", static_cast<int>(family)}, {"seed", seed}, {"ranges", list}}, {}, 0, seconds);
+void WorkerProcess::repack(double seconds) { call({{"op", "repack"}}, seconds); }
+
+RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
+  // Awake, as a model's next step finds them: what it costs to wake a stopped process is nobody's speed.
+  call({{"op", "ready"}}, seconds);
+  RunTime time;
+  call({{"op", "run"}, {"first", first}, {"count", count}, {"times", times}}, seconds, &time);
+  return time;
 }
 
-TrialReply WorkerProcess::trial(int instance, uint64_t poison, size_t output_bytes, double seconds) {
-  Frame reply = call({{"op", "trial"}, {"instance", instance}, {"poison", poison}}, {}, output_bytes, seconds);
-  if (reply.payload.size() != output_bytes) die(IoStatus::kGarbage, seconds);
-  TrialReply result;
-  result.outputs = std::move(reply.payload);
-  result.damaged = reply.header.value("damaged", "");
-  result.float_control_changed =
-      reply.header.value("float_control", 0u) != reply.header.value("float_control_at_start", 1u);
-  return result;
-}
+double WorkerProcess::handover(double seconds) { return run(0, 0, 1, seconds).seconds; }
 
-double WorkerProcess::run(int calls, double seconds) {
-  const auto start = Clock::now();
-  call({{"op", "run"}, {"n", calls}}, {}, 0, seconds);
-  return std::chrono::duration<double>(Clock::now() - start).count();
+Report WorkerProcess::report(double seconds) {
+  const Json r = call({{"op", "report"}}, seconds);
+  const auto says = [&](const char* what) {
+    const auto it = r.find(what);
+    return it == r.end() || !it->is_boolean() || it->get<bool>();
+  };
+  return {says("damaged"), says("float_control_changed"), says("handlers_changed")};
 }
 
 std::vector<double> WorkerProcess::steps(int runs, double seconds) {
-  return call({{"op", "steps"}, {"n", runs}}, {}, 0, seconds).header.at("seconds").get<std::vector<double>>();
+  return call({{"op", "steps"}, {"n", runs}}, seconds).at("seconds").get<std::vector<double>>();
 }
 
 ProcessState WorkerProcess::state() const {
   ProcessState s;
-  const auto count = [](const std::string& folder) {
-    std::error_code error;
-    int n = 0;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) ++n;
-    return n;
-  };
   const std::string proc = fmt::format("/proc/{}/", pid_);
-  s.threads = count(proc + "task");
-  s.descriptors = count(proc + "fd");
+  const auto names_in = [](const std::string& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+      names.push_back(it->path().filename());
+    return names;
+  };
+  const std::vector<std::string> threads = names_in(proc + "task");
+  s.threads = static_cast<int>(threads.size());
+  s.descriptors = static_cast<int>(names_in(proc + "fd").size());
+  std::set<std::string> affinities;
+  for (const std::string& thread : threads) {
+    std::ifstream status(proc + "task/" + thread + "/status");
+    uint64_t blocked = 0;
+    for (std::string key, value; status >> key;) {
+      if (key == "Cpus_allowed_list:") status >> value, affinities.insert(value);
+      else if (key == "SigBlk:") status >> std::hex >> blocked >> std::dec, s.blocked_signals |= blocked;
+      else if (key == "nonvoluntary_ctxt_switches:") status >> value, s.involuntary_switches += std::atoll(value.c_str());
+      std::getline(status, key);
+    }
+  }
+  s.affinity = fmt::format("{}", fmt::join(affinities, " "));
   std::ifstream status(proc + "status");
   for (std::string key; status >> key;) {
     if (key == "SigCgt:") status >> std::hex >> s.caught_signals >> std::dec;
-    else if (key == "nonvoluntary_ctxt_switches:") status >> s.involuntary_switches;
-    else if (key == "VmHWM:") status >> s.peak_bytes, s.peak_bytes *= 1024;
+    else if (key == "SigIgn:") status >> std::hex >> s.ignored_signals >> std::dec;
+    else if (key == "RssAnon:") status >> s.resident_bytes, s.resident_bytes *= 1024;
     std::getline(status, key);
   }
   s.caught_signals &= ~(uint64_t{3} << 31);  // 32 and 33 are glibc's own, set when the first thread starts
   return s;
+}
+
+void WorkerProcess::squeeze(bool squeezed) {
+  cpu_set_t mine, one;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &mine)) {
+      CPU_SET(cpu, &one);
+      break;
+    }
+  std::error_code error;
+  for (fs::directory_iterator it(fmt::format("/proc/{}/task", pid_), error), end; !error && it != end; it.increment(error)) {
+    const pid_t thread = std::atoi(it->path().filename().c_str());
+    if (squeezed) {
+      cpu_set_t was;
+      if (sched_getaffinity(thread, sizeof was, &was) == 0) born_with_.try_emplace(thread, was);
+      sched_setaffinity(thread, sizeof one, &one);
+    } else if (const auto born = born_with_.find(thread); born != born_with_.end()) {
+      sched_setaffinity(thread, sizeof born->second, &born->second);
+    }
+  }
 }
 
 }  // namespace amdahl

@@ -1,8 +1,14 @@
 #pragma once
-// The supervisor's side of a worker: starts it, talks to it under a deadline, kills its whole process group when it does
-// not answer, and says how it died. The clock of every measurement is here.
+// The supervisor's side of a worker: starts it, talks to it under a deadline, stops it before anything of it is looked at,
+// kills its whole process group when it does not answer, and says how it died. The clock of every measurement is here.
+//
+// A worker is stopped (SIGSTOP) whenever it is not asked to do something: it cannot finish work after it has answered, nor
+// disturb the other arm while that is timed.
+
+#include <sched.h>
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -10,9 +16,9 @@
 
 #include "base/random.h"
 #include "plan/program.h"
-#include "tuner/guarded_memory.h"
-#include "tuner/inputs.h"
 #include "tuner/protocol.h"
+#include "tuner/rig.h"
+#include "tuner/shared_memory.h"
 
 namespace amdahl {
 
@@ -38,61 +44,78 @@ struct Stopped {};
 struct WorkerOptions {
   int threads = 1;
   int64_t memory_bytes = int64_t{3} << 30;  // address space
-  std::vector<std::string> launcher;        // e.g. {"ssh", "node7"}: put in front of the worker's path
-  int blob_fd = -1;                         // inherited as descriptor 3; not with a launcher
   uint64_t layout_seed = 0;                 // size of the environment: moves the stack, as any other start would
   const std::atomic<bool>* stop = nullptr;
 };
 
-struct LoadRequest {
-  const Program* program = nullptr;
-  const Blob* blob = nullptr;       // sent along; nullptr with use_blob_fd or when the program has no blob
-  bool use_blob_fd = false;
-  Layout layout = Layout::kModel;
-  int instances = 1;
-  uint64_t weights_seed = 0;
-  bool ternary = false;
+// A run of calls, by the supervisor's clocks.
+struct RunTime {
+  double seconds = 0;      // from the request to the answer
+  double cpu_seconds = 0;  // of all the worker's threads until it was stopped
 };
 
-// What a trial brought back.
-struct TrialReply {
-  std::vector<std::byte> outputs;
-  std::string damaged;              // "" or what was written beside the buffers
-  bool float_control_changed = false;
+// What the worker says of itself. A kernel could make it lie; an honest mistake shows.
+struct Report {
+  bool damaged_temporaries = false;
+  bool float_control_changed = false;  // rounding, flush-to-zero, denormals-are-zero, x87 precision; on any thread
+  bool handlers_changed = false;
 };
 
 // What the operating system says of a worker: not the worker's word.
 struct ProcessState {
   int threads = 0, descriptors = 0;
-  uint64_t caught_signals = 0;      // mask of handlers; bit n-1 is signal n
+  uint64_t caught_signals = 0, ignored_signals = 0, blocked_signals = 0;  // masks; bit n-1 is signal n
+  std::string affinity;              // allowed CPUs of all threads
   int64_t involuntary_switches = 0;
-  int64_t peak_bytes = 0;
+  int64_t resident_bytes = 0;        // private, not the mappings that we share
 };
+
+// Beside an output's bytes, in its own pages.
+constexpr std::byte kOutputSlack{0xA5};
 
 class WorkerProcess {
  public:
-  // Throws Error(kIo) when no process can be started or the worker program is not found.
-  explicit WorkerProcess(const WorkerOptions& options);
+  // `constants` and `inputs` are read by the worker as long as it lives. Throws Error(kIo) when no process can be started or
+  // the worker program is not found.
+  WorkerProcess(const WorkerOptions& options, const SharedMemory& inputs, int constants_fd);
   ~WorkerProcess();  // kills
   WorkerProcess(const WorkerProcess&) = delete;
 
-  // All throw WorkerDied, WorkerRefused (load) or Stopped. Deadlines in seconds.
-  void load(const LoadRequest& request, double seconds);
-  void inputs(Family family, uint64_t seed, const std::vector<InputRange>& ranges, double seconds);
-  TrialReply trial(int instance, uint64_t poison, size_t output_bytes, double seconds);
-  double run(int calls, double seconds);  // wall-clock seconds from request to reply
+  // All throw WorkerDied, WorkerRefused (load, bind) or Stopped. Deadlines in seconds.
+  void load(const std::vector<std::string>& libraries, double seconds);  // once
+  // `inputs` and `weights` as in Places. Makes the outputs of every slot; what was bound before is gone.
+  void bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
+            const std::vector<std::vector<Region>>& weights, double seconds);
+  void repack(double seconds);
+  // `count` slots from `first` on, the whole row `times` times.
+  RunTime run(int first, int count, int times, double seconds);
+  double handover(double seconds);  // what run() measures when nothing runs
+  Report report(double seconds);
   std::vector<double> steps(int runs, double seconds);
   ProcessState state() const;
+  // Lets it have one CPU only, or again those it was born with: threads then meet in other orders.
+  void squeeze(bool squeezed);
+
+  // Outputs of slots, by Program::outputs; region.at is -1 for a constant or an output that was named before.
+  const std::vector<std::vector<Region>>& outputs() const { return outputs_; }
 
  private:
-  Frame call(Json request, std::span<const std::byte> payload, size_t max_reply, double seconds);
+  Json call(Json request, double seconds, RunTime* time = nullptr);
+  void resume();
+  void stop();
+  double cpu_seconds() const;
   [[noreturn]] void die(IoStatus status, double seconds);
   std::string last_words() const;
   void kill_group();
 
   WorkerOptions options_;
+  SharedMemory output_memory_{"amdahl-outputs"};
+  std::vector<std::vector<Region>> outputs_;
   pid_t pid_ = -1;
+  bool stopped_ = false;
+  std::optional<int> exit_status_;  // when it was found dead
   int to_ = -1, from_ = -1, stderr_ = -1;
+  std::map<pid_t, cpu_set_t> born_with_;  // by thread, while squeezed
   Random nonces_;
 };
 

@@ -165,25 +165,25 @@ TEST_F(Planted, Socket) { expect("honest(x, w, y); socket(AF_INET, SOCK_STREAM, 
 TEST_F(Planted, OpensAFileForWriting) { expect("honest(x, w, y); open(\"/tmp/x\", O_WRONLY | O_CREAT, 0600);", "mistrusted", "smoke", "SIGSYS"); }
 TEST_F(Planted, ExitsCleanly) { expect("honest(x, w, y); _exit(0);", "crashed", "smoke", "exited with status 0"); }
 TEST_F(Planted, Aborts) { expect("abort();", "crashed", "smoke", "SIGABRT"); }
-TEST_F(Planted, CountsItsCalls) { expect("honest(x, w, y); if (calls > 3) y[7] += 1;", "wrong", "numerics", "'y'[0,7]"); }
+TEST_F(Planted, CountsItsCalls) { expect("honest(x, w, y); if (calls > 3) y[7] += 1;", "wrong", "race", "not what the incumbent gives"); }
 TEST_F(Planted, DependsOnCallNumber) {
   expect("honest(x, w, y); y[3] *= 1 + 1e-7f * (calls % 8);", "wrong", "determinism", "other bits");
 }
 TEST_F(Planted, RemembersResultsByAddress) {
   expect("static const float* seen = nullptr; static float kept[M * N]; if (seen != x) { honest(x, w, kept); seen = x; }"
          "for (int i = 0; i < M * N; ++i) y[i] = kept[i];",
-         "wrong", "numerics", "should be");
+         "wrong", "race", "not what the incumbent gives");
 }
-// Honest while it is judged: an address must have come 50 times. Only the outputs after the timed calls can show it.
+// Honest while it is judged: an address must have come 50 times. Only many calls can show it.
 TEST_F(Planted, RemembersResultsByAddressOnceItIsTimed) {
   expect("static struct { const float* x; int times; float y[M * N]; } slots[64]; int s = 0;"
          "while (s < 63 && slots[s].x && slots[s].x != x) ++s; if (slots[s].x != x) { slots[s].x = x; slots[s].times = 0; }"
          "if (++slots[s].times <= 50) honest(x, w, slots[s].y); for (int i = 0; i < M * N; ++i) y[i] = slots[s].y[i];",
-         "wrong", "race", "other inputs at the same addresses");
+         "wrong", "conduct", "should be");
 }
-TEST_F(Planted, FlushesDenormals) { expect("honest(x, w, y); _mm_setcsr(_mm_getcsr() | 0x8040);", "mistrusted", "smoke", "control word", "#include <immintrin.h>\n"); }
-TEST_F(Planted, LeavesFilesOpen) { expect("honest(x, w, y); open(\"/proc/self/maps\", O_RDONLY);", "mistrusted", "conduct", "files open"); }
-TEST_F(Planted, ChangesSignalHandlers) { expect("honest(x, w, y); signal(SIGUSR1, [](int) {});", "mistrusted", "conduct", "signal handlers"); }
+TEST_F(Planted, FlushesDenormals) { expect("honest(x, w, y); _mm_setcsr(_mm_getcsr() | 0x8040);", "mistrusted", "conduct", "control word", "#include <immintrin.h>\n"); }
+TEST_F(Planted, LeavesFilesOpen) { expect("honest(x, w, y); open(\"/proc/self/maps\", O_RDONLY);", "mistrusted", "smoke", "SIGSYS"); }
+TEST_F(Planted, ChangesSignalHandlers) { expect("honest(x, w, y); signal(SIGUSR1, [](int) {});", "mistrusted", "conduct", "what signals do"); }
 TEST_F(Planted, LeavesThreadsBehind) {
   expect("honest(x, w, y); if (calls <= 3) std::thread([] { for (;;) usleep(1000); }).detach();", "mistrusted", "conduct", "threads",
          "#include <thread>\n");
