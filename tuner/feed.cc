@@ -10,7 +10,7 @@ namespace {
 
 // A quiet NaN in every float type; an index that is out of every range.
 constexpr std::byte kInputSlack{0xFF};
-// Places on the tape where a slot's numbers may begin: two calls out of a hundred thousand begin at the same one by chance.
+// Places on the tape where a call's numbers may begin: of the 5,000 calls of a process some ten begin where another did.
 constexpr size_t kBeginnings = size_t{1} << 20;
 
 bool is_seeded(const Program::Buffer& b) { return b.role == Program::Role::kConstant && b.blob_offset < 0; }

@@ -1,0 +1,131 @@
+// What workers are fed with: the numbers that were drawn, in the format and at the place that a program wants.
+
+#include "tuner/feed.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace amdahl {
+namespace {
+
+Program program_with_input(int64_t n) {
+  Program p;
+  Program::Buffer in, weight;
+  in.name = "x";
+  in.shape = {n};
+  in.role = Program::Role::kInput;
+  in.bytes = static_cast<size_t>(n) * sizeof(float);
+  in.source = 0;
+  weight = in;
+  weight.name = "w";
+  weight.role = Program::Role::kConstant;
+  p.buffers = {in, weight};
+  p.inputs = {0};
+  return p;
+}
+
+const float* floats(const Region& region) { return reinterpret_cast<const float*>(region.data); }
+
+TEST(Feed, ANudgedDrawDiffersInOneElementThatIsNeitherFirstNorLast) {
+  for (int64_t n : {3, 64, 1000}) {
+    const Program p = program_with_input(n);
+    Feed feed({});
+    const Stand stand = feed.stand(p, Layout::kEnd, 2, 1);
+    Draw draw;
+    draw.seed = 7;
+    feed.draw_inputs(p, stand, 0, draw);
+    draw.nudged = true;
+    feed.draw_inputs(p, stand, 1, draw);
+    std::vector<int64_t> different;
+    for (int64_t i = 0; i < n; ++i)
+      if (floats(stand.inputs[0][0])[i] != floats(stand.inputs[1][0])[i]) different.push_back(i);
+    ASSERT_EQ(different.size(), 1u) << n;
+    EXPECT_GT(different[0], 0);
+    EXPECT_LT(different[0], n - 1);
+  }
+}
+
+TEST(Feed, NoTwoCallsReadTheSameNumbers) {
+  const Program p = program_with_input(256);
+  Feed feed({});
+  const Stand stand = feed.stand(p, Layout::kModel, 1, 1);
+  Random random(3);
+  std::set<std::vector<float>> seen;
+  for (int call = 0; call < 200; ++call) {
+    feed.fresh_inputs(p, stand, 0, Family::kNormal, random);
+    const float* x = floats(stand.inputs[0][0]);
+    EXPECT_TRUE(seen.insert({x, x + 256}).second) << call;
+  }
+}
+
+TEST(Feed, FreshNumbersAreDistributedAsDrawnOnes) {
+  const Program p = program_with_input(20000);
+  Feed feed({});
+  const Stand stand = feed.stand(p, Layout::kModel, 1, 1);
+  Random random(3);
+  feed.fresh_inputs(p, stand, 0, Family::kNormal, random);
+  double sum = 0, squares = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double x = floats(stand.inputs[0][0])[i];
+    sum += x;
+    squares += x * x;
+  }
+  EXPECT_NEAR(sum / 20000, 0, 0.04);
+  EXPECT_NEAR(squares / 20000, 1, 0.05);
+}
+
+TEST(Feed, WeightsChangeInPlace) {
+  const Program p = program_with_input(64);
+  Feed feed({});
+  const Stand stand = feed.stand(p, Layout::kEnd, 1, 2);
+  Draw draw;
+  feed.draw_weights(p, stand, draw);
+  const std::vector<float> first(floats(stand.weights[0][0]), floats(stand.weights[0][0]) + 64);
+  EXPECT_EQ(std::memcmp(stand.weights[1][0].data, first.data(), 256), 0);  // copies: other addresses, equal numbers
+  draw.ternary = true;
+  feed.draw_weights(p, stand, draw);
+  for (int i = 0; i < 64; ++i) EXPECT_TRUE(std::abs(floats(stand.weights[0][0])[i]) == 1 || floats(stand.weights[0][0])[i] == 0);
+}
+
+TEST(Feed, ProgramsOfOneWindowShareRegions) {
+  const Program p = program_with_input(64), q = p;
+  Feed feed({});
+  const Stand a = feed.stand(p, Layout::kModel, 3, 1), b = feed.stand(q, Layout::kModel, 3, 1), c = feed.stand(q, Layout::kEnd, 1, 1);
+  EXPECT_EQ(a.inputs[2][0].at, b.inputs[2][0].at);
+  EXPECT_NE(a.inputs[0][0].at, c.inputs[0][0].at);
+}
+
+TEST(Feed, NumbersBesideTheDataAreNaN) {
+  const Program p = program_with_input(5);
+  Feed feed({});
+  const Stand stand = feed.stand(p, Layout::kShift, 1, 1);
+  EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[-1]));
+  EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[5]));
+}
+
+TEST(SharedMemory, WhoMayOnlyReadCannotWrite) {
+  SharedMemory memory("test");
+  const Region region = memory.allocate(4096, 4, Layout::kModel);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory.read_only(), region.at), MAP_FAILED);
+  void* view = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, memory.read_only(), region.at);
+  ASSERT_NE(view, MAP_FAILED);
+  EXPECT_NE(mprotect(view, 4096, PROT_READ | PROT_WRITE), 0);
+  region.data[17] = std::byte{42};
+  EXPECT_EQ(static_cast<const std::byte*>(view)[17], std::byte{42});
+  munmap(view, 4096);
+}
+
+TEST(GuardedMemory, BytesLieWhereTheLayoutSays) {
+  EXPECT_EQ(placing(100, 4, Layout::kEnd).offset, 4096u - 100);
+  EXPECT_EQ(placing(100, 4, Layout::kStart).offset, 0u);
+  EXPECT_EQ(placing(100, 4, Layout::kShift).offset, 20u);
+  EXPECT_EQ(placing(100, 8, Layout::kShift).offset, 24u);
+  EXPECT_TRUE(placing(size_t{4} << 20, 4, Layout::kModel).huge);
+}
+
+}  // namespace
+}  // namespace amdahl

@@ -1,0 +1,70 @@
+// The plan of a race, and what its outputs are held against.
+
+#include "tuner/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace amdahl {
+namespace {
+
+TEST(Segments, LastAtLeastOneAndAHalfMilliseconds) {
+  EXPECT_EQ(plan_segments(1e-4, 0.25, 1000).calls, 15);
+  EXPECT_EQ(plan_segments(5e-3, 0.25, 1000).calls, 1);
+}
+
+TEST(Segments, HaveNoMoreCallsThanFitIntoMemory) {
+  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{24} << 20).calls, 2);
+  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{1} << 30).calls, 1);
+}
+
+TEST(Segments, BlocksFollowTheBudget) {
+  EXPECT_EQ(plan_segments(1e-3, 0.25, 1000).blocks, 10);
+  EXPECT_EQ(plan_segments(0.1, 0.25, 1000).blocks, 2);
+  EXPECT_EQ(plan_segments(0.1, 0.25, 1000, 1).blocks, 1);
+}
+
+Program one_output(int64_t n, DType dtype = DType::kF32) {
+  Program p;
+  Program::Buffer b;
+  b.shape = {n};
+  b.dtype = dtype;
+  b.role = Program::Role::kOutput;
+  b.bytes = static_cast<size_t>(n) * size_of(dtype);
+  p.buffers = {b};
+  p.outputs = {0};
+  return p;
+}
+
+template <typename T>
+std::span<const std::byte> bytes(const std::vector<T>& values) {
+  return std::as_bytes(std::span<const T>(values));
+}
+
+TEST(ShareDifferent, CountsWhatIsBeyondTheTolerance) {
+  const Program p = one_output(4);
+  const std::vector<float> a{1, 2, 3, 4}, b{1, 2.5f, 3.05f, 4};
+  EXPECT_EQ(share_different(p, bytes(a), p, bytes(b), 0.1), 0.25);
+  EXPECT_EQ(share_different(p, bytes(a), p, bytes(b), 0.01), 0.5);
+}
+
+TEST(ShareDifferent, NaNEqualsNaNAloneAndInfinitiesTheirLike) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+  const Program p = one_output(4);
+  const std::vector<float> a{kNaN, kInf, -kInf, 1};
+  EXPECT_EQ(share_different(p, bytes(a), p, bytes(a), 0.1), 0);
+  const std::vector<float> b{1, -kInf, -kInf, kNaN};
+  EXPECT_EQ(share_different(p, bytes(a), p, bytes(b), 1e30), 0.75);
+}
+
+TEST(ShareDifferent, IntegersMustBeEqual) {
+  const Program p = one_output(2, DType::kI64);
+  const std::vector<int64_t> a{1, 2}, b{1, 3};
+  EXPECT_EQ(share_different(p, bytes(a), p, bytes(b), 100), 0.5);
+}
+
+}  // namespace
+}  // namespace amdahl
