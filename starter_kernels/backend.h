@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "starter_kernels/problem.h"
@@ -37,8 +38,16 @@ class Toolchain {
   // Safe to call from several threads; never throws for a bad candidate.
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const;
   CompileResult compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits = {}) const;
+  // Build `number` (1, 2, ...) of the variant: the machine code of compile(), other addresses (placebo.h). The compiler runs
+  // once for all numbers, the assembler for each.
+  CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const;
 
  private:
+  struct Job;
+  Job job_of(const std::string& text, const Variant& variant) const;
+  CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
+                        const char* suffix, const CompileLimits& limits) const;
+
   std::string cache_dir_;
   std::string description_;
   std::map<std::string, std::string> versions_;
