@@ -81,7 +81,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   std::vector<double> ratios;
   for (int p = 0; p < values["pairs"].as<int>(); ++p) {
     progress.update(p, values["pairs"].as<int>(), "pairs of fresh processes");
-    const Paired pair = bench.pair(challenger, built, random);
+    const Paired pair = bench.pair(challenger, built, {}, random);
     if (pair.failure) throw Error(ExitCode::kNotVerified, pair.failure->reason);
     if (pair.pair.dropped.empty()) ratios.push_back(pair.pair.timing.log_ratio);
   }

@@ -65,6 +65,8 @@ void to_json(Json& j, const Experiment& e) {
            {"prove_log_ratios", e.prove_log_ratios},
            {"confirm_log_ratios", e.confirm_log_ratios},
            {"pairs_dropped", e.pairs_dropped},
+           {"dropped_log_ratios", e.dropped_log_ratios},
+           {"confirm_delay", e.confirm_delay},
            {"gain", e.gain},
            {"share", e.share},
            {"seconds",
@@ -99,6 +101,8 @@ void from_json(const Json& j, Experiment& e) {
   j.at("prove_log_ratios").get_to(e.prove_log_ratios);
   j.at("confirm_log_ratios").get_to(e.confirm_log_ratios);
   j.at("pairs_dropped").get_to(e.pairs_dropped);
+  e.dropped_log_ratios = j.value("dropped_log_ratios", e.dropped_log_ratios);
+  e.confirm_delay = j.value("confirm_delay", e.confirm_delay);
   j.at("gain").get_to(e.gain);
   j.at("share").get_to(e.share);
   const Json& s = j.at("seconds");

@@ -53,7 +53,8 @@ struct Experiment {
   Json knobs = Json::object();  // the values of the knobs under search
   // What came of it.
   Outcome outcome = Outcome::kInconclusive;
-  std::string stage;            // where it ended: build smoke shapes numerics determinism conduct race prove confirm gate
+  std::string stage;            // where it ended: build smoke shapes numerics determinism conduct race prove confirm gate;
+                                // or "proven": applied for now, its confirmation comes later
   std::string code;             // one word for a failure ("stale", "forbidden-call"; docs/trust.md lists them), else ""
   std::string reason;           // one line
   uint64_t seed = 0;            // replays inputs, poison, order of the arms
@@ -61,6 +62,8 @@ struct Experiment {
   double race_log_ratio = 0;    // log(incumbent/challenger) of the screening race
   std::vector<double> prove_log_ratios, confirm_log_ratios;  // one a pair of fresh processes
   int pairs_dropped = 0;        // by rules blind to the arm: stolen time, preemption
+  std::vector<double> dropped_log_ratios;  // of those pairs, for whoever wants to see that dropping favours no arm
+  double confirm_delay = 0;     // seconds from the end of the proof to the first pair of its confirmation
   Gain gain;                    // from the confirmation pairs only
   double share = 0;             // of the model's time that all occurrences had
   PhaseSeconds seconds;

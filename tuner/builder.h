@@ -2,8 +2,10 @@
 // Compiles candidates, a few at a time, while nothing is measured.
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.h"
@@ -26,9 +28,22 @@ class Builder {
   Builder(std::shared_ptr<const Toolchain> toolchain, int parallel, const std::atomic<bool>* stop);
   // By candidate. Throws Stopped when the flag is raised: at most two seconds later.
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates);
+  // By candidate: `count` placebo builds (starter_kernels/placebo.h) from number `first` on. Their `code` is empty: identity
+  // is build()'s. Made only for a proof; the compiler runs once a kernel, then an assembler a build.
+  std::vector<std::vector<Built>> placebos(const std::vector<std::vector<Step>>& candidates, int first, int count);
   const Toolchain& toolchain() const { return *toolchain_; }
 
  private:
+  // One compile: a variant, and the number of its placebo build or 0.
+  struct Job {
+    const Variant* variant;
+    int placebo;
+  };
+  struct Queue;
+  static void work(const std::shared_ptr<Queue>& queue, const std::shared_ptr<const Toolchain>& toolchain);
+  using Results = std::map<std::pair<std::string, int>, CompileResult>;  // by variant and number
+  Results compile(const std::vector<Job>& jobs) const;
+
   std::shared_ptr<const Toolchain> toolchain_;
   int parallel_;
   const std::atomic<bool>* stop_;

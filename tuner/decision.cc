@@ -74,4 +74,22 @@ bool contradicts(double predicted, const Gain& measured) {
   return measured.hi < predicted / 2 || measured.hi <= 0 || (should_show && measured.log <= 0);
 }
 
+ModelTest::ModelTest(double predicted, const GateRule& rule)
+    : predicted_(predicted), rule_(rule), slower_({rule.delta, rule.wealth, rule.max_pairs}) {}
+
+void ModelTest::add(double log_ratio) {
+  log_ratios_.push_back(log_ratio);
+  slower_.add(-log_ratio);
+}
+
+ModelTest::Verdict ModelTest::verdict() const {
+  if (slower_.wealth() >= rule_.wealth) return Verdict::kContradicted;
+  const int pairs = static_cast<int>(log_ratios_.size());
+  if (pairs < rule_.min_pairs) return Verdict::kOpen;
+  const Gain gain = measured();
+  const bool against = contradicts(predicted_, gain);
+  if (pairs >= rule_.max_pairs) return against ? Verdict::kContradicted : Verdict::kArrived;
+  return gain.lo > 0 && !against ? Verdict::kArrived : Verdict::kOpen;
+}
+
 }  // namespace amdahl

@@ -13,11 +13,17 @@
 
 namespace amdahl {
 
+//
+// The bound is exact for arms that are exchangeable. A challenger that is only better placed in memory is not: pairs draw
+// both arms from placebo builds (starter_kernels/placebo.h), other ones in each stage, and delta lies above what is left.
+
 struct DecisionRule {
   double delta = 0.01;         // log ratio that a keep must beat in the median
   double wealth = 100;         // evidence asked of each of the two stages
   int max_pairs = 32;          // a stage that cannot pass within so many fails, as soon as that is known
   int futility_pairs = 8;      // from here on a stage fails when under half of its pairs beat delta
+  int builds = 8;              // placebo builds of each arm that a stage draws from; 0: both arms as written
+  double confirm_after = 600;  // seconds from the proof to its confirmation: another hour of the neighbours' day
 };
 
 class SignTest {
@@ -46,5 +52,31 @@ double median(std::vector<double> values);
 // windows measured alone; the model need not confirm each (it may be too small to see), but its interval must reach half
 // of the promise and must not lie below zero.
 bool contradicts(double predicted, const Gain& measured);
+
+struct GateRule {
+  double delta = 0.01;         // the model may seem slower by so much: a plan is one layout, and is not built again as placebos
+  double wealth = 20;          // evidence that it is slower by more: at most one harmless batch in 20 is stopped by it
+  int min_pairs = 6;           // the fewest whose range is a 95% interval of the median
+  int max_pairs = 12;
+};
+
+// The gate's question is the reverse of a proof's: not "is it faster" (its windows are proven), but "does the whole model
+// speak against it". Evidence for "slower by more than delta" stops at once, as a sign test with the signs turned; else the
+// interval decides when it is clear of zero, or at the last pair.
+class ModelTest {
+ public:
+  enum class Verdict { kOpen, kArrived, kContradicted };
+
+  ModelTest(double predicted, const GateRule& rule);
+  void add(double log_ratio);
+  Verdict verdict() const;
+  Gain measured() const { return estimate(log_ratios_); }
+
+ private:
+  double predicted_;
+  GateRule rule_;
+  SignTest slower_;
+  std::vector<double> log_ratios_;
+};
 
 }  // namespace amdahl

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "tuner/decision.h"
 
 namespace amdahl {
 
@@ -30,26 +29,25 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
     return entry;
   }
 
-  std::vector<double> ratios, before_seconds, after_seconds;
+  ModelTest test(predicted, options_.rule);
+  std::vector<double> before_seconds, after_seconds;
   int dropped = 0;
-  while (static_cast<int>(ratios.size()) < options_.max_pairs) {
+  while (test.verdict() == ModelTest::Verdict::kOpen) {
     const Paired p = laboratory_.model_pair(before, after, random);
     if (p.failure) {
       entry.reason = p.failure->reason;
       return entry;
     }
     // On a machine that is never quiet pairs are taken as they come.
-    if (!p.pair.dropped.empty() && dropped++ < options_.min_pairs) continue;
-    ratios.push_back(p.pair.timing.log_ratio);
+    if (!p.pair.dropped.empty() && dropped++ < options_.rule.min_pairs) continue;
+    test.add(p.pair.timing.log_ratio);
     before_seconds.push_back(p.pair.timing.seconds_a);
     after_seconds.push_back(p.pair.timing.seconds_b);
-    if (static_cast<int>(ratios.size()) < options_.min_pairs) continue;
-    entry.measured = estimate(ratios);
-    if (entry.measured.lo > 0 && !contradicts(predicted, entry.measured)) break;
   }
+  entry.measured = test.measured();
   entry.before_seconds = median(before_seconds);
   entry.after_seconds = median(after_seconds);
-  entry.kept = !contradicts(predicted, entry.measured);
+  entry.kept = test.verdict() == ModelTest::Verdict::kArrived;
   entry.reason = fmt::format("{:+.2f}% measured [{:+.2f}, {:+.2f}], {:+.2f}% predicted", 100 * std::expm1(entry.measured.log),
                              100 * std::expm1(entry.measured.lo), 100 * std::expm1(entry.measured.hi),
                              100 * std::expm1(predicted));

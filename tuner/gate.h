@@ -1,14 +1,16 @@
 #pragma once
 // The end-to-end gate: the whole model with and without the wins, in pairs of fresh processes, and its outputs against
-// float64. A win of a window is tentative until it has passed here.
+// float64. A win of a window is tentative until it has passed here. Plans are not built as placebos: hundreds of kernels
+// eight times over, for a question that a window's proof has answered already.
 
 #include "experiments/experiment.h"
+#include "tuner/decision.h"
 #include "tuner/laboratory.h"
 
 namespace amdahl {
 
 struct GateOptions {
-  int min_pairs = 5, max_pairs = 9;
+  GateRule rule;
   // Error of the model's outputs (relative norm, against float64): at most twice the starter plan's, or this more.
   double error_floor = 1e-6;
 };

@@ -2,6 +2,7 @@
 // Everything of the loop that takes time or runs foreign code, as one interface: the loop (tuner.h) decides, a laboratory
 // measures. Abstract so that the loop can be tested on a simulated machine.
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,16 @@ struct Screened {
   double validate_seconds = 0, race_seconds = 0;
 };
 
+// Builds that the arms of a pair draw from, of the same code at other addresses; none: the arms run as written.
+struct Placebos {
+  std::vector<Built> incumbent, challenger;
+  std::string message;              // not empty: why there are none
+};
+
 struct Paired {
   std::optional<Failure> failure;   // of the challenger, or of the fresh process's outputs
   PairResult pair;
+  int instances = 1;                // copies of the weights that took turns
 };
 
 struct ModelCheck {
@@ -40,6 +48,10 @@ struct ModelCheck {
 class Laboratory {
  public:
   virtual ~Laboratory() = default;
+  // Seconds of a clock that never goes back.
+  virtual double now() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
   virtual std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) = 0;
 
   // Makes ready for challengers of this window. Returns "" or why none could be judged.
@@ -47,7 +59,10 @@ class Laboratory {
   // The five stages and the race. `bar`: the log ratio to beat; candidates that are clearly below it after a first heat
   // pass the smoke stage only: they are dropped anyway.
   virtual Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) = 0;
-  virtual Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) = 0;
+  // `count` placebo builds of the window's incumbent and of the challenger, from number `first` on.
+  virtual Placebos placebos(const std::vector<Step>& challenger, int first, int count) = 0;
+  // One pair of fresh processes.
+  virtual Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) = 0;
 
   // Whole plans. `profile` throws Error when even this cannot be run.
   virtual Profile profile(const Plan& plan) = 0;

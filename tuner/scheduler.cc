@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/decision.h"
+
 namespace amdahl {
 namespace {
 
@@ -24,7 +26,8 @@ void Scheduler::observe(const Experiment& e) {
     r.weight *= options_.fade;
   }
   Record& r = rewrites_[e.rewrite];
-  const bool won = e.outcome == Outcome::kKept;
+  const bool proven = e.stage == "proven";  // applied, to be confirmed
+  const bool won = proven || e.outcome == Outcome::kKept;
   // Half a win: a form that others were then built on.
   const bool led = e.outcome == Outcome::kInconclusive && e.stage == "race";
   r.wins += won ? 1 : led ? 0.5 : 0;
@@ -32,11 +35,11 @@ void Scheduler::observe(const Experiment& e) {
   r.seconds += e.seconds.total();
   r.weight += 1;
   ++r.tries;
-  r.kept += won;
+  r.kept += e.outcome == Outcome::kKept;
   int& fruitless = fruitless_[{e.rewrite, e.signature}];
   fruitless = won ? 0 : fruitless + 1;
   if (!won) return;
-  r.share_won += 1 - std::exp(-e.gain.log);
+  r.share_won += 1 - std::exp(-(proven ? median(e.prove_log_ratios) : e.gain.log));
   r.shares += 1;
 }
 

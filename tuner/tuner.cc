@@ -3,34 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "tuner/draft.h"
+#include "tuner/proof.h"
 
 namespace amdahl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double kFaster = 0.005;   // log ratio by which a form must beat the draft: under the noise of a race, but no tie
 constexpr double kHopeless = 0.35;  // a first form this much slower is no place to start a search from
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// A win that is applied but not yet confirmed end to end.
+// A win that is applied but has not passed the gate: proven, then confirmed on fresh pairs later. Each was found on top of
+// the one before.
 struct Pending {
   int64_t experiment = 0, plan = 0;
-  double predicted = 0;  // log speedup of the model
+  double predicted = 0;   // log speedup of the model
+  double share = 1;       // of the model's time that all its places had
+  double proven_at = 0, confirm_at = 0;  // in seconds spent
+  bool confirmed = false;
 };
 void to_json(Json& j, const Pending& p) {
-  j = Json{{"experiment", p.experiment}, {"plan", p.plan}, {"predicted", p.predicted}};
+  j = Json{{"experiment", p.experiment}, {"plan", p.plan},           {"predicted", p.predicted}, {"share", p.share},
+           {"proven_at", p.proven_at},   {"confirm_at", p.confirm_at}, {"confirmed", p.confirmed}};
 }
 void from_json(const Json& j, Pending& p) {
   j.at("experiment").get_to(p.experiment);
   j.at("plan").get_to(p.plan);
   j.at("predicted").get_to(p.predicted);
+  p.share = j.value("share", p.share);
+  p.proven_at = j.value("proven_at", p.proven_at);
+  p.confirm_at = j.value("confirm_at", p.confirm_at);
+  p.confirmed = j.value("confirmed", true);  // older sessions confirmed at once
 }
+
+// Log speedup of the model when this share of its time becomes faster by `log_gain`.
+double model_gain(double share, double log_gain) { return -std::log(1 - std::min(0.999, share) * (1 - std::exp(-log_gain))); }
+double percent(double log) { return 100 * std::expm1(log); }
 
 // The search for a faster form of one window, up to the one proof that ends it.
 struct Campaign {
@@ -77,11 +88,14 @@ void to_json(Json& j, const TuneOptions& o) {
            {"burst", o.burst},
            {"patience", o.patience},
            {"smallest_gain", o.smallest_gain},
+           {"hopeful_gain", o.hopeful_gain},
            {"rule",
             {{"delta", o.rule.delta},
              {"wealth", o.rule.wealth},
              {"max_pairs", o.rule.max_pairs},
-             {"futility_pairs", o.rule.futility_pairs}}}};
+             {"futility_pairs", o.rule.futility_pairs},
+             {"builds", o.rule.builds},
+             {"confirm_after", o.rule.confirm_after}}}};
 }
 
 void from_json(const Json& j, TuneOptions& o) {
@@ -92,11 +106,14 @@ void from_json(const Json& j, TuneOptions& o) {
   j.at("burst").get_to(o.burst);
   o.patience = j.value("patience", o.patience);
   o.smallest_gain = j.value("smallest_gain", o.smallest_gain);
+  o.hopeful_gain = j.value("hopeful_gain", o.hopeful_gain);
   const Json& r = j.at("rule");
   r.at("delta").get_to(o.rule.delta);
   r.at("wealth").get_to(o.rule.wealth);
   r.at("max_pairs").get_to(o.rule.max_pairs);
   r.at("futility_pairs").get_to(o.rule.futility_pairs);
+  o.rule.builds = r.value("builds", o.rule.builds);
+  o.rule.confirm_after = r.value("confirm_after", o.rule.confirm_after);
 }
 
 Plan gated_plan(const SessionStore& store) { return plan_of(store, "gated"); }
@@ -131,8 +148,9 @@ struct Tuner::Loop {
   TuneStatus status;
   double gate_seconds = 10;   // what the next gate will take
   double proof_seconds = 10;  // and the next proof
-  Clock::time_point started = Clock::now();
+  double started = 0;         // by the laboratory's clock
 
+  double since(double start) const { return lab.now() - start; }
   double spent() const { return seconds_before + since(started); }
   bool out_of_time() const { return options.seconds > 0 && spent() > options.seconds; }
   void check_stop() const {
@@ -192,7 +210,7 @@ struct Tuner::Loop {
   }
 
   void measure_profile() {
-    const auto start = Clock::now();
+    const double start = lab.now();
     profile = lab.profile(head);
     if (status.baseline_seconds == 0 && head_id == plans.begin()->first) status.baseline_seconds = profile.seconds;
     ProfileRecord record;
@@ -271,9 +289,16 @@ struct Tuner::Loop {
   bool budget_is_spent() const {
     return out_of_time() || (options.experiments > 0 && static_cast<int64_t>(experiments.size()) >= options.experiments);
   }
-  // A win without its proof is worth nothing: time for it is set aside.
+  // What it takes to end the session: confirmations that are due by then, and a gate.
+  double closing_seconds() const {
+    double sum = 0;
+    for (const Pending& p : pending)
+      if (!p.confirmed) sum += 1.5 * experiments.at(p.experiment).seconds.prove + 2;
+    return pending.empty() ? 0 : sum + gate_seconds;
+  }
+  // A win without its proof is worth nothing: time for both stages is set aside.
   bool must_prove_now() const {
-    return options.seconds > 0 && spent() + gate_seconds + 1.5 * proof_seconds > options.seconds;
+    return options.seconds > 0 && spent() + std::max(gate_seconds, closing_seconds()) + 3 * proof_seconds > options.seconds;
   }
 
   void run_campaign(const Choice& choice) {
@@ -299,12 +324,18 @@ struct Tuner::Loop {
     if (c.best) settle(c);
   }
 
+  WindowTask task_on(const Plan& plan, const std::string& sign, const Window& window) const {
+    WindowTask task;
+    task.signature = sign;
+    task.io = io_of(graph, plan, window);
+    task.threads = plan.threads;
+    for (int s : window.steps) task.incumbent.push_back(plan.steps[static_cast<size_t>(s)]);
+    return task;
+  }
+
   // Makes the laboratory ready for challengers of the campaign's window.
   bool enter(Campaign& c) {
-    c.task.signature = c.target.signature;
-    c.task.io = io_of(graph, head, c.target.windows[0]);
-    c.task.threads = head.threads;
-    for (int s : c.target.windows[0].steps) c.task.incumbent.push_back(head.steps[static_cast<size_t>(s)]);
+    c.task = task_on(head, c.target.signature, c.target.windows[0]);
     c.incumbent = candidate_id(c.task.incumbent);
     status.rewrite = c.target.rewrite->name();
     say("preparing the judge");
@@ -323,17 +354,18 @@ struct Tuner::Loop {
   static bool may_return(const Experiment& e) { return e.stage == "gate" && e.outcome == Outcome::kInconclusive; }
   static bool won_its_race(const Experiment& e) { return e.stage == "race" && e.outcome == Outcome::kInconclusive; }
 
-  // The fastest form that won its race against this incumbent and never came to its proof; none when a form at least as
-  // fast went to a proof.
+  // The fastest form that won its race against this incumbent and never came to its proof, or lost its place through no
+  // fault of its own; none when a form at least as fast went to a proof.
   std::vector<Proposal> unproven_form(const Campaign& c) const {
     const Experiment* fastest = nullptr;
     for (const auto& [id, e] : experiments) {
       if (e.signature != c.target.signature || e.incumbent != c.incumbent) continue;
-      const bool proved = e.stage == "prove" || e.stage == "confirm" || e.stage == "gate";
-      if (!proved && !(won_its_race(e) && e.steps == c.target.windows[0].steps)) continue;
+      const bool open = won_its_race(e) || may_return(e);
+      const bool proved = !open && (e.stage == "prove" || e.stage == "proven" || e.stage == "confirm" || e.stage == "gate");
+      if (!proved && !(open && e.steps == c.target.windows[0].steps)) continue;
       if (!fastest || e.race_log_ratio > fastest->race_log_ratio) fastest = &e;
     }
-    if (!fastest || !won_its_race(*fastest)) return {};
+    if (!fastest || !(won_its_race(*fastest) || may_return(*fastest))) return {};
     return {{fastest->replacement.get<std::vector<Step>>(), fastest->knobs.get<Knobs>(), fastest->candidate}};
   }
 
@@ -353,11 +385,13 @@ struct Tuner::Loop {
   Experiment start(const Campaign& c, const Rewrite& rewrite, const Proposal& p) const {
     Experiment e;
     e.id = next_id();
-    for (const auto& [id, known] : experiments)  // an unproven form that is taken up again keeps its number
-      if (known.signature == c.target.signature && known.candidate == p.id && won_its_race(known)) e = known;
-    if (e.id == next_id()) {
-      e.rewrite = rewrite.name();
-      e.tier = rewrite.tier();
+    e.rewrite = rewrite.name();
+    e.tier = rewrite.tier();
+    for (const auto& [id, known] : experiments) {  // a form that is taken up again keeps its number
+      if (known.signature != c.target.signature || known.candidate != p.id || !(won_its_race(known) || may_return(known))) continue;
+      e.id = known.id;
+      e.rewrite = known.rewrite;
+      e.tier = known.tier;
     }
     e.signature = c.target.signature;
     e.window = c.target.describe(head);
@@ -394,7 +428,7 @@ struct Tuner::Loop {
     say(fmt::format("building {} candidates", proposals.size()));
     std::vector<std::vector<Step>> forms;
     for (const Proposal& p : proposals) forms.push_back(p.steps);
-    const auto build_start = Clock::now();
+    const double build_start = lab.now();
     const std::vector<Built> built = lab.build(forms);
     const double build_seconds = since(build_start) / static_cast<double>(proposals.size());
 
@@ -458,101 +492,90 @@ struct Tuner::Loop {
 
   void settle(Campaign& c) {
     Experiment& e = *c.best;
-    const double promised = -std::log(1 - std::min(0.999, e.share) * (1 - std::exp(-e.race_log_ratio)));
-    if (promised < options.smallest_gain) {
-      end(e, Outcome::kReverted, "race",
-          fmt::format("{:+.1f}% in the race, {:.2f}% of the model: not worth a proof", 100 * std::expm1(e.race_log_ratio), 100 * promised));
+    if (const std::string why = not_worth_a_proof(e); !why.empty()) {
+      end(e, Outcome::kReverted, "race", fmt::format("{:+.1f}% in the race: {}", percent(e.race_log_ratio), why));
       return;
     }
-    const auto start = Clock::now();
-    const bool proven = prove(e, c.best_form, c.best_built);
-    if (proven) proof_seconds = since(start);
-    if (proven) apply(e, c.target, c.best_form);
+    if (!prove(e, c.best_form, c.best_built)) return;
+    proof_seconds = e.seconds.prove;
+    apply(e, c.target, c.best_form);
   }
 
-  enum class Proof { kPassed, kFailed, kBroken };  // broken: recorded already, or no time left
+  // The rule proves nothing below delta and little below the noise; and the smaller the window's share, the more it must win.
+  std::string not_worth_a_proof(const Experiment& e) const {
+    const double promised = model_gain(e.share, e.race_log_ratio);
+    if (promised < options.smallest_gain)
+      return fmt::format("{:.3f}% of the model, not worth a proof (from {:.2f}% on)", percent(promised), percent(options.smallest_gain));
+    const double provable = std::max(options.rule.delta, options.hopeful_gain);
+    if (e.race_log_ratio < provable)
+      return fmt::format("a gain below {:.1f}% is hardly ever proven on this machine, not worth a proof", percent(provable));
+    return "";
+  }
 
-  // One stage of evidence on fresh pairs.
-  Proof gather(Experiment& e, const Proposal& p, const Built& built, uint64_t salt, std::vector<double>* ratios,
-               std::vector<double>* a, std::vector<double>* b) {
-    Random random = random_for(e.id, salt);
-    SignTest test(options.rule);
-    int dropped = 0;
-    while (test.verdict() == SignTest::Verdict::kOpen) {
-      check_stop();
-      if (out_of_time()) return Proof::kBroken;  // stays unproven: a resumed run may go on
-      const Paired paired = lab.pair(p.steps, built, random);
-      if (paired.failure) {
-        end(e, *paired.failure);
-        return Proof::kBroken;
-      }
-      // A machine that is never quiet must not keep us for ever: then pairs are taken as they come.
-      if (!paired.pair.dropped.empty() && dropped < 4 + test.pairs()) {
-        ++dropped;
-        continue;
-      }
-      ratios->push_back(paired.pair.timing.log_ratio);
-      a->push_back(paired.pair.timing.seconds_a);
-      b->push_back(paired.pair.timing.seconds_b);
-      test.add(paired.pair.timing.log_ratio);
-    }
-    e.pairs_dropped += dropped;
-    return test.verdict() == SignTest::Verdict::kPassed ? Proof::kPassed : Proof::kFailed;
+  // Records what a stage saw; the outcome is the caller's.
+  static void note(Experiment& e, const Evidence& evidence) {
+    e.pairs_dropped += static_cast<int>(evidence.dropped.size());
+    e.dropped_log_ratios.insert(e.dropped_log_ratios.end(), evidence.dropped.begin(), evidence.dropped.end());
+    if (evidence.log_ratios.empty() || evidence.end == Evidence::End::kBroken) return;
+    e.incumbent_seconds = evidence.incumbent_seconds;
+    e.challenger_seconds = evidence.challenger_seconds;
+  }
+  static std::string not_proven(const Evidence& evidence) {
+    return fmt::format("{:+.1f}% in the median of {} pairs, not proven", percent(median(evidence.log_ratios)), evidence.log_ratios.size());
+  }
+  static Outcome outcome_of(const Evidence& evidence) {
+    return median(evidence.log_ratios) > 0 ? Outcome::kInconclusive : Outcome::kReverted;
   }
 
   bool prove(Experiment& e, const Proposal& p, const Built& built) {
-    struct Stage {
-      const char* name;
-      uint64_t salt;
-      std::vector<double>* ratios;
-      double* seconds;
-    };
-    for (const Stage& stage : {Stage{"prove", 0x9407e, &e.prove_log_ratios, &e.seconds.prove},
-                               Stage{"confirm", 0xc0f1f, &e.confirm_log_ratios, &e.seconds.confirm}}) {
-      say(stage.name == std::string("prove") ? "proving in fresh processes" : "confirming on fresh pairs");
-      const auto start = Clock::now();
-      std::vector<double> a, b;
-      const Proof proof = gather(e, p, built, stage.salt, stage.ratios, &a, &b);
-      *stage.seconds = since(start);
-      if (proof == Proof::kBroken) return false;
-      e.incumbent_seconds = median(a);
-      e.challenger_seconds = median(b);
-      if (proof == Proof::kPassed) continue;
-      const double m = median(*stage.ratios);
-      end(e, m > 0 ? Outcome::kInconclusive : Outcome::kReverted, stage.name,
-          fmt::format("{:+.1f}% in the median of {} pairs, not proven", 100 * std::expm1(m), stage.ratios->size()));
-      return false;
+    say("proving in fresh processes");
+    const double start = lab.now();
+    Random random = random_for(e.id, 0x9407e);
+    const Evidence evidence = gather_evidence(lab, options.rule, p.steps, built, /*first_build=*/1, random, [&] {
+      check_stop();
+      return out_of_time();  // stays unproven: a resumed run may go on
+    });
+    e.seconds.prove = since(start);
+    e.prove_log_ratios = evidence.log_ratios;
+    note(e, evidence);
+    if (evidence.end == Evidence::End::kBroken) {
+      end(e, *evidence.failure);
+    } else if (evidence.end == Evidence::End::kFailed) {
+      end(e, outcome_of(evidence), "prove", not_proven(evidence));
     }
-    e.gain = estimate(e.confirm_log_ratios);
-    return true;
+    return evidence.end == Evidence::End::kPassed;
   }
 
-  // ---- keep ------------------------------------------------------------------------------------------------------------
+  // ---- apply, confirm --------------------------------------------------------------------------------------------------
 
+  // Puts a proven win into the head: the search goes on on top of it while its confirmation waits.
   void apply(Experiment& e, const Opportunity& o, const Proposal& p) {
     int applied = 0;
     const Plan next = apply_everywhere(graph, head, o.windows, p.steps, &applied);
     if (applied == 0) {
-      end(e, Outcome::kMistrusted, "confirm", "the replacement does not fit into the plan");
+      end(e, Outcome::kMistrusted, "prove", "the replacement does not fit into the plan");
       return;
     }
     e.occurrences = applied;
-    const double seconds = o.seconds * applied / static_cast<double>(o.windows.size());
-    const double share = std::min(0.999, seconds / std::max(profile.seconds, 1e-12));
-    const double predicted = -std::log(1 - share * (1 - std::exp(-e.gain.log)));
+    Pending win;
+    win.experiment = e.id;
+    win.share = std::min(0.999, o.seconds * applied / static_cast<double>(o.windows.size()) / std::max(profile.seconds, 1e-12));
+    win.predicted = model_gain(win.share, median(e.prove_log_ratios));
+    win.proven_at = spent();
+    const double left = options.seconds > 0 ? std::max(0.0, options.seconds - spent()) : 1e12;
+    win.confirm_at = win.proven_at + std::min(options.rule.confirm_after, left / 10);
     PlanRecord record;
-    record.id = plans.rbegin()->first + 1;
+    record.id = win.plan = plans.rbegin()->first + 1;
     record.parent = head_id;
     record.experiment = e.id;
     record.plan = next;
-    e.outcome = Outcome::kKept;
-    e.stage = "confirm";
-    e.reason = fmt::format("{:+.1f}% [{:+.1f}, {:+.1f}] at {} places, {:+.2f}% of the model predicted",
-                           100 * std::expm1(e.gain.log), 100 * std::expm1(e.gain.lo), 100 * std::expm1(e.gain.hi), applied,
-                           100 * std::expm1(predicted));
+    e.outcome = Outcome::kInconclusive;
+    e.stage = "proven";
+    e.reason = fmt::format("{:+.1f}% in the median of {} pairs, at {} places; waits for its confirmation", percent(median(e.prove_log_ratios)),
+                           e.prove_log_ratios.size(), applied);
     head = next;
     head_id = record.id;
-    pending.push_back({e.id, record.id, predicted});
+    pending.push_back(win);
     Commit c;
     c.experiments = {e};
     c.plans = {record};
@@ -562,26 +585,134 @@ struct Tuner::Loop {
     measure_profile();
   }
 
+  // The oldest win without its confirmation: later ones stand on it.
+  std::optional<size_t> unconfirmed() const {
+    for (size_t i = 0; i < pending.size(); ++i)
+      if (!pending[i].confirmed) return i;
+    return std::nullopt;
+  }
+  std::optional<size_t> due_confirmation() const {
+    const std::optional<size_t> i = unconfirmed();
+    return i && spent() >= pending[*i].confirm_at ? i : std::nullopt;
+  }
+
+  // The second stage: fresh pairs of fresh builds, against the incumbent that the proof had. Everything it needs is in the
+  // store, so it may come in another process than the proof. False when time ran out: the win stays pending.
+  bool confirm(size_t i) {
+    Experiment e = experiments.at(pending[i].experiment);
+    status.rewrite = e.rewrite;
+    status.why = e.window;
+    say("confirming on fresh pairs");
+    const double start = lab.now();
+    e.confirm_delay = spent() - pending[i].proven_at;
+    const Evidence evidence = second_evidence(e);
+    e.seconds.confirm = since(start);
+    e.confirm_log_ratios = evidence.log_ratios;
+    note(e, evidence);
+    if (evidence.end == Evidence::End::kUnfinished) return false;
+    if (evidence.end == Evidence::End::kPassed) {
+      keep(e, pending[i]);
+      return true;
+    }
+    if (evidence.failure) {
+      e.outcome = evidence.failure->outcome;
+      e.code = evidence.failure->code;
+      e.reason = evidence.failure->reason;
+    } else {
+      e.outcome = outcome_of(evidence);
+      e.reason = not_proven(evidence);
+    }
+    e.stage = "confirm";
+    Commit c;
+    c.experiments = {e};
+    take_back(i, c);
+    commit(c);
+    observer.on_experiment(e);
+    measure_profile();
+    return true;
+  }
+
+  Evidence second_evidence(const Experiment& e) {
+    const auto replacement = e.replacement.get<std::vector<Step>>();
+    Evidence evidence;
+    evidence.end = Evidence::End::kBroken;
+    evidence.failure = Failure{Outcome::kInconclusive, "", "confirm", "", 0};
+    if (const std::string why = lab.enter(task_on(plans.at(e.plan).plan.get<Plan>(), e.signature, {e.steps})); !why.empty()) {
+      evidence.failure->reason = "cannot be confirmed: " + why;
+      return evidence;
+    }
+    const Built built = lab.build({replacement})[0];
+    if (!built.ok) {
+      evidence.failure->reason = "cannot be confirmed: " + built.message;
+      return evidence;
+    }
+    Random random = random_for(e.id, 0xc0f1f);
+    return gather_evidence(lab, options.rule, replacement, built, /*first_build=*/1 + options.rule.builds, random, [&] {
+      check_stop();
+      // The last confirmations of a session may run over, as its gate may: not for ever.
+      return options.seconds > 0 && spent() > 1.1 * options.seconds + 30;
+    });
+  }
+
+  void keep(Experiment& e, Pending& win) {
+    e.gain = estimate(e.confirm_log_ratios);
+    win.predicted = model_gain(win.share, e.gain.log);
+    win.confirmed = true;
+    e.outcome = Outcome::kKept;
+    e.stage = "confirm";
+    e.reason = fmt::format("{:+.1f}% [{:+.1f}, {:+.1f}] at {} places, {:+.2f}% of the model predicted; confirmed {:.0f} s after its proof",
+                           percent(e.gain.log), percent(e.gain.lo), percent(e.gain.hi), e.occurrences, percent(win.predicted), e.confirm_delay);
+    Commit c;
+    c.experiments = {e};
+    commit(c);
+    observer.on_experiment(e);
+  }
+
+  // Takes back pending win `i`, whose own record the caller writes. What was built on top of it goes too, and is taken up
+  // again before anything new is tried there.
+  void take_back(size_t i, Commit& c) {
+    for (size_t j = i; j < pending.size(); ++j) {
+      PlanRecord record = plans.at(pending[j].plan);
+      record.rolled_back = true;
+      c.plans.push_back(record);
+      if (j == i) continue;
+      Experiment e = experiments.at(pending[j].experiment);
+      e.stage = "gate";
+      e.outcome = Outcome::kInconclusive;
+      e.reason = fmt::format("rolled back with experiment {}", pending[i].experiment);
+      c.experiments.push_back(e);
+    }
+    pending.resize(i);
+    head_id = pending.empty() ? gated_id : pending.back().plan;
+    head = plans.at(head_id).plan.get<Plan>();
+    codes.clear();
+  }
+
   // ---- gate ------------------------------------------------------------------------------------------------------------
 
-  double pending_log() const {
-    double sum = 0;
-    for (const Pending& p : pending) sum += p.predicted;
-    return sum;
-  }
+  // Leading pending wins that may go to the gate.
+  size_t confirmed() const { return unconfirmed().value_or(pending.size()); }
 
   // Small wins wait for company: a whole-model pair costs two starts of the model.
   bool gate_is_due() const {
-    return !pending.empty() && (pending_log() > 0.05 || pending.size() >= 6) && spent() - last_gate_at > 3 * gate_seconds;
+    double sum = 0;
+    for (size_t i = 0; i < confirmed(); ++i) sum += pending[i].predicted;
+    return confirmed() > 0 && (sum > 0.05 || confirmed() >= 6) && spent() - last_gate_at > 3 * gate_seconds;
+  }
+
+  GateOptions gate_options() const {
+    GateOptions o;
+    o.rule.delta = options.rule.delta;
+    return o;
   }
 
   void run_gate() {
-    const auto start = Clock::now();
-    if (!gate) gate = std::make_unique<Gate>(lab, starter);
+    const double start = lab.now();
+    if (!gate) gate = std::make_unique<Gate>(lab, starter, gate_options());
     // The longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
-    size_t count = pending.size();
-    while (!pending.empty()) {
-      say(fmt::format("gate: {} of {} wins on the whole model", count, pending.size()));
+    size_t count = confirmed();
+    while (count > 0) {
+      say(fmt::format("gate: {} of {} wins on the whole model", count, confirmed()));
       double predicted = 0;
       std::vector<int64_t> ids;
       for (size_t i = 0; i < count; ++i) {
@@ -605,12 +736,13 @@ struct Tuner::Loop {
         gated_id = after;
         proven_log += entry.measured.log;
         pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(count));
-        count = pending.size();
+        count = confirmed();
       } else if (count > 1) {
         count /= 2;
       } else {
         roll_back(entry, c);
         rolled_back = true;
+        count = 0;
       }
       last_gate_at = spent();
       commit(c);
@@ -620,58 +752,61 @@ struct Tuner::Loop {
     gate_seconds = since(start);
   }
 
-  // The first pending win did not arrive in the model. What was built on top of it goes too, and may be found again.
+  // The first pending win did not arrive in the model.
   void roll_back(const LedgerEntry& entry, Commit& c) {
-    const int64_t culprit = pending[0].experiment;
-    for (const Pending& p : pending) {
-      Experiment e = experiments.at(p.experiment);
-      e.stage = "gate";
-      e.outcome = p.experiment == culprit ? Outcome::kReverted : Outcome::kInconclusive;
-      e.reason = p.experiment == culprit ? "the whole model contradicts it: " + entry.reason
-                                         : fmt::format("rolled back with experiment {}", culprit);
-      c.experiments.push_back(e);
-      PlanRecord record = plans.at(p.plan);
-      record.rolled_back = true;
-      c.plans.push_back(record);
-    }
-    pending.clear();
-    head_id = gated_id;
-    head = plans.at(head_id).plan.get<Plan>();
-    codes.clear();
+    Experiment culprit = experiments.at(pending[0].experiment);
+    culprit.stage = "gate";
+    culprit.outcome = Outcome::kReverted;
+    culprit.reason = "the whole model contradicts it: " + entry.reason;
+    c.experiments.push_back(culprit);
+    take_back(0, c);
+  }
+
+  // What a session ends with: every win confirmed, the confirmed ones through the gate. A win that waits for lack of time
+  // stays pending; a resumed run goes on with it.
+  void close() {
+    while (const std::optional<size_t> i = unconfirmed())
+      if (!confirm(*i)) break;
+    if (confirmed() > 0) run_gate();
   }
 
   // ---- the loop --------------------------------------------------------------------------------------------------------
 
   TuneSummary run() {
-    started = Clock::now();
+    started = lab.now();
     TuneSummary summary;
     try {
       if (store.state().is_null()) begin();
       else load();
       for (;;) {
         say("choosing");
-        const double reserve = pending.empty() ? 0 : gate_seconds;
-        if (options.seconds > 0 && spent() + reserve >= options.seconds) {
+        if (options.seconds > 0 && spent() + closing_seconds() >= options.seconds) {
           summary = {TuneEnd::kTimeUp, "time is up", {}};
         } else if (options.experiments > 0 && static_cast<int64_t>(experiments.size()) >= options.experiments) {
           summary = {TuneEnd::kExperimentsDone, "all experiments are done", {}};
+        } else if (const std::optional<size_t> due = due_confirmation()) {
+          confirm(*due);
+          continue;
+        } else if (gate_is_due()) {
+          run_gate();
+          continue;
         } else if (const std::optional<Choice> choice = choose()) {
           run_campaign(*choice);
-          if (gate_is_due()) run_gate();
           continue;
         } else if (!pending.empty()) {
-          run_gate();
+          close();
           continue;  // a roll-back may leave something to try
         } else {
           summary = {TuneEnd::kConverged, "nothing that is left would gain what can be measured", {}};
         }
-        if (!pending.empty()) run_gate();
+        close();
         break;
       }
     } catch (const Stopped&) {
       summary = {TuneEnd::kStopped, "stopped; everything is kept", {}};
       if (!plans.empty()) commit({});  // the seconds spent
     }
+    if (unconfirmed()) summary.why += "; the newest win waits for its confirmation: resume";
     status.current_seconds = profile.seconds;
     status.proven_log_speedup = proven_log;
     status.seconds_spent = spent();

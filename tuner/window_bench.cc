@@ -262,8 +262,18 @@ std::optional<Failure> WindowBench::batched_only(const std::string& code, const 
                  fmt::format("saves {:.2f} us a call in a row of calls, but not one at a time", 1e6 * median(in_a_row)), 0};
 }
 
-Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built, Random& random) {
+Placebos WindowBench::placebos(const std::vector<Step>& challenger, int first, int count) {
+  std::vector<std::vector<Built>> built = builder_.placebos({at_.task.incumbent, challenger}, first, count);
+  Placebos p{std::move(built[0]), std::move(built[1]), ""};
+  for (const auto* arm : {&p.incumbent, &p.challenger})
+    for (const Built& b : *arm)
+      if (!b.ok && p.message.empty()) p.message = b.message;
+  return p;
+}
+
+Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) {
   Paired result;
+  result.instances = at_.timed.copies;
   at_.racer.reset();  // its memory and its cores are needed
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   const uint64_t seed = at_.judge->checks[0].draw.seed;
@@ -277,7 +287,14 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
         return result;
       }
     }
-    result.pair = measure_pair({{&at_.incumbent}, at_.racer_hashes}, {{&program}, hashes}, drive(), random);
+    // One build of each arm, or both as written.
+    const auto placed = [&](const std::vector<Step>& steps, const std::vector<Built>& builds, const Program& as_written) {
+      if (builds.empty()) return as_written;
+      return program_of(at_.task.io, steps, builds[random.below(builds.size())].libraries, at_.task.threads);
+    };
+    const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
+    const Program b = placed(challenger, placebos.challenger, program);
+    result.pair = measure_pair({{&a}, at_.racer_hashes}, {{&b}, hashes}, drive(), random);
     result.failure = failure_of(result.pair.foul, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {

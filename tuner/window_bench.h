@@ -23,7 +23,8 @@ class WindowBench {
   WindowBench(const Graph& graph, Builder& builder, const BenchOptions& options);
   std::string enter(const WindowTask& task);
   Screened screen(const std::vector<Step>& challenger, const Built& built, double bar);
-  Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random);
+  Placebos placebos(const std::vector<Step>& challenger, int first, int count);
+  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random);
 
  private:
   // What candidates of the entered window share.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tuner/model_bench.h"
+#include "tuner/provable_floor.h"
 #include "tuner/window_bench.h"
 
 namespace amdahl {
@@ -18,12 +19,20 @@ class Workbench : public Laboratory {
         model_(graph, builder_, options, cache_dir) {}
 
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override { return builder_.build(candidates); }
-  std::string enter(const WindowTask& task) override { return window_.enter(task); }
+  std::string enter(const WindowTask& task) override {
+    task_ = task;
+    return window_.enter(task);
+  }
   Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
     return window_.screen(challenger, built, bar);
   }
-  Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) override {
-    return window_.pair(challenger, built, random);
+  Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
+    return window_.placebos(challenger, first, count);
+  }
+  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
+    Paired p = window_.pair(challenger, built, placebos, random);
+    if (!p.failure) p.failure = below_floor(challenger, p);
+    return p;
   }
   Profile profile(const Plan& plan) override { return model_.profile(plan); }
   Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
@@ -34,6 +43,15 @@ class Workbench : public Laboratory {
   const Toolchain& toolchain() const { return builder_.toolchain(); }
 
  private:
+  std::optional<Failure> below_floor(const std::vector<Step>& challenger, const Paired& p) {
+    const auto floor = [&](const std::vector<Step>& steps) { return provable_floor(steps, p.instances, task_.threads, ceilings()); };
+    const std::string why =
+        amdahl::below_floor(p.pair.timing.seconds_a, floor(task_.incumbent), p.pair.timing.seconds_b, floor(challenger));
+    if (why.empty()) return std::nullopt;
+    return Failure{Outcome::kMistrusted, "below-floor", "prove", why, 0};
+  }
+
+  WindowTask task_;
   Builder builder_;
   WindowBench window_;
   ModelBench model_;

@@ -138,6 +138,140 @@ TEST_F(Loop, AWinThatTheModelContradictsIsRolledBack) {
   for (const LedgerEntry& entry : store.ledger()) EXPECT_FALSE(entry.kept);
 }
 
+TEST_F(Loop, TheStagesOfAProofShareNoBuilds) {
+  MemoryStore store;
+  options.rule.builds = 6;
+  tune(store);
+  int confirmations = 0;
+  for (const SimulatedLaboratory::Stage& s : lab.stages) {
+    EXPECT_EQ(s.count, 6);
+    EXPECT_TRUE(s.first == 1 || s.first == 7);
+    confirmations += s.first == 7;
+  }
+  EXPECT_GT(confirmations, 0);
+}
+
+// When a stage of a candidate's proof began.
+double start_of(const SimulatedLaboratory& lab, const std::string& candidate, bool confirmation) {
+  double at = 0;
+  for (const SimulatedLaboratory::Stage& s : lab.stages)
+    if (s.candidate == candidate && (s.first > 1) == confirmation) at = s.at;
+  return at;
+}
+
+TEST_F(Loop, NothingIsConfirmedTooEarly) {
+  graph = testing::chain_of_matmuls(4, 128);
+  lab.screen_seconds = 10;
+  options.rule.confirm_after = 50;
+  MemoryStore store;
+  tune(store);
+  int kept = 0, waited = 0;
+  for (const Experiment& e : store.experiments()) {
+    if (e.outcome != Outcome::kKept) continue;
+    ++kept;
+    // Before the wait is over only when nothing else was left to do.
+    const double confirmed_at = start_of(lab, e.candidate, true);
+    EXPECT_TRUE(e.confirm_delay >= 50 || confirmed_at > lab.last_screen) << e.confirm_delay;
+    EXPECT_GE(confirmed_at - start_of(lab, e.candidate, false), e.confirm_delay);
+    waited += e.confirm_delay >= 50;
+  }
+  EXPECT_GT(kept, 1);
+  EXPECT_GT(waited, 0);
+}
+
+TEST_F(Loop, AShortBudgetWaitsForATenthOfWhatIsLeft) {
+  lab.screen_seconds = 2;
+  options.seconds = 400;
+  MemoryStore store;
+  tune(store);
+  ASSERT_GT(count(store, Outcome::kKept), 0);
+  double shortest = 1e9;
+  for (const Experiment& e : store.experiments())
+    if (e.outcome == Outcome::kKept) shortest = std::min(shortest, e.confirm_delay);
+  EXPECT_LT(shortest, 40);
+  EXPECT_LT(lab.clock - 1000, 1.1 * options.seconds + 30);
+}
+
+TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
+  lab.loses_later = [](const Step&) { return 0.5; };
+  options.experiments = 60;
+  MemoryStore store;
+  tune(store);
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
+  EXPECT_TRUE(Json(head_plan(store)) == Json(starter_plan(graph, 1)));
+  EXPECT_EQ(count(store, Outcome::kKept), 0);
+  EXPECT_TRUE(store.ledger().empty());
+  int failed = 0;
+  for (const Experiment& e : store.experiments()) {
+    EXPECT_NE(e.stage, "proven") << "left behind";
+    if (e.stage != "confirm") continue;
+    ++failed;
+    EXPECT_EQ(e.outcome, Outcome::kReverted);
+    EXPECT_EQ(e.gain.pairs, 0);
+  }
+  EXPECT_GT(failed, 0);
+}
+
+TEST_F(Loop, WhatStoodOnAnUnconfirmedWinComesBack) {
+  graph = testing::chain_of_matmuls(4, 128);
+  const auto is_last = [](const Step& s) { return s.outputs[0].value == testing::chain_of_matmuls(4, 128).outputs[0]; };
+  // The three equal products gain nothing when they are looked at again; the last one does.
+  lab.loses_later = [&](const Step& s) { return is_last(s) ? 0.0 : 0.5; };
+  MemoryStore store;
+  tune(store);
+  expect_sound(store);
+  int failed = 0;
+  for (const Experiment& e : store.experiments()) failed += e.stage == "confirm" && e.outcome == Outcome::kReverted;
+  EXPECT_GT(failed, 0);
+  const Plan start = starter_plan(graph, 1), plan = gated_plan(store);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (is_last(plan.steps[i])) {
+      EXPECT_NEAR(SimulatedLaboratory::seconds_of(plan.steps[i]), 1e-3, 0.02e-3);
+    } else {
+      EXPECT_EQ(plan.steps[i].variant.id(), start.steps[i].variant.id());
+    }
+  }
+}
+
+TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
+  class DiesWhenProven : public MemoryStore {
+   public:
+    int lives = 1;
+    void commit(const Commit& c) override {
+      MemoryStore::commit(c);
+      for (const Experiment& e : c.experiments)
+        if (e.stage == "proven" && lives-- > 0) throw DyingStore::Killed{};
+    }
+  } store;
+  EXPECT_THROW(tune(store), DyingStore::Killed);
+  Experiment proven;
+  for (const Experiment& e : store.experiments())
+    if (e.stage == "proven") proven = e;
+  ASSERT_GT(proven.id, 0);
+  EXPECT_EQ(proven.gain.pairs, 0);
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
+  const size_t stages = lab.stages.size();
+  lab.clock = 5;  // another boot
+  EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
+  expect_sound(store);
+  const Experiment after = store.experiments()[static_cast<size_t>(proven.id - 1)];
+  EXPECT_EQ(after.outcome, Outcome::kKept);
+  EXPECT_TRUE(after.prove_log_ratios == proven.prove_log_ratios);
+  EXPECT_GE(after.confirm_log_ratios.size(), 9u);
+  for (size_t i = stages; i < lab.stages.size(); ++i)
+    EXPECT_TRUE(lab.stages[i].candidate != proven.candidate || lab.stages[i].first > 1) << "proven twice";
+}
+
+TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {
+  options.hopeful_gain = 0.9;
+  MemoryStore store;
+  tune(store);
+  EXPECT_TRUE(lab.stages.empty());
+  int said = 0;
+  for (const Experiment& e : store.experiments()) said += e.reason.find("not worth a proof") != std::string::npos;
+  EXPECT_GT(said, 0);
+}
+
 TEST_F(Loop, AWindowThatCannotBeJudgedIsLeftAloneWithANote) {
   lab.unusable = "its expected outputs are nearly all zero";
   MemoryStore store;
@@ -187,6 +321,9 @@ TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
   for (const bool after : {false, true}) {
     DyingStore store;
     store.after = after;
+    // Every other form loses its confirmation, and must not come through in any life.
+    const auto is_bad = [](const Step& s) { return s.variant.knobs.at("MR") == 6; };
+    lab.loses_later = [&](const Step& s) { return is_bad(s) ? 0.5 : 0; };
     std::map<int64_t, std::string> finished;  // must never change
     Random random(11);
     bool done = false;
@@ -201,7 +338,10 @@ TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
     }
     EXPECT_TRUE(done);
     expect_sound(store);
-    for (const Step& step : gated_plan(store).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+    for (const Step& step : gated_plan(store).steps) {
+      EXPECT_FALSE(is_bad(step));
+      EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+    }
   }
 }
 
@@ -225,6 +365,9 @@ TEST(Options, SurviveJson) {
   o.seconds = 60;
   o.seed = ~uint64_t{0};
   o.rule.delta = 0.005;
+  o.rule.builds = 4;
+  o.rule.confirm_after = 60;
+  o.hopeful_gain = 0.02;
   EXPECT_EQ(Json(Json::parse(Json(o).dump()).get<TuneOptions>()), Json(o));
 }
 

@@ -11,22 +11,23 @@
 
 namespace amdahl::testing {
 
-// `count` matmuls in a chain, all of one shape.
-inline Graph chain_of_matmuls(int count) {
+// `count` matmuls in a chain, all of one shape; the last has `last` columns.
+inline Graph chain_of_matmuls(int count, int64_t last = 64) {
   Graph g;
   const int64_t n = 64;
   Random random(5);
   ValueId at = g.add_value("x", DType::kF32, {n, n});
   g.inputs = {at};
   for (int i = 0; i < count; ++i) {
-    std::vector<float> w(static_cast<size_t>(n * n));
+    const int64_t columns = i + 1 < count ? n : last;
+    std::vector<float> w(static_cast<size_t>(n * columns));
     for (float& v : w) v = static_cast<float>(random.normal());
     Node node;
     node.name = "mm" + std::to_string(i);
     node.op = "MatMul";
     node.version = 13;
-    node.inputs = {at, g.add_constant("w" + std::to_string(i), Tensor::of(DType::kF32, {n, n}, w))};
-    at = g.add_value("y" + std::to_string(i), DType::kF32, {n, n});
+    node.inputs = {at, g.add_constant("w" + std::to_string(i), Tensor::of(DType::kF32, {n, columns}, w))};
+    at = g.add_value("y" + std::to_string(i), DType::kF32, {n, columns});
     node.outputs = {at};
     g.nodes.push_back(node);
   }
@@ -64,7 +65,10 @@ class SimulatedLaboratory : public Laboratory {
     return sum;
   }
 
+  double now() const override { return clock; }
+
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
+    clock += 0.1 * static_cast<double>(candidates.size());
     std::vector<Built> built;
     for (const auto& steps : candidates) {
       Built b;
@@ -77,18 +81,30 @@ class SimulatedLaboratory : public Laboratory {
     return built;
   }
   std::string enter(const WindowTask& task) override {
+    clock += 0.5;
     incumbent = task.incumbent;
     return unusable;
   }
   Screened screen(const std::vector<Step>& challenger, const Built&, double) override {
+    clock += screen_seconds;
+    last_screen = clock;
     Screened s;
     if (verdict) s.failure = verdict(challenger[0].variant.knobs);
     s.race = timing(seconds_of(incumbent), seconds_of(challenger), 0.005);
     return s;
   }
-  Paired pair(const std::vector<Step>& challenger, const Built&, Random& random) override {
+  Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
+    stages.push_back({candidate_id(challenger), first, count, clock});
+    Placebos p;
+    p.incumbent.resize(static_cast<size_t>(count));
+    p.challenger.resize(static_cast<size_t>(count));
+    return p;
+  }
+  Paired pair(const std::vector<Step>& challenger, const Built&, const Placebos&, Random& random) override {
+    clock += 0.3;
     Paired p;
-    p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal());
+    const double lost = loses_later && stages.back().first > 1 ? loses_later(challenger[0]) : 0;
+    p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal() - lost);
     ++pairs;
     return p;
   }
@@ -102,10 +118,12 @@ class SimulatedLaboratory : public Laboratory {
       p.seconds += s.seconds;
       p.steps.push_back(s);
     }
+    clock += 1;
     ++profiles;
     return p;
   }
   Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
+    clock += 1;
     Paired p;
     const double a = seconds_of(before.steps);
     const double b = model_ignores_wins ? a : seconds_of(after.steps);
@@ -114,6 +132,15 @@ class SimulatedLaboratory : public Laboratory {
   }
   ModelCheck check_model(const Plan&) override { return {std::nullopt, 1e-6}; }
 
+  // One stage of a proof: what drew from which builds, and when it began.
+  struct Stage {
+    std::string candidate;
+    int first, count;
+    double at;
+  };
+  std::vector<Stage> stages;
+  std::function<double(const Step&)> loses_later;  // log ratio that a confirmation misses of its proof
+  double clock = 1000, screen_seconds = 0.2, last_screen = 0;
   std::function<bool(const Knobs&)> fails_to_build;
   std::function<std::optional<Failure>(const Knobs&)> verdict;
   std::string unusable;

@@ -1,0 +1,244 @@
+#include "tuner/machine_noise.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "starter_kernels/example_graph.h"
+#include "tuner/layout_noise.h"
+#include "tuner/measure.h"
+#include "tuner/rule_power.h"
+
+namespace fs = std::filesystem;
+
+namespace amdahl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr int kFormat = 1;  // of the cached file
+constexpr uint64_t kSeed = 20;
+
+Graph product_graph() {
+  ExampleGraph g("noise");
+  const ValueId x = g.input({192, 512});
+  return g.finish({g.node("MatMul", {x, g.normal({512, 768}, 1)})});
+}
+
+Graph gelu_graph() {
+  ExampleGraph g("noise", 20);
+  return g.finish({g.node("Gelu", {g.input({128, 1024})})});  // half a MiB in, half out
+}
+
+// One kernel with its builds. Build 0 stands in the incumbent's arm of every pair.
+class Specimen {
+ public:
+  Specimen(std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
+      : name_(std::move(name)), graph_(std::move(graph)), pair_budget_(bench.pair_seconds) {
+    const Plan plan = starter_plan(graph_, options.threads);
+    Window window;
+    for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));
+    const WindowIo io = io_of(graph_, plan, window);
+    const auto start = Clock::now();
+    const std::vector<Built> placebos = builder.placebos({plan.steps}, 1, builds)[0];
+    build_seconds_ = since(start) / builds;
+    std::vector<Built> all = builder.build({plan.steps});
+    all.insert(all.end(), placebos.begin(), placebos.end());
+    for (const Built& b : all) {
+      if (!b.ok) throw Error(ExitCode::kNoCompiler, fmt::format("cannot build the kernels that measure noise: {}", b.message));
+      Subject s;
+      s.program = window_program(graph_, io, plan.steps, b.libraries, options.threads, &s.blob);
+      subjects_.push_back(std::move(s));
+    }
+    drive_.worker = bench.worker;
+    drive_.worker.threads = options.threads;
+    drive_.input_seed = kSeed;
+    drive_.ranges = input_ranges(graph_, distinct_inputs(io));
+    by_build_.resize(static_cast<size_t>(builds));
+  }
+
+  // Pairs of build `number` against build 0; number 0 is A/A.
+  void measure(int number, Random& random) {
+    const auto start = Clock::now();
+    PairResult pair;
+    try {
+      pair = measure_pair(arm(0), arm(number), drive_, pair_budget_, random);
+    } catch (const WorkerDied& died) {
+      throw Error(ExitCode::kInternal, "a kernel that measures noise died: " + died.death.reason);
+    } catch (const WorkerRefused& refused) {
+      throw Error(ExitCode::kInternal, std::string("a kernel that measures noise cannot be run: ") + refused.what());
+    }
+    seconds_.push_back(since(start));
+    dropped_ += !pair.dropped.empty();
+    // Dropped pairs count where nothing else would be left: a machine that is never quiet is measured as it is.
+    if (!pair.dropped.empty() && dropped_ < 4 + static_cast<int>(calls_.size())) return;
+    calls_.push_back(pair.timing.seconds_a);
+    (number == 0 ? same_ : by_build_[static_cast<size_t>(number - 1)]).push_back(pair.timing.log_ratio);
+  }
+
+  LayoutNoise noise() const { return estimate_layout_noise(same_, by_build_); }
+  KernelNoise result() const {
+    const LayoutNoise n = noise();
+    return {name_,         median(calls_), n.process_sd, n.layout_sd, n.layout_high, static_cast<int>(by_build_.size()), static_cast<int>(calls_.size()),
+            median(seconds_)};
+  }
+  double build_seconds() const { return build_seconds_; }
+  int dropped() const { return dropped_; }
+
+ private:
+  Arm arm(int number) const {
+    Arm a;
+    a.subjects = {&subjects_[static_cast<size_t>(number)]};
+    a.instances = instances_for(a.subjects[0]->program);
+    a.weights_seed = kSeed;
+    return a;
+  }
+
+  std::string name_;
+  Graph graph_;
+  double pair_budget_;
+  std::vector<Subject> subjects_;
+  Drive drive_;
+  std::vector<double> same_, calls_, seconds_;
+  std::vector<std::vector<double>> by_build_;
+  double build_seconds_ = 0;
+  int dropped_ = 0;
+};
+
+std::string path_of(const std::string& cache_dir, int threads) {
+  return fmt::format("{}/noise-{}-{}.json", cache_dir, this_machine().fingerprint(), threads);
+}
+
+}  // namespace
+
+// Simulated false keeps of placebo pairs (validation.md): a build's deviation of 0.7% wants 8 builds at a delta of 0.5%, one
+// of 1.5% wants 8 at 1%; below 0.3% four are as good.
+void set_rule_for(double layout_sd, DecisionRule& rule) {
+  rule.delta = layout_sd <= 0.007 ? 0.005 : 0.01;
+  rule.builds = layout_sd <= 0.003 ? 4 : 8;
+}
+
+void MachineNoise::apply_to(DecisionRule& rule) const {
+  rule.delta = delta;
+  rule.builds = builds;
+}
+
+MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench,
+                                   const NoiseProgress& progress) {
+  const auto start = Clock::now();
+  const auto say = [&](double fraction, const char* what) {
+    if (progress) progress(fraction, what);
+  };
+  say(0, "building placebos");
+  const int builds = options.quick ? 5 : 8;
+  const double limit = options.quick ? 14 : 58;
+  Builder builder(std::shared_ptr<const Toolchain>(std::shared_ptr<void>(), &toolchain), std::max(1, this_machine().cores), bench.worker.stop);
+  std::vector<Specimen> specimens;
+  specimens.emplace_back("matrix product", product_graph(), builds, builder, options, bench);
+  specimens.emplace_back("gelu in L2", gelu_graph(), builds, builder, options, bench);
+
+  // Rounds of all builds and half as many A/A, so that drift meets all of them alike.
+  Random random(kSeed);
+  std::vector<int> round;
+  for (int b = 1; b <= builds; ++b) round.push_back(b);
+  round.insert(round.end(), static_cast<size_t>(builds / 2), 0);
+  for (int r = 0; r < 2 || since(start) < limit * r / (r + 1); ++r) {  // another round must fit
+    for (size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random.below(i)]);
+    for (int number : round) {
+      say(since(start) / limit, "pairs of placebo builds");
+      for (Specimen& s : specimens) s.measure(number, random);
+    }
+  }
+
+  MachineNoise n;
+  n.machine = this_machine().fingerprint();
+  n.threads = options.threads;
+  n.quick = options.quick;
+  DecisionRule rule;
+  PairNoise worst;
+  double worst_sd = -1, layout_high = 0, pair_seconds = 0;
+  for (const Specimen& s : specimens) {
+    n.kernels.push_back(s.result());
+    n.pairs_dropped += s.dropped();
+    n.build_seconds += s.build_seconds() / static_cast<double>(specimens.size());
+    layout_high = std::max(layout_high, n.kernels.back().layout_high);
+    pair_seconds = std::max(pair_seconds, n.kernels.back().pair_seconds);
+    const LayoutNoise noise = s.noise();
+    const double sd = std::hypot(noise.process_sd, noise.layout_sd);
+    if (sd <= worst_sd) continue;
+    worst_sd = sd;
+    worst = {noise.residuals, noise.layout_sd};
+  }
+  set_rule_for(layout_high, rule);
+  n.delta = rule.delta;
+  n.builds = rule.builds;
+  n.smallest_gain = smallest_gain(rule, worst, 0.95, kSeed);
+  n.hopeful_gain = smallest_gain(rule, worst, 0.2, kSeed);
+  n.proof_pairs = power_at(rule, worst, n.smallest_gain, 400, random).pairs;
+  // Two stages, two arms.
+  n.proof_seconds = n.proof_pairs * pair_seconds + 4 * n.builds * n.build_seconds;
+  n.measured_at = static_cast<int64_t>(std::time(nullptr));
+  n.took_seconds = since(start);
+  return n;
+}
+
+std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, int threads) {
+  std::ifstream in(path_of(cache_dir, threads));
+  if (!in) return std::nullopt;
+  try {
+    const Json j = Json::parse(in);
+    MachineNoise n = j.get<MachineNoise>();
+    if (j.at("format") == kFormat && n.machine == this_machine().fingerprint() && n.threads == threads) return n;
+  } catch (const std::exception&) {
+    // Cut short or of an older format: as good as none.
+  }
+  return std::nullopt;
+}
+
+void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir) {
+  const std::string path = path_of(cache_dir, noise.threads), half = fmt::format("{}.{}", path, getpid());
+  std::error_code ignored;
+  fs::create_directories(cache_dir, ignored);
+  std::ofstream(half) << Json(noise).dump(1) << '\n';
+  fs::rename(half, path, ignored);
+}
+
+void to_json(Json& j, const MachineNoise& n) {
+  j = Json{{"format", kFormat}, {"machine", n.machine}, {"threads", n.threads}, {"measured_at", n.measured_at}, {"took_seconds", n.took_seconds},
+           {"quick", n.quick}, {"kernels", Json::array()}, {"pairs_dropped", n.pairs_dropped}, {"build_seconds", n.build_seconds},
+           {"delta", n.delta}, {"builds", n.builds}, {"smallest_gain", n.smallest_gain}, {"hopeful_gain", n.hopeful_gain},
+           {"proof_pairs", n.proof_pairs}, {"proof_seconds", n.proof_seconds}};
+  for (const KernelNoise& k : n.kernels)
+    j["kernels"].push_back({{"name", k.name}, {"seconds", k.seconds}, {"process_sd", k.process_sd}, {"layout_sd", k.layout_sd},
+                            {"layout_high", k.layout_high}, {"builds", k.builds}, {"pairs", k.pairs}, {"pair_seconds", k.pair_seconds}});
+}
+
+void from_json(const Json& j, MachineNoise& n) {
+  n = {};
+  n.machine = j.at("machine");
+  n.threads = j.at("threads");
+  n.measured_at = j.at("measured_at");
+  n.took_seconds = j.at("took_seconds");
+  n.quick = j.at("quick");
+  n.pairs_dropped = j.at("pairs_dropped");
+  n.build_seconds = j.at("build_seconds");
+  n.delta = j.at("delta");
+  n.builds = j.at("builds");
+  n.smallest_gain = j.at("smallest_gain");
+  n.hopeful_gain = j.at("hopeful_gain");
+  n.proof_pairs = j.at("proof_pairs");
+  n.proof_seconds = j.at("proof_seconds");
+  for (const Json& k : j.at("kernels"))
+    n.kernels.push_back({k.at("name"), k.at("seconds"), k.at("process_sd"), k.at("layout_sd"), k.at("layout_high"), k.at("builds"), k.at("pairs"),
+                         k.at("pair_seconds")});
+}
+
+}  // namespace amdahl
