@@ -3,23 +3,28 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/machine.h"
 #include "cli/commands.h"
+#include "cli/find_noise.h"
 #include "cli/progress.h"
 #include "profiler/ceilings.h"
 #include "profiler/counters.h"
 #include "profiler/print_profile.h"
 #include "starter_kernels/backend.h"
+#include "tuner/rule_power.h"
 
 namespace amdahl {
 namespace {
 
 void declare(Options& options) {
-  options.named.add_options()("fresh", po::bool_switch(), "measure the ceilings again (about three seconds)");
+  options.named.add_options()                                                                       //
+      ("fresh", po::bool_switch(), "measure everything again (about a minute)")                     //
+      ("noise", po::bool_switch(), "measure the noise of proofs again, the long way (a minute)");
 }
 
 // One thing that would make this machine better to tune on.
@@ -69,8 +74,36 @@ void look_at_system(std::vector<Advice>& advice) {
                       "cpupower frequency-set -g performance (as root)"});
 }
 
+// The noise of proofs, and what the decision rule makes of it.
+std::optional<MachineNoise> noise_of(const GlobalOptions& global, bool fresh, std::vector<Advice>& advice) {
+  try {
+    return find_machine_noise(global, fresh ? NoiseForm::kLong : NoiseForm::kCachedOrShort);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kInterrupted) throw;
+    advice.push_back({std::string("the noise of proofs: ") + error.what(), "`amdahl doctor --noise`, when that is mended"});
+    return std::nullopt;
+  }
+}
+
+void print_noise(const MachineNoise& n) {
+  fmt::print("proofs     pairs of fresh processes of equal code, {} thread{}, measured {} ago in {:.0f} s{}\n", n.threads, n.threads == 1 ? "" : "s",
+             age_text(n.measured_at), n.took_seconds, n.quick ? " (short form; --noise takes a minute)" : "");
+  for (const KernelNoise& k : n.kernels)
+    fmt::print("           {:<15} {:>8}: {:.2f}% between processes, {:.2f}% between builds (up to {:.2f}%), {} pairs, {:.2f} s each\n", k.name,
+               time_text(k.seconds), 100 * k.process_sd, 100 * k.layout_sd, 100 * k.layout_high, k.pairs, k.pair_seconds);
+  if (n.pairs_dropped > 0) fmt::print("           {} pairs were disturbed by others on this machine\n", n.pairs_dropped);
+  fmt::print("           so a keep must beat {:.1f}% (delta), in pairs of {} builds of each arm (K)\n", 100 * n.delta, n.builds);
+  const double sure = 100 * std::expm1(n.smallest_gain), hopeful = 100 * std::expm1(n.hopeful_gain);
+  if (n.smallest_gain >= kLargestGain)
+    fmt::print("           no gain below {:.0f}% is sure to be proven; {:.1f}% is in 20 of 100 cases\n\n", sure, hopeful);
+  else
+    fmt::print("           a gain of {:.1f}% is proven and confirmed in 95 of 100 cases, in {:.0f} pairs and {:.0f} s; {:.1f}% in 20 of 100\n\n", sure,
+               n.proof_pairs, n.proof_seconds, hopeful);
+}
+
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const MachineInfo& machine = this_machine();
+  const bool fresh = values["fresh"].as<bool>();
   std::vector<Advice> advice;
   const std::string compilers = find_compilers(global, advice);
   const PerfCounters counters;
@@ -78,9 +111,14 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   Ceilings ceilings;
   {
     Progress progress("measuring what this machine can do", global.progress());
-    ceilings = cached_ceilings(machine, global.cache_dir, values["fresh"].as<bool>(),
+    ceilings = cached_ceilings(machine, global.cache_dir, fresh,
                                [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
+  std::optional<MachineNoise> noise;
+  if (!compilers.empty()) noise = noise_of(global, fresh || values["noise"].as<bool>(), advice);
+  if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
+    advice.push_back({"quiet: pairs of equal processes differ by more than 3%, so only large gains can be proven",
+                      "stop other programs, then `amdahl doctor --noise`"});
   if (ceilings.busy > 0.2)
     advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", ceilings.busy * 100),
                       "stop them, then `amdahl doctor --fresh`"});
@@ -92,6 +130,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                         {"compilers", compilers}, {"cache", global.cache_dir},
                         {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
                         {"ceilings", ceilings}, {"advice", nlohmann::json::array()}};
+    if (noise) j["noise"] = *noise;
     for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
     fmt::print("{}\n", j.dump(1));
     return 0;
@@ -107,6 +146,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   fmt::print("           a parallel region costs {}\n\n", time_text(ceilings.barrier_seconds));
   fmt::print("{}", ceilings_table(ceilings));
   fmt::print("measured {} ago in {:.1f} s\n\n", age_text(ceilings.measured_at), ceilings.took_seconds);
+  if (noise) print_noise(*noise);
   if (advice.empty()) fmt::print("nothing is missing\n");
   for (const Advice& a : advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
   return 0;

@@ -95,6 +95,9 @@ void LiveView::on_experiment(const Experiment& e) {
     case Outcome::kMistrusted:
     case Outcome::kBuildFailed:
       return line(fmt::format("  #{} {} on {}: {}: {}", e.id, e.rewrite, e.window, name_of(e.outcome), e.reason));
+    case Outcome::kInconclusive:
+      if (e.stage == "proven") line(fmt::format("  #{} {} on {}: {}", e.id, e.rewrite, e.window, e.reason));
+      return;
     default: return;  // losers are the normal case: counted, not told
   }
 }

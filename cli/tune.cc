@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "cli/live_view.h"
+#include "cli/find_noise.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/progress.h"
@@ -22,7 +23,7 @@
 namespace amdahl {
 namespace {
 
-constexpr int kHeadlinePairs = 7;  // the fewest whose range is a 98% interval of the median
+constexpr int kHeadlinePairs = 12;  // a 95% interval of the median that two stray pairs do not widen
 
 void declare_budget(Options& options) {
   options.named.add_options()                                                                                       //
@@ -58,6 +59,17 @@ void set_budget(const po::variables_map& values, TuneOptions& options) {
 
 std::string interval(const Gain& g) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
+}
+
+// The rule is set once, by this machine's noise, and stays with the session. A short budget is not spent on that: then the
+// careful defaults hold.
+void set_rule(const GlobalOptions& global, TuneOptions& options) {
+  const bool short_budget = (options.seconds > 0 && options.seconds < 300) || (options.experiments > 0 && options.experiments < 100);
+  const auto noise = find_machine_noise(global, short_budget ? NoiseForm::kCached : NoiseForm::kCachedOrShort);
+  if (!noise) return;
+  options.rule.delta = noise->delta;
+  options.rule.builds = noise->builds;
+  options.hopeful_gain = std::min(noise->hopeful_gain, 0.03);  // a noisy minute must not close the session to real gains
 }
 
 // The last lines: what was won, what was proven, what remains, what to type next.
@@ -133,6 +145,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   set_budget(values, open.options);
   starter_plan(open.graph, open.options.threads);  // refused with all reasons before a file is made
   const Toolchain toolchain(global.cache_dir);
+  set_rule(global, open.options);
   open.session = Session::create(path, identity_of(model, load_options(values), open.graph, toolchain.description()));
   return tune(open, path, global);
 }

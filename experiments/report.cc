@@ -42,6 +42,29 @@ std::map<Outcome, int> outcomes_of(const std::vector<Experiment>& experiments) {
   return count;
 }
 
+// Half of the experiments of an outcome took no longer.
+std::map<Outcome, double> median_seconds(const std::vector<Experiment>& experiments) {
+  std::map<Outcome, std::vector<double>> seconds;
+  for (const Experiment& e : experiments) seconds[e.outcome].push_back(e.seconds.total());
+  std::map<Outcome, double> medians;
+  for (auto& [outcome, all] : seconds) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+    medians[outcome] = all[all.size() / 2];
+  }
+  return medians;
+}
+
+void cost_line(const std::vector<Experiment>& experiments, std::string& out) {
+  if (experiments.empty()) return;
+  out += "seconds an experiment, median";
+  const char* separator = ": ";
+  for (const auto& [outcome, seconds] : median_seconds(experiments)) {
+    out += fmt::format("{}{} {:.2g}", separator, name_of(outcome), seconds);
+    separator = ", ";
+  }
+  out += "\n";
+}
+
 double baseline_seconds(const SessionStore& store) {
   const std::vector<ProfileRecord> profiles = store.profiles();
   return profiles.empty() ? 0 : profiles.front().model_seconds;
@@ -79,6 +102,7 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
     separator = ", ";
   }
   out += "\n";
+  cost_line(experiments, out);
 }
 
 void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
@@ -204,6 +228,8 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
             {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
             {"outcomes", Json::object()}, {"left_to_win", Json::array()}};
   if (const std::optional<Headline> h = store.headline()) j["headline"] = *h;
+  j["median_seconds"] = Json::object();
+  for (const auto& [outcome, seconds] : median_seconds(experiments)) j["median_seconds"][std::string(name_of(outcome))] = seconds;
   for (const auto& [outcome, count] : outcomes_of(experiments)) j["outcomes"][std::string(name_of(outcome))] = count;
   for (const Experiment& e : experiments) {
     Json row = e;

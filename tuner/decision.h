@@ -20,7 +20,7 @@ namespace amdahl {
 struct DecisionRule {
   double delta = 0.01;         // log ratio that a keep must beat in the median
   double wealth = 100;         // evidence asked of each of the two stages
-  int max_pairs = 32;          // a stage that cannot pass within so many fails, as soon as that is known
+  int max_pairs = 48;          // a stage that cannot pass within so many fails, as soon as that is known
   int futility_pairs = 8;      // from here on a stage fails when under half of its pairs beat delta
   int builds = 8;              // placebo builds of each arm that a stage draws from; 0: both arms as written
   double confirm_after = 600;  // seconds from the proof to its confirmation: another hour of the neighbours' day

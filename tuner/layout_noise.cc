@@ -44,7 +44,8 @@ LayoutNoise estimate_layout_noise(const std::vector<double>& same, const std::ve
   // A median of n values varies by pi/2 of what their mean does.
   const double within = 1.5708 * noise.process_sd * noise.process_sd * builds / pairs;
   noise.layout_sd = std::sqrt(std::max(0.0, between - within));
-  noise.layout_high = std::sqrt(std::max(0.0, between - within + between * std::sqrt(2 / (builds - 1))));
+  // Where the processes' noise hides the builds', the estimate is zero and its error is not.
+  noise.layout_high = std::sqrt(std::max(0.0, between - within) + std::max(between, within) * std::sqrt(2 / (builds - 1)));
   return noise;
 }
 

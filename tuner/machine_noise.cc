@@ -126,11 +126,6 @@ void set_rule_for(double layout_sd, DecisionRule& rule) {
   rule.builds = layout_sd <= 0.003 ? 4 : 8;
 }
 
-void MachineNoise::apply_to(DecisionRule& rule) const {
-  rule.delta = delta;
-  rule.builds = builds;
-}
-
 MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench,
                                    const NoiseProgress& progress) {
   const auto start = Clock::now();

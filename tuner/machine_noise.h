@@ -39,10 +39,9 @@ struct MachineNoise {
   double smallest_gain = 0; // log ratio that passes both stages with 95%
   double hopeful_gain = 0;  // with 20%: promises below it are not worth a proof
   double proof_pairs = 0, proof_seconds = 0;  // of the smallest gain, both stages
-  void apply_to(DecisionRule& rule) const;
 };
 
-// delta and builds for a layout deviation of a build.
+// delta and K for a layout deviation of a build.
 void set_rule_for(double layout_sd, DecisionRule& rule);
 
 struct NoiseOptions {

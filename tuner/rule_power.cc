@@ -35,7 +35,7 @@ Power power_at(const DecisionRule& rule, const PairNoise& noise, double log_gain
 
 double smallest_gain(const DecisionRule& rule, const PairNoise& noise, double chance, uint64_t seed) {
   // Power grows with the gain: halve the range.
-  int low = 0, high = 500;  // tenths of a percent; `low` is not enough
+  int low = 0, high = static_cast<int>(1e3 * kLargestGain);  // `low` is not enough
   while (high - low > 1) {
     const int middle = (low + high) / 2;
     Random random(seed);

@@ -21,7 +21,8 @@ struct Power {
 };
 Power power_at(const DecisionRule& rule, const PairNoise& noise, double log_gain, int trials, Random& random);
 
-// The smallest gain, in steps of 0.1%, that passes both stages with this probability; 0.5 when none below that does.
+// The smallest log gain, in steps of 0.001, that passes both stages with this probability; kLargestGain when none below does.
+constexpr double kLargestGain = 0.5;
 double smallest_gain(const DecisionRule& rule, const PairNoise& noise, double chance, uint64_t seed);
 
 }  // namespace amdahl

@@ -1,0 +1,28 @@
+#include "cli/find_noise.h"
+
+#include "base/error.h"
+#include "cli/open_session.h"
+#include "cli/progress.h"
+
+namespace amdahl {
+
+std::optional<MachineNoise> find_machine_noise(const GlobalOptions& global, NoiseForm form) {
+  if (form != NoiseForm::kLong)
+    if (std::optional<MachineNoise> known = cached_machine_noise(global.cache_dir, global.threads)) return known;
+  if (form == NoiseForm::kCached) return std::nullopt;
+  NoiseOptions options;
+  options.quick = form == NoiseForm::kCachedOrShort;
+  options.threads = global.threads;
+  Progress progress("measuring the noise of proofs", global.progress());
+  try {
+    const Toolchain toolchain(global.cache_dir);
+    const MachineNoise noise = measure_machine_noise(toolchain, options, bench_options(global.threads, 1),
+                                                     [&](double done, const std::string& what) { progress.update(done, 1, what); });
+    cache_machine_noise(noise, global.cache_dir);
+    return noise;
+  } catch (const Stopped&) {
+    throw Error(ExitCode::kInterrupted, "interrupted");
+  }
+}
+
+}  // namespace amdahl

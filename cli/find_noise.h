@@ -1,0 +1,16 @@
+#pragma once
+// This machine's noise for the commands that need it: from the cache, else measured, with progress.
+
+#include <optional>
+
+#include "cli/commands.h"
+#include "tuner/machine_noise.h"
+
+namespace amdahl {
+
+enum class NoiseForm { kCached, kCachedOrShort, kLong };
+
+// Nothing only for kCached. Throws Error when it cannot be measured, kInterrupted on Ctrl-C.
+std::optional<MachineNoise> find_machine_noise(const GlobalOptions& global, NoiseForm form);
+
+}  // namespace amdahl
