@@ -89,7 +89,7 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
     out += fmt::format("{} faster, confirmed on the whole model in {} step{}: {} -> about {} a run\n", factor(gain), kept,
                        kept == 1 ? "" : "s", milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
 
-  if (const std::optional<Headline> h = store.headline())
+  if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
     out += fmt::format("headline: {} faster, starter {} -> kept {} a run, in {} pairs of fresh processes\n", factor(h->gain),
                        milliseconds(h->starter_seconds), milliseconds(h->kept_seconds), h->gain.pairs);
 

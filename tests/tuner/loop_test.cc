@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tests/tuner/simulated_laboratory.h"
+#include "tuner/revert_newest_keep.h"
 #include "tuner/tuner.h"
 
 namespace amdahl {
@@ -260,6 +261,27 @@ TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
   EXPECT_GE(after.confirm_log_ratios.size(), 9u);
   for (size_t i = stages; i < lab.stages.size(); ++i)
     EXPECT_TRUE(lab.stages[i].candidate != proven.candidate || lab.stages[i].first > 1) << "proven twice";
+}
+
+TEST_F(Loop, AStepThatTheHeadlineContradictsIsTakenOut) {
+  options.experiments = 40;
+  MemoryStore store;
+  tune(store);
+  const LedgerEntry newest = store.ledger().back();
+  ASSERT_TRUE(newest.kept);
+  const double proven = store.state().at("proven_log");
+  EXPECT_TRUE(revert_newest_keep(store, {-0.2, -0.3, -0.1, 12}));
+  EXPECT_FALSE(store.ledger().back().kept);
+  EXPECT_EQ(store.state().at("gated").get<int64_t>(), newest.plan_before);
+  EXPECT_NEAR(store.state().at("proven_log").get<double>(), proven - newest.measured.log, 1e-12);
+  for (int64_t id : newest.experiments) EXPECT_EQ(store.experiments()[static_cast<size_t>(id - 1)].outcome, Outcome::kReverted);
+  while (revert_newest_keep(store, {-0.2, -0.3, -0.1, 12})) {
+  }
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
+  EXPECT_EQ(count(store, Outcome::kKept), 0);
+  options.experiments = 80;  // the session goes on
+  tune(store);
+  expect_sound(store);
 }
 
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {
