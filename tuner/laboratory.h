@@ -38,6 +38,7 @@ struct Paired {
   std::optional<Failure> failure;   // of the challenger, or of the fresh process's outputs
   PairResult pair;
   int instances = 1;                // copies of the weights that took turns
+  std::string below_floor;          // not empty: why one of the times cannot be true
 };
 
 struct ModelCheck {

@@ -2,6 +2,8 @@
 
 namespace amdahl {
 
+constexpr int kImpossible = 3;  // pairs with a time below the floor that end a proof
+
 Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built,
                          int first_build, Random& random, const std::function<bool()>& give_up) {
   Evidence evidence;
@@ -17,11 +19,18 @@ Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const
 
   SignTest test(rule);
   std::vector<double> incumbent, challenger_seconds;
+  int impossible = 0;
   while (test.verdict() == SignTest::Verdict::kOpen) {
     if (give_up()) return evidence;
     const Paired paired = laboratory.pair(challenger, built, placebos, random);
     if (paired.failure) return broken(*paired.failure);
     const Timing& timing = paired.pair.timing;
+    // Never counted, whichever arm it is. One may be the clock's: an interrupt during the hand-over that is subtracted.
+    if (!paired.below_floor.empty()) {
+      if (++impossible == kImpossible) return broken({Outcome::kMistrusted, "below-floor", "prove", paired.below_floor, 0});
+      evidence.dropped.push_back(timing.log_ratio);
+      continue;
+    }
     // A machine that is never quiet must not keep us for ever: then pairs are taken as they come.
     if (!paired.pair.dropped.empty() && static_cast<int>(evidence.dropped.size()) < 4 + test.pairs()) {
       evidence.dropped.push_back(timing.log_ratio);

@@ -31,7 +31,8 @@ class Workbench : public Laboratory {
   }
   Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
     Paired p = window_.pair(challenger, built, placebos, random);
-    if (!p.failure) p.failure = below_floor(challenger, p);
+    const auto floor = [&](const std::vector<Step>& steps) { return provable_floor(steps, p.instances, task_.threads, ceilings()); };
+    if (!p.failure) p.below_floor = below_floor(p.pair.timing.seconds_a, floor(task_.incumbent), p.pair.timing.seconds_b, floor(challenger));
     return p;
   }
   Profile profile(const Plan& plan) override { return model_.profile(plan); }
@@ -43,14 +44,6 @@ class Workbench : public Laboratory {
   const Toolchain& toolchain() const { return builder_.toolchain(); }
 
  private:
-  std::optional<Failure> below_floor(const std::vector<Step>& challenger, const Paired& p) {
-    const auto floor = [&](const std::vector<Step>& steps) { return provable_floor(steps, p.instances, task_.threads, ceilings()); };
-    const std::string why =
-        amdahl::below_floor(p.pair.timing.seconds_a, floor(task_.incumbent), p.pair.timing.seconds_b, floor(challenger));
-    if (why.empty()) return std::nullopt;
-    return Failure{Outcome::kMistrusted, "below-floor", "prove", why, 0};
-  }
-
   WindowTask task_;
   Builder builder_;
   WindowBench window_;

@@ -284,6 +284,22 @@ TEST_F(Loop, AStepThatTheHeadlineContradictsIsTakenOut) {
   expect_sound(store);
 }
 
+TEST_F(Loop, ImpossibleTimesAreNeverCountedAndEndAProofInTheEnd) {
+  lab.impossible = [](int pair) { return pair == 2; };
+  options.experiments = 30;
+  MemoryStore one;
+  tune(one);
+  EXPECT_GT(count(one, Outcome::kKept), 0);
+  EXPECT_EQ(count(one, Outcome::kMistrusted), 0);
+  lab.impossible = [](int) { return true; };
+  MemoryStore all;
+  tune(all);
+  EXPECT_EQ(count(all, Outcome::kKept), 0);
+  ASSERT_GT(count(all, Outcome::kMistrusted), 0);
+  for (const Experiment& e : all.experiments())
+    if (e.outcome == Outcome::kMistrusted) EXPECT_TRUE(e.code == "below-floor" && e.prove_log_ratios.empty());
+}
+
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {
   options.hopeful_gain = 0.9;
   MemoryStore store;

@@ -105,6 +105,7 @@ class SimulatedLaboratory : public Laboratory {
     Paired p;
     const double lost = loses_later && stages.back().first > 1 ? loses_later(challenger[0]) : 0;
     p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal() - lost);
+    if (impossible && impossible(pairs)) p.below_floor = "the challenger took 0 ms";
     ++pairs;
     return p;
   }
@@ -140,6 +141,7 @@ class SimulatedLaboratory : public Laboratory {
   };
   std::vector<Stage> stages;
   std::function<double(const Step&)> loses_later;  // log ratio that a confirmation misses of its proof
+  std::function<bool(int)> impossible;             // pairs with a time below the floor, by number
   double clock = 1000, screen_seconds = 0.2, last_screen = 0;
   std::function<bool(const Knobs&)> fails_to_build;
   std::function<std::optional<Failure>(const Knobs&)> verdict;
