@@ -1,0 +1,61 @@
+#include "bench/trust/planted_time.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "base/error.h"
+#include "bench/trust/source_edits.h"
+
+namespace amdahl::trust {
+namespace {
+
+constexpr int64_t kProbe = 50'000;  // iterations; some 70 us
+
+Json read_all(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return Json::object();
+  const Json all = Json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!all.is_object()) throw Error(ExitCode::kIo, fmt::format("{} is damaged: delete it, and the planted effects are measured again", file));
+  return all;
+}
+
+void write_all(const Json& all, const std::string& file) {
+  std::ofstream out(file);
+  out << all.dump(1) << std::endl;
+  if (!out) throw Error(ExitCode::kIo, fmt::format("cannot write {}: give --folder a folder that can be written", file));
+}
+
+}  // namespace
+
+PlantedEffects planted_effects(WindowUnderTest& window, const std::vector<double>& percents, int pairs, const std::string& file) {
+  Json all = read_all(file);
+  Json& mine = all[window.name()];
+  const std::vector<Step> clean = window.with_source(with_spin(window.source(), 0));
+  PlantedEffects effects;
+  for (double percent : percents) {
+    const std::string key = fmt::format("{:g}", percent);
+    if (!mine.contains(key)) {
+      double clean_seconds = 0, planted_seconds = 0;
+      if (!mine.contains("iteration_seconds")) {
+        window.enter(clean);
+        window.measure(window.with_source(with_spin(window.source(), kProbe)), 8, 1, &clean_seconds, &planted_seconds);
+        mine["call_seconds"] = clean_seconds;
+        mine["iteration_seconds"] = (planted_seconds - clean_seconds) / static_cast<double>(kProbe);
+      }
+      PlantedEffect effect;
+      effect.iterations = std::llround(percent / 100 * mine["call_seconds"].get<double>() / mine["iteration_seconds"].get<double>());
+      window.enter(window.with_source(with_spin(window.source(), effect.iterations)));
+      effect.truth = window.measure(clean, pairs, 2, &planted_seconds, &clean_seconds);
+      mine[key] = {{"iterations", effect.iterations}, {"truth", effect.truth}};
+      write_all(all, file);
+      fmt::print(stderr, "{}: {:g}% planted is {:+.2f}% [{:+.2f}, {:+.2f}] in {} pairs\n", window.name(), percent,
+                 100 * std::expm1(effect.truth.log), 100 * std::expm1(effect.truth.lo), 100 * std::expm1(effect.truth.hi), pairs);
+    }
+    effects[percent] = {mine[key].at("iterations").get<int64_t>(), mine[key].at("truth").get<Gain>()};
+  }
+  return effects;
+}
+
+}  // namespace amdahl::trust
