@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 
@@ -11,7 +13,21 @@
 namespace amdahl::trust {
 namespace {
 
-constexpr int64_t kProbe = 50'000;  // iterations; some 70 us
+// Seconds of one turn of the chain that with_spin() plants: the fastest of many runs here. A chain of dependent instructions
+// takes the same in every process, and the fastest run is one that nobody disturbed.
+double turn_seconds() {
+  constexpr int kTurns = 20'000;
+  double fastest = 1;
+  for (int run = 0; run < 300; ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    unsigned long long z = 1;
+    for (int turn = 0; turn < kTurns; ++turn) z = z * 6364136223846793005ull + 1442695040888963407ull;
+    volatile unsigned long long result = z;
+    (void)result;
+    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTurns);
+  }
+  return fastest;
+}
 
 Json read_all(const std::string& file) {
   std::ifstream in(file);
@@ -38,14 +54,13 @@ PlantedEffects planted_effects(WindowUnderTest& window, const std::vector<double
     const std::string key = fmt::format("{:g}", percent);
     if (!mine.contains(key)) {
       double clean_seconds = 0, planted_seconds = 0;
-      if (!mine.contains("iteration_seconds")) {
+      if (!mine.contains("call_seconds")) {
         window.enter(clean);
-        window.measure(window.with_source(with_spin(window.source(), kProbe)), 8, 1, &clean_seconds, &planted_seconds);
+        window.measure(clean, 8, 1, &planted_seconds, &clean_seconds);
         mine["call_seconds"] = clean_seconds;
-        mine["iteration_seconds"] = (planted_seconds - clean_seconds) / static_cast<double>(kProbe);
       }
       PlantedEffect effect;
-      effect.iterations = std::llround(percent / 100 * mine["call_seconds"].get<double>() / mine["iteration_seconds"].get<double>());
+      effect.iterations = std::llround(percent / 100 * mine["call_seconds"].get<double>() / turn_seconds());
       window.enter(window.with_source(with_spin(window.source(), effect.iterations)));
       effect.truth = window.measure(clean, pairs, 2, &planted_seconds, &clean_seconds);
       mine[key] = {{"iterations", effect.iterations}, {"truth", effect.truth}};

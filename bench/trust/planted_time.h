@@ -1,6 +1,6 @@
 #pragma once
-// How long the planted chain takes: calibrated once a window, then measured again for each effect over many pairs. That
-// measurement is the true effect that trials are compared with.
+// How many turns of the planted chain an effect takes: from the time of a turn and of a call, once a window. What it comes to is
+// then measured over many pairs: that measurement is the true effect that trials are compared with.
 
 #include <map>
 

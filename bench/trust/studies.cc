@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
-#include "base/machine.h"
 #include "bench/trust/planted_time.h"
 #include "bench/trust/source_edits.h"
 #include "bench/trust/trial_log.h"
@@ -32,7 +31,6 @@ class Study {
   Study(const std::string& name, const StudyOptions& options)
       : name_(name),
         options_(options),
-        builder_(std::make_shared<const Toolchain>(default_cache_dir()), std::max(1, this_machine().cores), &interrupt_flag()),
         log_(options.folder + "/" + name + ".jsonl") {}
 
   void run() {
@@ -79,7 +77,7 @@ class Study {
   WindowUnderTest& window_of(int number) {
     const std::string& name = options_.windows[static_cast<size_t>(number) % options_.windows.size()];
     auto& window = windows_[name];
-    if (!window) window = std::make_unique<WindowUnderTest>(name, builder_, options_.trial);
+    if (!window) window = std::make_unique<WindowUnderTest>(name, options_.trial);
     return *window;
   }
 
@@ -142,7 +140,6 @@ class Study {
 
   std::string name_;
   StudyOptions options_;
-  Builder builder_;
   TrialLog log_;
   std::map<std::string, std::unique_ptr<WindowUnderTest>> windows_;
   std::map<double, int> done_, numbers_;  // by effect

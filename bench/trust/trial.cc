@@ -36,6 +36,21 @@ LoggedPair pair_of(const Json& j) {
   return {j.at("d"), from_ns(j.at("a_ns")), from_ns(j.at("b_ns")), j.value("dropped", ""), j.at("wealth"), j.at("seconds")};
 }
 
+// `counted`: the log ratios among `pairs` that the test saw, in order.
+LoggedStage stage_of(const std::string& name, std::vector<LoggedPair> pairs, const std::vector<double>& counted, const DecisionRule& rule) {
+  SignTest test(rule);
+  size_t next = 0;
+  for (LoggedPair& p : pairs) {
+    // Where the machine is never quiet, pairs come to count whatever was wrong with them.
+    if (next < counted.size() && p.log_ratio == counted[next]) {
+      p.dropped.clear();
+      test.add(counted[next++]);
+    }
+    p.wealth = test.wealth();
+  }
+  return {name, std::move(pairs), test.wealth(), test.verdict() == SignTest::Verdict::kPassed};
+}
+
 }  // namespace
 
 std::vector<double> LoggedStage::counted() const {
@@ -106,7 +121,7 @@ void Pipeline::run(Trial& trial, const std::vector<Step>& challenger, const Buil
 bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const Built& built) {
   // A forced trial must not be dropped by its first heat: then half of its validation would be missing.
   const double bar = forced_ ? -std::numeric_limits<double>::infinity() : 0;
-  const Screened screened = bench_.screen(challenger, built, bar);
+  const Screened screened = laboratory_.screen(challenger, built, bar);
   trial.screen_seconds = screened.validate_seconds + screened.race_seconds;
   trial.race_log_ratio = screened.race.log_ratio;
   if (screened.failure) {
@@ -120,34 +135,25 @@ bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const B
 // One stage of evidence on fresh pairs.
 bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built,
                       Random& random) {
-  LoggedStage& log = trial.stages.emplace_back();
-  log.name = stage;
   SignTest test(rule_);
+  std::vector<double> counted;
   int dropped = 0;
+  laboratory_.take_pairs();
   while (test.verdict() == SignTest::Verdict::kOpen) {
-    const auto start = Clock::now();
-    const Paired paired = bench_.pair(challenger, built, random);
+    const Paired paired = laboratory_.pair(challenger, built, random);
     if (paired.failure) {
       trial.failure = text_of(*paired.failure);
-      return false;
+      break;
     }
-    const Timing& timing = paired.pair.timing;
-    LoggedPair& pair = log.pairs.emplace_back();
-    pair.log_ratio = timing.log_ratio;
-    pair.a = timing.segments_a;
-    pair.b = timing.segments_b;
     if (!paired.pair.dropped.empty() && dropped < 4 + test.pairs()) {
       ++dropped;
-      pair.dropped = paired.pair.dropped;
-    } else {
-      test.add(timing.log_ratio);
+      continue;
     }
-    pair.wealth = test.wealth();
-    pair.seconds = since(start);
+    counted.push_back(paired.pair.timing.log_ratio);
+    test.add(counted.back());
   }
-  log.wealth = test.wealth();
-  log.passed = test.verdict() == SignTest::Verdict::kPassed;
-  return log.passed;
+  trial.stages.push_back(stage_of(stage, laboratory_.take_pairs(), counted, rule_));
+  return trial.stages.back().passed && trial.failure.empty();
 }
 
 }  // namespace amdahl::trust

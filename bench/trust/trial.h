@@ -5,18 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/trust/recording_laboratory.h"
 #include "tuner/decision.h"
-#include "tuner/window_bench.h"
 
 namespace amdahl::trust {
-
-struct LoggedPair {
-  double log_ratio = 0;             // log(incumbent / challenger)
-  std::vector<double> a, b;         // one call of the incumbent, of the challenger, by segment
-  std::string dropped;              // not empty: did not count, and why
-  double wealth = 0;                // after it
-  double seconds = 0;               // with the start of both processes
-};
 
 struct LoggedStage {
   std::string name;                 // "prove", "confirm"
@@ -51,11 +43,12 @@ struct Trial {
 void to_json(Json& j, const Trial& t);
 void from_json(const Json& j, Trial& t);
 
-// Takes a trial through the stages of the tuner; `bench` has entered the incumbent's window. Mirrors Tuner::Loop::screen, settle, prove and gather.
+// Takes a trial through the stages of the tuner. Mirrors Tuner::Loop::screen, settle, prove and gather.
 class Pipeline {
  public:
-  // `forced`: proven whatever the race says, so that there are pairs.
-  Pipeline(WindowBench& bench, const DecisionRule& rule, bool forced) : bench_(bench), rule_(rule), forced_(forced) {}
+  // `laboratory` has entered the incumbent's window. `forced`: proven whatever the race says, so that there are pairs.
+  Pipeline(RecordingLaboratory& laboratory, const DecisionRule& rule, bool forced)
+      : laboratory_(laboratory), rule_(rule), forced_(forced) {}
   // Fills what came of it. `seed` must be set. Throws Stopped.
   void run(Trial& trial, const std::vector<Step>& challenger, const Built& built);
 
@@ -63,7 +56,7 @@ class Pipeline {
   bool screen(Trial& trial, const std::vector<Step>& challenger, const Built& built);
   bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, Random& random);
 
-  WindowBench& bench_;
+  RecordingLaboratory& laboratory_;
   DecisionRule rule_;
   bool forced_;
 };

@@ -21,12 +21,11 @@ BenchOptions bench_options(const TrialOptions& options) {
 
 }  // namespace
 
-WindowUnderTest::WindowUnderTest(const std::string& name, Builder& builder, const TrialOptions& options)
+WindowUnderTest::WindowUnderTest(const std::string& name, const TrialOptions& options)
     : window_(make_window(name)),
-      builder_(builder),
       options_(options),
       plan_(starter_plan(window_.graph, options.threads)),
-      bench_(window_.graph, builder, bench_options(options)) {
+      laboratory_(window_.graph, bench_options(options), default_cache_dir()) {
   const Variant& starter = plan_.steps.at(0).variant;
   source_ = kernel_kind(starter.problem.kind).source(starter);
 }
@@ -38,7 +37,7 @@ std::vector<Step> WindowUnderTest::with_source(const std::string& text) const {
 }
 
 Built WindowUnderTest::build(const std::vector<Step>& steps) {
-  Built built = builder_.build({steps})[0];
+  Built built = laboratory_.build({steps})[0];
   if (!built.ok) throw Error(ExitCode::kInternal, fmt::format("{}: an edited kernel does not compile: {}", name(), built.message));
   return built;
 }
@@ -49,7 +48,7 @@ void WindowUnderTest::enter(const std::vector<Step>& incumbent) {
   task.io = io_of(window_.graph, plan_, Window{{0}});
   task.incumbent = incumbent;
   task.threads = options_.threads;
-  if (const std::string unusable = bench_.enter(task); !unusable.empty())
+  if (const std::string unusable = laboratory_.enter(task); !unusable.empty())
     throw Error(ExitCode::kInternal, fmt::format("{} cannot be judged: {}", name(), unusable));
   incumbent_code_ = build(incumbent).code;
 }
@@ -61,19 +60,19 @@ void WindowUnderTest::run(Trial& trial, const std::vector<Step>& challenger, boo
   trial.twin = built.code == incumbent_code_ && trial.study != "aa";
   trial.seconds = built.seconds;
   if (trial.twin) return;
-  Pipeline(bench_, options_.rule, forced).run(trial, challenger, built);
+  Pipeline(laboratory_, options_.rule, forced).run(trial, challenger, built);
 }
 
 Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds,
                               double* challenger_seconds) {
   const Built built = build(challenger);
-  const Screened screened = bench_.screen(challenger, built, -std::numeric_limits<double>::infinity());
+  const Screened screened = laboratory_.screen(challenger, built, -std::numeric_limits<double>::infinity());
   if (screened.failure)
     throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails at {}: {}", name(), screened.failure->stage, screened.failure->reason));
   Random random(seed);
   std::vector<double> ratios, a, b;
   while (static_cast<int>(ratios.size()) < pairs) {
-    const Paired paired = bench_.pair(challenger, built, random);
+    const Paired paired = laboratory_.pair(challenger, built, random);
     if (paired.failure) throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails: {}", name(), paired.failure->reason));
     ratios.push_back(paired.pair.timing.log_ratio);
     a.push_back(paired.pair.timing.seconds_a);

@@ -19,7 +19,7 @@ struct TrialOptions {
 
 class WindowUnderTest {
  public:
-  WindowUnderTest(const std::string& name, Builder& builder, const TrialOptions& options);
+  WindowUnderTest(const std::string& name, const TrialOptions& options);
   const std::string& name() const { return window_.name; }
   // The text of the starter kernel, and the window with another text in its place.
   const std::string& source() const { return source_; }
@@ -36,11 +36,10 @@ class WindowUnderTest {
 
  private:
   NamedWindow window_;
-  Builder& builder_;
   TrialOptions options_;
   Plan plan_;
   std::string source_;
-  WindowBench bench_;
+  RecordingLaboratory laboratory_;
   std::string incumbent_code_;
 };
 
