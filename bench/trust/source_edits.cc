@@ -250,8 +250,10 @@ EditedSource no_op_edits(const std::string& source, Random& random) {
 }
 
 std::string padded(const std::string& source, Random& random) {
-  // The compiler writes such a line before the first function.
-  return fmt::format("__asm__(\".text\\n.skip {}, 0x90\");\n", 16 * (1 + random.below(256))) + source;
+  // The compiler writes such a line before the first function. Data, since other directives are refused in a kernel.
+  std::string words = "0, 0";
+  for (uint64_t i = random.below(256); i > 0; --i) words += ", 0, 0";
+  return fmt::format("__asm__(\".text\\n.quad {}\");\n", words) + source;
 }
 
 std::string with_spin(const std::string& source, int64_t iterations) {
