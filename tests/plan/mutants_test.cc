@@ -2,9 +2,12 @@
 // must reject it on at least one of its kind's cases. A test set that lets a mutant live is not good enough.
 //
 // One file a kind: mutants/<kind>.inc, rows {"name", "text to find", "replacement", {knobs}}; knobs for passages that the
-// starter does not run.
+// starter does not run. AMDAHL_MUTANT_TABLE=FILE writes what came of each kind's, as Markdown.
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
 
 #include "tests/plan/made_plans.h"
 
@@ -28,6 +31,38 @@ struct KindMutants {
 const std::vector<KindMutants> kMutants{
 #include "tests/plan/mutants/all.inc"
 };
+
+// What became of a kind's mutants, for the table.
+struct Score {
+  int cases = 0, rejected = 0;
+  bool honest_pass = false;
+  std::vector<std::string> names;
+};
+std::map<std::string, Score>& scores() {
+  static std::map<std::string, Score> all;
+  return all;
+}
+
+class MutantTable : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    const char* path = std::getenv("AMDAHL_MUTANT_TABLE");
+    if (!path || !*path) return;
+    std::ofstream out(path);
+    int rejected = 0, all = 0;
+    out << "| kernel kind | cases | mutants rejected | honest texts pass | mutants |\n|---|---|---|---|---|\n";
+    for (const auto& [kind, s] : scores()) {
+      rejected += s.rejected;
+      all += static_cast<int>(s.names.size());
+      out << "| " << kind << " | " << s.cases << " | " << s.rejected << " of " << s.names.size() << " | " << (s.honest_pass ? "yes" : "**no**") << " | ";
+      for (size_t i = 0; i < s.names.size(); ++i) out << (i ? "; " : "") << s.names[i];
+      out << " |\n";
+    }
+    out << "| all | | " << rejected << " of " << all << " | | |\n";
+    EXPECT_TRUE(out.flush()) << "cannot write " << path << ": set AMDAHL_MUTANT_TABLE to a file that can be written";
+  }
+};
+[[maybe_unused]] const auto* const kTable = ::testing::AddGlobalTestEnvironment(new MutantTable);
 
 class Mutants : public ::testing::TestWithParam<KindMutants> {};
 
@@ -85,6 +120,10 @@ TEST_P(Mutants, AreRejected) {
       fate[numbers[i]] = !j.built ? j.reason : j.within ? "it lives" : "";
     }
   }
+  Score& score = scores()[kind];
+  score.cases = static_cast<int>(testing::cases_of(kind).size());
+  score.rejected = static_cast<int>(std::count(fate.begin(), fate.end(), ""));
+  for (const Mutation& mutation : mutations) score.names.push_back(mutation.name);
   for (size_t m = 0; m < mutations.size(); ++m)
     if (!fate[m].empty()) ADD_FAILURE() << kind << ": mutant '" << mutations[m].name << "': " << fate[m];
 }
@@ -100,6 +139,7 @@ TEST_P(Mutants, HonestTextsPass) {
     for (const Knobs& knobs : settings)
       if (const auto plan = with_knobs(c.plan, kind, knobs)) cases.push_back({c.name, c.graph, *plan, c.seed});
   testing::expect_within(cases);
+  scores()[kind].honest_pass = !HasFailure();
 }
 
 // No kind is excepted: each has text of its own, those that only rewrites make are reached through made_plans.h.

@@ -1,0 +1,64 @@
+#pragma once
+// One experiment on one window, by the way that a candidate of the tuner goes, and everything that was measured on it: what a
+// line of a log holds, so that other rules can be tried on the same timings later.
+
+#include <string>
+#include <vector>
+
+#include "bench/trust/recording_laboratory.h"
+#include "tuner/decision.h"
+
+namespace amdahl::trust {
+
+struct LoggedStage {
+  std::string name;                 // "prove", "confirm"
+  std::vector<LoggedPair> pairs;
+  double wealth = 0;                // where the test stopped
+  bool passed = false;
+  std::vector<double> counted() const;  // log ratios that were not dropped
+};
+
+struct Trial {
+  // What was tried.
+  std::string study;                // "aa", "placebo-builds", "placebo-edits", "planted"
+  std::string window;
+  int number = 0;                   // in its study (and effect)
+  uint64_t seed = 0;
+  std::string edits;                // placebo-edits: what was done, "rename, reorder"
+  double effect = 0;                // planted, percent
+  double true_log = 0;              // planted: what the long measurement says
+  DecisionRule rule;
+  // What came of it.
+  bool twin = false;                // dropped unmeasured, as the tuner does: the incumbent's object code
+  std::string failure;              // "code at stage: reason", or ""
+  double race_log_ratio = 0;
+  bool race_won = false;            // the tuner would have gone on to the proof
+  std::vector<LoggedStage> stages;
+  bool proven = false;              // both stages passed
+  bool kept() const { return proven && race_won; }
+  Gain gain;                        // from the confirmation, when proven
+  double build_seconds = 0, screen_seconds = 0, seconds = 0;  // the last: all of it
+};
+
+void to_json(Json& j, const Trial& t);
+void from_json(const Json& j, Trial& t);
+
+// Takes a trial through the stages of the tuner. Mirrors Tuner::Loop::screen, settle, prove and gather.
+class Pipeline {
+ public:
+  // `laboratory` has entered the incumbent's window. `forced`: proven whatever the race says, so that there are pairs.
+  Pipeline(RecordingLaboratory& laboratory, const DecisionRule& rule, bool forced)
+      : laboratory_(laboratory), rule_(rule), forced_(forced) {}
+  // Fills what came of it. `seed` must be set. Throws Stopped.
+  void run(Trial& trial, const std::vector<Step>& challenger, const Built& built);
+
+ private:
+  bool screen(Trial& trial, const std::vector<Step>& challenger, const Built& built);
+  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, Random& random);
+
+  RecordingLaboratory& laboratory_;
+  DecisionRule rule_;
+  bool forced_;
+};
+
+}  // namespace amdahl::trust

@@ -1,0 +1,86 @@
+#include "bench/trust/window_under_test.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+
+namespace amdahl::trust {
+namespace {
+
+BenchOptions bench_options(const TrialOptions& options) {
+  BenchOptions b;
+  b.worker.threads = options.threads;
+  b.worker.stop = &interrupt_flag();
+  b.seed = options.seed;
+  b.pair_seconds = options.pair_seconds;
+  return b;
+}
+
+}  // namespace
+
+WindowUnderTest::WindowUnderTest(const std::string& name, const TrialOptions& options)
+    : window_(make_window(name)),
+      options_(options),
+      plan_(starter_plan(window_.graph, options.threads)),
+      laboratory_(window_.graph, bench_options(options), default_cache_dir()) {
+  const Variant& starter = plan_.steps.at(0).variant;
+  source_ = kernel_kind(starter.problem.kind).source(starter);
+}
+
+std::vector<Step> WindowUnderTest::with_source(const std::string& text) const {
+  std::vector<Step> steps = plan_.steps;
+  steps.at(0).variant.source_override = text;
+  return steps;
+}
+
+Built WindowUnderTest::build(const std::vector<Step>& steps) {
+  Built built = laboratory_.build({steps})[0];
+  if (!built.ok) throw Error(ExitCode::kInternal, fmt::format("{}: an edited kernel does not compile: {}", name(), built.message));
+  return built;
+}
+
+void WindowUnderTest::enter(const std::vector<Step>& incumbent) {
+  WindowTask task;
+  task.signature = signature(window_.graph, plan_, Window{{0}});
+  task.io = io_of(window_.graph, plan_, Window{{0}});
+  task.incumbent = incumbent;
+  task.threads = options_.threads;
+  if (const std::string unusable = laboratory_.enter(task); !unusable.empty())
+    throw Error(ExitCode::kInternal, fmt::format("{} cannot be judged: {}", name(), unusable));
+  incumbent_code_ = build(incumbent).code;
+}
+
+void WindowUnderTest::run(Trial& trial, const std::vector<Step>& challenger, bool forced) {
+  const Built built = build(challenger);
+  trial.build_seconds = built.seconds;
+  // The tuner would drop it here. Two arms of the same code are the point of the A/A study.
+  trial.twin = built.code == incumbent_code_ && trial.study != "aa";
+  trial.seconds = built.seconds;
+  if (trial.twin) return;
+  Pipeline(laboratory_, options_.rule, forced).run(trial, challenger, built);
+}
+
+Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds,
+                              double* challenger_seconds) {
+  const Built built = build(challenger);
+  const Screened screened = laboratory_.screen(challenger, built, -std::numeric_limits<double>::infinity());
+  if (screened.failure)
+    throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails at {}: {}", name(), screened.failure->stage, screened.failure->reason));
+  Random random(seed);
+  std::vector<double> ratios, a, b;
+  while (static_cast<int>(ratios.size()) < pairs) {
+    const Paired paired = laboratory_.pair(challenger, built, random);
+    if (paired.failure) throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails: {}", name(), paired.failure->reason));
+    ratios.push_back(paired.pair.timing.log_ratio);
+    a.push_back(paired.pair.timing.seconds_a);
+    b.push_back(paired.pair.timing.seconds_b);
+  }
+  *incumbent_seconds = median(a);
+  *challenger_seconds = median(b);
+  return estimate(ratios);
+}
+
+}  // namespace amdahl::trust

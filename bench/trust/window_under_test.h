@@ -1,0 +1,46 @@
+#pragma once
+// One window with everything that a trial on it needs: the judge, the builds, the incumbent.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/trust/trial.h"
+#include "bench/trust/windows.h"
+
+namespace amdahl::trust {
+
+struct TrialOptions {
+  int threads = 2;
+  uint64_t seed = 1;
+  double pair_seconds = 0.1;  // timed part of a pair
+  DecisionRule rule;
+};
+
+class WindowUnderTest {
+ public:
+  WindowUnderTest(const std::string& name, const TrialOptions& options);
+  const std::string& name() const { return window_.name; }
+  // The text of the starter kernel, and the window with another text in its place.
+  const std::string& source() const { return source_; }
+  std::vector<Step> with_source(const std::string& text) const;
+  // Throws Error(kInternal) with the compiler's message.
+  Built build(const std::vector<Step>& steps);
+
+  // Makes `incumbent` what is measured against, as the tuner does at the start of each campaign. Throws Error(kInternal).
+  void enter(const std::vector<Step>& incumbent);
+  // Fills what came of the trial.
+  void run(Trial& trial, const std::vector<Step>& challenger, bool forced);
+  // Gain of `challenger` over so many pairs, whatever they say; for calibration.
+  Gain measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds, double* challenger_seconds);
+
+ private:
+  NamedWindow window_;
+  TrialOptions options_;
+  Plan plan_;
+  std::string source_;
+  RecordingLaboratory laboratory_;
+  std::string incumbent_code_;
+};
+
+}  // namespace amdahl::trust
