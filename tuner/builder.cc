@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -20,6 +21,7 @@ struct Builder::Queue {
   std::vector<CompileResult> results;
   size_t next = 0, done = 0;
   bool cancelled = false;
+  std::exception_ptr broken;  // the machine, not a candidate
 };
 
 void Builder::work(const std::shared_ptr<Queue>& queue, const std::shared_ptr<const Toolchain>& toolchain) {
@@ -29,8 +31,18 @@ void Builder::work(const std::shared_ptr<Queue>& queue, const std::shared_ptr<co
     const size_t mine = queue->next++;
     lock.unlock();
     const auto& [variant, placebo] = queue->jobs[mine];
-    CompileResult result = placebo ? toolchain->compile_placebo(variant, placebo) : toolchain->compile(variant);
+    CompileResult result;
+    std::exception_ptr broken;
+    try {
+      result = placebo ? toolchain->compile_placebo(variant, placebo) : toolchain->compile(variant);
+    } catch (...) {
+      broken = std::current_exception();
+    }
     lock.lock();
+    if (broken) {
+      queue->broken = broken;
+      queue->cancelled = true;
+    }
     queue->results[mine] = std::move(result);
     ++queue->done;
     queue->finished.notify_all();
@@ -59,7 +71,7 @@ Builder::Results Builder::compile(const std::vector<Job>& jobs) const {
   {
     std::unique_lock lock(queue->mutex);
     const auto all_done = [&] { return queue->done == keys.size(); };
-    while (!all_done() && !stopped) {
+    while (!all_done() && !queue->broken && !stopped) {
       queue->finished.wait_for(lock, std::chrono::milliseconds(50));
       stopped = stop_ && stop_->load();
     }
@@ -73,6 +85,7 @@ Builder::Results Builder::compile(const std::vector<Job>& jobs) const {
     else t.join();
   }
   if (stopped) throw Stopped{};
+  if (queue->broken) std::rethrow_exception(queue->broken);
 
   Results results;
   for (size_t i = 0; i < keys.size(); ++i) results[keys[i]] = std::move(queue->results[i]);
@@ -91,6 +104,7 @@ Built collect(const std::vector<Step>& steps, const ResultOf& result_of) {
     if (!r.ok && b.ok) {
       b.ok = false;
       b.message = r.message;
+      b.failure_code = r.code;
     }
     b.libraries.push_back(r.library);
   }
