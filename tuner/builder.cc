@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "base/hash.h"
@@ -66,7 +67,12 @@ Builder::Results Builder::compile(const std::vector<Job>& jobs) const {
 
   std::vector<std::thread> threads;
   const size_t wanted = std::min(static_cast<size_t>(parallel_), keys.size());
-  for (size_t i = 0; i < wanted; ++i) threads.emplace_back(work, queue, toolchain_);
+  threads.reserve(wanted);
+  try {
+    while (threads.size() < wanted) threads.emplace_back(work, queue, toolchain_);
+  } catch (const std::system_error&) {  // no room for another thread: fewer take longer
+    if (threads.empty()) throw;
+  }
   bool stopped = false;
   {
     std::unique_lock lock(queue->mutex);
