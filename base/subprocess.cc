@@ -10,11 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/no_network.h"
+
+extern char** environ;
 
 namespace amdahl {
 namespace {
@@ -44,20 +49,51 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void become(const std::vector<std::string>& argv, const SubprocessLimits& limits, int in, int out) {
+// Made ready before the fork: between fork and exec a process with threads must not allocate.
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> p;
+  for (const std::string& s : strings) p.push_back(const_cast<char*>(s.c_str()));
+  p.push_back(nullptr);
+  return p;
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
+  std::vector<std::string> all = changes;
+  for (char** e = environ; *e; ++e) {
+    const std::string_view ours(*e);
+    const std::string_view name = ours.substr(0, ours.find('=') + 1);
+    if (std::none_of(changes.begin(), changes.end(), [&](const std::string& c) { return c.rfind(name, 0) == 0; }))
+      all.emplace_back(ours);
+  }
+  return all;
+}
+
+struct Start {
+  char** argv;
+  char** environment;
+  const SubprocessLimits& limits;
+  const SubprocessSurroundings& surroundings;
+  int in, out;
+};
+
+void limit(decltype(RLIMIT_AS) what, int64_t value) {
+  const rlimit both{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+  if (value > 0) setrlimit(what, &both);
+}
+
+[[noreturn]] void become(const Start& start) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing of ours outlives a killed tuner
-  dup2(in, 0);
-  dup2(out, 1);
-  dup2(out, 2);
-  if (limits.memory_bytes > 0) {
-    const rlimit memory{static_cast<rlim_t>(limits.memory_bytes), static_cast<rlim_t>(limits.memory_bytes)};
-    setrlimit(RLIMIT_AS, &memory);
-  }
-  std::vector<char*> args;
-  for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
-  args.push_back(nullptr);
-  execvp(args[0], args.data());
+  dup2(start.in, 0);
+  dup2(start.out, 1);
+  dup2(start.out, 2);
+  limit(RLIMIT_AS, start.limits.memory_bytes);
+  limit(RLIMIT_FSIZE, start.limits.file_bytes);
+  const SubprocessSurroundings& around = start.surroundings;
+  if (!around.folder.empty() && chdir(around.folder.c_str()) != 0) _exit(127);
+  if (around.folders && !around.folders->apply()) _exit(127);
+  if (!around.network && !close_network()) _exit(127);
+  execvpe(start.argv[0], start.argv, start.environment);
   _exit(127);
 }
 
@@ -91,14 +127,17 @@ int memory_file(const std::string& content) {
 }  // namespace
 
 SubprocessResult run_subprocess(const std::vector<std::string>& argv, const SubprocessLimits& limits,
-                                const std::string& input) {
+                                const std::string& input, const SubprocessSurroundings& surroundings) {
   const auto start = std::chrono::steady_clock::now();
   const auto end = start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                std::chrono::duration<double>(limits.seconds));
   Pipe out;
   const int in = memory_file(input);
+  const std::vector<std::string> environment = environment_with(surroundings.environment);
+  const std::vector<char*> arguments = pointers(argv), variables = pointers(environment);
   const pid_t pid = fork();
-  if (pid == 0) become(argv, limits, in, out.write);
+  if (pid == 0)
+    become({const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), limits, surroundings, in, out.write});
   close(in);
   if (pid < 0) throw Error(ExitCode::kIo, fmt::format("cannot start a process: {}", std::strerror(errno)));
   setpgid(pid, pid);

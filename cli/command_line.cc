@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <new>
 #include <numeric>
 #include <sstream>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/machine.h"
@@ -154,7 +158,26 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   return best;
 }
 
+namespace {
+
+constexpr const char* kOutOfMemory = "out of memory: close other programs or take a smaller model";
+
+// Memory may run out where no exception can pass: in a destructor, or in a library that promised not to throw.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr e = std::current_exception()) std::rethrow_exception(e);
+  } catch (const std::bad_alloc&) {
+    for (const char* text : {"amdahl: ", kOutOfMemory, "\n"}) [[maybe_unused]] const ssize_t n = write(2, text, std::strlen(text));
+    _exit(static_cast<int>(ExitCode::kIo));
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
 int run_amdahl(const std::vector<std::string>& arguments) {
+  std::set_terminate(on_terminate);
   const auto fail = [](ExitCode code, const std::string& message) {
     std::fflush(stdout);
     fmt::print(stderr, "amdahl: {}\n", message);
@@ -168,7 +191,9 @@ int run_amdahl(const std::vector<std::string>& arguments) {
   } catch (const Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return fail(ExitCode::kIo, "out of memory: close other programs or take a smaller model");
+    return fail(ExitCode::kIo, kOutOfMemory);
+  } catch (const std::system_error& error) {  // of std::thread
+    return fail(ExitCode::kIo, fmt::format("the machine refuses: {}; are there too many processes, or too little memory?", error.what()));
   } catch (const std::exception& error) {
     return fail(ExitCode::kInternal, fmt::format("internal error: {}; please report this with the command line", error.what()));
   }

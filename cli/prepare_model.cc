@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -29,8 +30,15 @@ struct CompileJobs {
   explicit CompileJobs(const std::string& cache_dir) : toolchain(cache_dir) {}
   void work() {
     for (size_t job; (job = next++) < variants.size();) {
-      CompileResult result = toolchain.compile(variants[job], {120});
+      CompileResult result;
+      std::exception_ptr failure;
+      try {
+        result = toolchain.compile(variants[job], {120});
+      } catch (...) {
+        failure = std::current_exception();
+      }
       const std::lock_guard lock(mutex);
+      if (failure) broken = failure;
       results[job] = std::move(result);
       last = variants[job].problem.kind;
       ++done;
@@ -43,6 +51,7 @@ struct CompileJobs {
   std::vector<CompileResult> results;  // by variant
   std::atomic<size_t> next{0};
   size_t done = 0;
+  std::exception_ptr broken;  // nothing can be built any more
   std::string last;
   std::mutex mutex;
   std::condition_variable changed;
@@ -132,11 +141,13 @@ std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOp
     while (jobs->done < count) {
       jobs->changed.wait_for(lock, std::chrono::milliseconds(100));
       progress.update(static_cast<double>(jobs->done), static_cast<double>(count), jobs->last);
-      if (interrupted()) jobs->next = count;  // a compiler that still runs may end without us
-      if (interrupted()) break;
+      if (!interrupted() && !jobs->broken) continue;
+      jobs->next = count;  // a compiler that still runs may end without us
+      break;
     }
   }
   stop_if_interrupted();
+  if (const std::lock_guard lock(jobs->mutex); jobs->broken) std::rethrow_exception(jobs->broken);
   for (size_t j = 0; j < count; ++j) {
     const Variant& variant = jobs->variants[j];
     if (!jobs->results[j].ok)

@@ -2,8 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-
-#include <fstream>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "experiments/sqlite.h"
 #include "starter_kernels/kernel_kind.h"
 
@@ -22,17 +24,37 @@ namespace {
 
 constexpr int64_t kApplicationId = 0x416d646c;  // "Amdl", in the file's header: says whose database it is
 
-constexpr const char* kSchema = R"(
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE plans(id INTEGER PRIMARY KEY, document TEXT NOT NULL);
-CREATE TABLE experiments(
-  id INTEGER PRIMARY KEY, rewrite TEXT NOT NULL, tier INTEGER NOT NULL, window TEXT NOT NULL, outcome TEXT NOT NULL,
-  stage TEXT NOT NULL, reason TEXT NOT NULL, gain_log REAL NOT NULL, seconds REAL NOT NULL, candidate TEXT NOT NULL,
-  document TEXT NOT NULL);
-CREATE TABLE ledger(id INTEGER PRIMARY KEY, document TEXT NOT NULL);
-CREATE TABLE profiles(id INTEGER PRIMARY KEY, document TEXT NOT NULL);
-CREATE TABLE variants(id TEXT PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL) WITHOUT ROWID;
-)";
+// The first column is the key, the last one a checksum of the name of the table and the others.
+struct Table {
+  const char* name;
+  std::vector<std::string> columns;
+  const char* definition;
+};
+const std::vector<Table> kTables{
+    {"meta", {"key", "value"}, "key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
+    {"plans", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
+    {"experiments",
+     {"id", "rewrite", "tier", "window", "outcome", "stage", "reason", "gain_log", "seconds", "candidate", "document"},
+     "id INTEGER PRIMARY KEY, rewrite TEXT NOT NULL, tier INTEGER NOT NULL, window TEXT NOT NULL, outcome TEXT NOT NULL, "
+     "stage TEXT NOT NULL, reason TEXT NOT NULL, gain_log REAL NOT NULL, seconds REAL NOT NULL, candidate TEXT NOT NULL, "
+     "document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
+    {"ledger", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
+    {"profiles", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
+    {"variants", {"id", "kind", "source"},
+     "id TEXT PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
+};
+constexpr const char* kTallyTable =
+    "CREATE TABLE tally(id INTEGER PRIMARY KEY, commits INTEGER NOT NULL, rows INTEGER NOT NULL, sum INTEGER NOT NULL)";
+
+std::string create_table(const Table& table) { return fmt::format("CREATE TABLE {}({}", table.name, table.definition); }
+const Table& table_of(std::string_view name) {
+  return *std::find_if(kTables.begin(), kTables.end(), [&](const Table& t) { return name == t.name; });
+}
+
+Error damaged(const std::string& path, const std::string& what) {
+  return Error(ExitCode::kSessionDamaged,
+               fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune", path, what));
+}
 
 // A source that its own kind refuses to write has nothing to keep: the experiment says so as its outcome.
 std::string source_of(const Variant& variant) {
@@ -72,11 +94,18 @@ void from_json(const Json& j, SessionIdentity& s) {
   s.created_at = j.at("created_at");
 }
 
+// What has been committed, in three numbers.
+struct Session::Tally {
+  int64_t commits = 0, rows = 0;
+  uint64_t sum = 0;  // of the rows' checksums: does not depend on their order
+  bool operator==(const Tally&) const = default;
+};
+
 // The right to write. The lock is on a file of its own: SQLite's locks on the database are lost when the process closes any
-// other descriptor of it.
+// other descriptor of it. The file holds "PID COMMITS ROWS SUM CHECKSUM", the receipt for what its writer has committed.
 class Session::Lock {
  public:
-  explicit Lock(const std::string& session) : path_(session + "-lock") {
+  explicit Lock(const std::string& session) : session_(session), path_(file(session)) {
     for (;;) {
       fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
       if (fd_ < 0)
@@ -85,6 +114,7 @@ class Session::Lock {
       if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
         char pid[32] = {};
         if (pread(fd_, pid, sizeof pid - 1, 0) <= 0) std::strcpy(pid, "?");
+        pid[std::strcspn(pid, " ")] = 0;
         ::close(fd_);
         throw Error(ExitCode::kSessionBusy,
                     fmt::format("process {} is writing {}: wait for it, or stop it with kill {}", pid, session, pid));
@@ -94,19 +124,45 @@ class Session::Lock {
       if (fstat(fd_, &ours) == 0 && stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino) break;
       ::close(fd_);
     }
-    const std::string pid = std::to_string(getpid());
-    if (ftruncate(fd_, 0) != 0 || pwrite(fd_, pid.data(), pid.size(), 0) < 0) {
-      // Only the message for a second writer gets poorer.
-    }
+    before_ = receipt(session);
+    write(before_.value_or(Tally{}));
   }
+  // The file goes when the session is whole and its log has gone into it. Else the receipt is still needed.
   ~Lock() {
-    unlink(path_.c_str());
+    struct stat log {};
+    if ((clean_ || !before_) && stat((session_ + "-wal").c_str(), &log) != 0) unlink(path_.c_str());
     ::close(fd_);
   }
   Lock(const Lock&) = delete;
 
+  // Overwritten in place, in one piece: a kill leaves the one or the other. When it cannot be written, only the next
+  // opening knows less.
+  void write(const Tally& t) {
+    const std::string numbers = fmt::format("{} {} {} {:016x}", getpid(), t.commits, t.rows, t.sum);
+    const std::string line = fmt::format("{:<96}{:016x}\n", numbers, hash64(numbers));
+    [[maybe_unused]] const ssize_t n = pwrite(fd_, line.data(), line.size(), 0);
+  }
+  void session_is_whole() { clean_ = true; }
+
+  static std::string file(const std::string& session) { return session + "-lock"; }
+  // Nothing when there is none, or none that can be believed.
+  static std::optional<Tally> receipt(const std::string& session) {
+    std::ifstream in(file(session));
+    std::string line;
+    if (!std::getline(in, line) || line.size() != 112) return std::nullopt;
+    const std::string numbers = line.substr(0, std::min<size_t>(96, line.find_last_not_of(' ', 95) + 1));
+    if (fmt::format("{:016x}", hash64(numbers)) != line.substr(96)) return std::nullopt;
+    Tally t;
+    int64_t pid = 0;
+    std::istringstream fields(numbers);
+    fields >> pid >> t.commits >> t.rows >> std::hex >> t.sum;
+    return fields ? std::optional(t) : std::nullopt;
+  }
+
  private:
-  std::string path_;
+  std::string session_, path_;
+  std::optional<Tally> before_;
+  bool clean_ = false;
   int fd_;
 };
 
@@ -114,39 +170,111 @@ class Session::Tables {
  public:
   Tables(const std::string& path, int flags) : database(path, flags) {}
 
-  void write(const Commit& commit) {
-    Transaction transaction(database);
-    for (const Experiment& e : commit.experiments) write(e);
-    for (const LedgerEntry& row : commit.ledger) write("ledger", row.id, row);
-    for (const PlanRecord& row : commit.plans) write("plans", row.id, row);
-    for (const ProfileRecord& row : commit.profiles) write("profiles", row.id, row);
-    if (commit.options) write_meta("options", text_of(*commit.options));
-    if (commit.state) write_meta("state", text_of(*commit.state));
-    if (commit.headline) write_meta("headline", text_of(*commit.headline));
-    transaction.commit();
+  void create(const SessionIdentity& identity) {
+    for (const Table& table : kTables) database.execute(create_table(table));
+    database.execute(kTallyTable);
+    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kSchemaVersion));
+    put("meta", "identity", Json(identity).dump());
+    write_tally();
   }
 
-  void write_meta(std::string_view key, std::string_view value) {
-    Statement(database, "INSERT OR REPLACE INTO meta VALUES(?, ?)").bind(1, key).bind(2, value).run();
+  void write(const Commit& commit) {
+    const Tally before = tally;
+    try {
+      Transaction transaction(database);
+      for (const Experiment& e : commit.experiments) write(e);
+      for (const LedgerEntry& row : commit.ledger) put("ledger", row.id, text_of(row));
+      for (const PlanRecord& row : commit.plans) put("plans", row.id, text_of(row));
+      for (const ProfileRecord& row : commit.profiles) put("profiles", row.id, text_of(row));
+      if (commit.options) put("meta", "options", text_of(*commit.options));
+      if (commit.state) put("meta", "state", text_of(*commit.state));
+      if (commit.headline) put("meta", "headline", text_of(*commit.headline));
+      write_tally();
+      transaction.commit();
+    } catch (...) {
+      tally = before;
+      throw;
+    }
   }
+
   std::string meta(std::string_view key) {
     Statement select(database, "SELECT value FROM meta WHERE key = ?");
     return select.bind(1, key).step() ? select.text(0) : "";
   }
 
+  // Throws Error(kSessionDamaged) that names the first row which is not what was written.
+  void verify() {
+    const auto is_there = [&](const char* name, const std::string& definition) {
+      return database.text(fmt::format("SELECT sql FROM sqlite_schema WHERE name = '{}'", name)) == definition;
+    };
+    if (!is_there("tally", kTallyTable)) throw damaged(database.path(), "its tables are not those of a session");
+    for (const Table& table : kTables)
+      if (!is_there(table.name, create_table(table))) throw damaged(database.path(), "its tables are not those of a session");
+    Tally found;
+    for (const Table& table : kTables) {
+      Statement select(database, fmt::format("SELECT {}, checksum, {} FROM {}", table.columns[0], checksum_of(table), table.name));
+      while (select.step()) {
+        if (select.integer(1) != select.integer(2))
+          throw damaged(database.path(), fmt::format("the checksum of {} {} is wrong", table.name, printable(select.text(0))));
+        ++found.rows;
+        found.sum += static_cast<uint64_t>(select.integer(1));
+      }
+    }
+    Statement select(database, "SELECT commits, rows, sum FROM tally");
+    if (!select.step()) throw damaged(database.path(), "its tally is gone");
+    tally = {select.integer(0), select.integer(1), static_cast<uint64_t>(select.integer(2))};
+    if (found.rows != tally.rows)
+      throw damaged(database.path(), fmt::format("{} rows were written, {} are there", tally.rows, found.rows));
+    found.commits = tally.commits;
+    if (!(found == tally)) throw damaged(database.path(), "its rows are not those that were written");
+  }
+
   Database database;
+  Tally tally;
 
  private:
-  void write(const char* table, int64_t id, const Json& document) {
-    Statement(database, fmt::format("INSERT OR REPLACE INTO {} VALUES(?, ?)", table)).bind(1, id).bind(2, text_of(document)).run();
+  static std::string checksum_of(const Table& table) {
+    return fmt::format("checksum('{}', {})", table.name, fmt::join(table.columns, ", "));
+  }
+  static std::string printable(std::string text) {
+    for (char& c : text)
+      if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
+    return text.substr(0, 40);
+  }
+
+  // Inserts or replaces the row of this key, with its checksum, and counts it.
+  template <typename Key, typename... Values>
+  void put(const char* name, const Key& key, const Values&... values) {
+    const Table& table = table_of(name);
+    Statement old(database, fmt::format("SELECT checksum FROM {} WHERE {} = ?", name, table.columns[0]));
+    old.bind(1, key);
+    if (old.step()) {
+      tally.sum -= static_cast<uint64_t>(old.integer(0));
+      --tally.rows;
+      old.run();
+    }
+    std::vector<std::string> places;
+    for (size_t i = 1; i <= table.columns.size(); ++i) places.push_back(fmt::format("?{}", i));
+    const std::string all = fmt::format("{}", fmt::join(places, ", "));
+    Statement insert(database, fmt::format("INSERT OR REPLACE INTO {0} VALUES({1}, checksum('{0}', {1})) RETURNING checksum", name, all));
+    insert.bind(1, key);
+    int number = 1;
+    (insert.bind(++number, values), ...);
+    insert.step();
+    tally.sum += static_cast<uint64_t>(insert.integer(0));
+    ++tally.rows;
+    insert.run();
+  }
+
+  void write_tally() {
+    ++tally.commits;
+    Statement(database, "INSERT OR REPLACE INTO tally VALUES(1, ?, ?, ?)")
+        .bind(1, tally.commits).bind(2, tally.rows).bind(3, static_cast<int64_t>(tally.sum)).run();
   }
 
   void write(const Experiment& e) {
-    Statement(database, "INSERT OR REPLACE INTO experiments VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(1, e.id).bind(2, e.rewrite).bind(3, int64_t{e.tier}).bind(4, e.window).bind(5, name_of(e.outcome))
-        .bind(6, e.stage).bind(7, e.reason).bind(8, e.gain.log).bind(9, e.seconds.total()).bind(10, e.candidate)
-        .bind(11, text_of(e))
-        .run();
+    put("experiments", e.id, e.rewrite, int64_t{e.tier}, e.window, name_of(e.outcome), e.stage, e.reason, e.gain.log, e.seconds.total(),
+        e.candidate, text_of(e));
     if (!e.replacement.is_array()) return;
     Statement known(database, "SELECT 1 FROM variants WHERE id = ?");
     for (const Json& step : e.replacement) {
@@ -154,15 +282,20 @@ class Session::Tables {
       const std::string id = variant.id();
       const bool there = known.bind(1, id).step();
       known.run();
-      if (there) continue;
-      Statement(database, "INSERT OR IGNORE INTO variants VALUES(?, ?, ?)")
-          .bind(1, id).bind(2, variant.problem.kind).bind(3, source_of(variant)).run();
+      if (!there) put("variants", id, variant.problem.kind, source_of(variant));
     }
   }
 };
 
 Session::Session() = default;
 Session::~Session() = default;
+
+namespace {
+
+// A reader, too, may have to recover the log that a killed writer left, and so opens for writing where it can.
+int open_flags(const std::string& path) { return ::access(path.c_str(), W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY; }
+
+}  // namespace
 
 std::unique_ptr<Session> Session::create(const std::string& path, const SessionIdentity& identity) {
   std::unique_ptr<Session> session(new Session);
@@ -171,15 +304,21 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionI
   session->lock_ = std::make_unique<Lock>(path);
   if (std::filesystem::exists(path))
     throw Error(ExitCode::kUsage, fmt::format("{} exists: go on with `amdahl resume {}`, or name another --session", path, path));
-  session->tables_ = std::make_unique<Tables>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  Database& database = session->tables_->database;
-  database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-  // One transaction: a kill leaves an empty file (which `open` names as such) or a whole session.
-  Transaction transaction(database);
-  database.execute(kSchema);
-  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kSchemaVersion));
-  session->tables_->write_meta("identity", Json(identity).dump());
-  transaction.commit();
+  try {
+    session->tables_ = std::make_unique<Tables>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    Database& database = session->tables_->database;
+    database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+    // One transaction: a kill leaves an empty file (which `open` names as such) or a whole session.
+    Transaction transaction(database);
+    session->tables_->create(identity);
+    transaction.commit();
+  } catch (const Error&) {  // half a session would be in the way of the next try
+    session->tables_.reset();
+    for (const char* suffix : {"", "-wal", "-shm"}) unlink((path + suffix).c_str());
+    throw;
+  }
+  session->lock_->write(session->tables_->tally);
+  session->lock_->session_is_whole();
   return session;
 }
 
@@ -194,10 +333,12 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
 
   std::unique_ptr<Session> session(new Session);
   session->path_ = path;
+  // Before the rows are read: a writer that is at work only ever adds to what its receipt says.
+  const std::optional<Tally> receipt = Lock::receipt(path);
   if (access == Access::kWrite) session->lock_ = std::make_unique<Lock>(path);
-  // A reader, too, may have to recover the log that a killed writer left, and so opens for writing where it can.
-  session->tables_ = std::make_unique<Tables>(path, ::access(path.c_str(), W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  session->tables_ = std::make_unique<Tables>(path, open_flags(path));
   Database& database = session->tables_->database;
+  database.keep_log(true);  // what is damaged is left as it lies
   if (database.integer("PRAGMA application_id") != kApplicationId)
     throw Error(ExitCode::kSessionDamaged, fmt::format("{} is not an Amdahl session (or was cut off while it was created): "
                                                        "`amdahl tune MODEL --session FILE` starts one", path));
@@ -206,29 +347,47 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
     throw Error(ExitCode::kSessionMismatch,
                 fmt::format("{} has schema version {}, this program reads {}: use the program that wrote it, or start a new session",
                             path, version, kSchemaVersion));
+  try {
+    session->read();
+  } catch (const nlohmann::json::exception& error) {
+    throw damaged(path, error.what());
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kInternal) throw;
+    throw damaged(path, error.what());  // our own SQL does not fit its tables
+  }
+  const Tally& tally = session->tables_->tally;
+  if (receipt && (tally.commits < receipt->commits || (tally.commits == receipt->commits && !(tally == *receipt))))
+    throw Error(ExitCode::kSessionDamaged,
+                fmt::format("{0} is damaged ({1} commits were made, {2} can be read: its log {0}-wal is cut off, changed or gone): restore a "
+                            "copy of all of {0}*, or remove {3} to go on with what can be read",
+                            path, receipt->commits, tally.commits, Lock::file(path)));
+  if (access == Access::kWrite) database.execute("PRAGMA synchronous = FULL");
+  if (session->lock_) {
+    session->lock_->write(tally);
+    session->lock_->session_is_whole();
+  }
+  database.keep_log(false);
+  return session;
+}
+
+void Session::read() {
+  Database& database = tables_->database;
+  database.execute("PRAGMA cell_size_check = ON");
+  Transaction moment(database, Transaction::Kind::kRead);
   std::string check = database.text("PRAGMA quick_check(1)");
   std::replace(check.begin(), check.end(), '\n', ' ');
-  if (check != "ok")
-    throw Error(ExitCode::kSessionDamaged,
-                fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune", path, check));
-  database.execute("PRAGMA synchronous = FULL");
-  try {
-    session->identity_ = Json::parse(session->tables_->meta("identity")).get<SessionIdentity>();
-    Commit all;
-    all.experiments = read_documents<Experiment>(database, "experiments");
-    all.ledger = read_documents<LedgerEntry>(database, "ledger");
-    all.plans = read_documents<PlanRecord>(database, "plans");
-    all.profiles = read_documents<ProfileRecord>(database, "profiles");
-    if (const std::string options = session->tables_->meta("options"); !options.empty()) all.options = Json::parse(options);
-    if (const std::string state = session->tables_->meta("state"); !state.empty()) all.state = Json::parse(state);
-    if (const std::string headline = session->tables_->meta("headline"); !headline.empty())
-      all.headline = Json::parse(headline).get<Headline>();
-    session->rows_.commit(all);
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::kSessionDamaged, fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune",
-                                                       path, error.what()));
-  }
-  return session;
+  if (check != "ok") throw damaged(path_, check);
+  tables_->verify();
+  identity_ = Json::parse(tables_->meta("identity")).get<SessionIdentity>();
+  Commit all;
+  all.experiments = read_documents<Experiment>(database, "experiments");
+  all.ledger = read_documents<LedgerEntry>(database, "ledger");
+  all.plans = read_documents<PlanRecord>(database, "plans");
+  all.profiles = read_documents<ProfileRecord>(database, "profiles");
+  if (const std::string options = tables_->meta("options"); !options.empty()) all.options = Json::parse(options);
+  if (const std::string state = tables_->meta("state"); !state.empty()) all.state = Json::parse(state);
+  if (const std::string headline = tables_->meta("headline"); !headline.empty()) all.headline = Json::parse(headline).get<Headline>();
+  rows_.commit(all);
 }
 
 void Session::require_same(const std::string& model_fingerprint, const std::string& machine_fingerprint) const {
@@ -245,6 +404,7 @@ void Session::require_same(const std::string& model_fingerprint, const std::stri
 void Session::commit(const Commit& commit) {
   if (!lock_) throw Error(ExitCode::kInternal, "a session opened for reading cannot be written");
   tables_->write(commit);
+  lock_->write(tables_->tally);
   rows_.commit(commit);
 }
 

@@ -1,15 +1,22 @@
 #pragma once
 // A session: one SQLite file that holds everything the loop did, so that it can be killed at any byte and resumed.
 //
-//   meta         key, value             schema version, the identities below, options, the loop's state
+//   meta         key, value             the identities below, options, the loop's state
 //   plans        id, document           plan/plan.h as JSON, with where it came from
 //   experiments  id, columns, document  columns repeat what people ask for by SQL; the document is the truth
 //   ledger       id, document           predicted against measured, for the whole model
 //   profiles     id, document
 //   variants     id, kind, source       the text of every kernel that was tried
+//   tally        commits, rows, sum     of all rows above
 //
 // One process writes (a lock file beside it, FILE-lock, held by flock: the kernel drops it when the process dies), others
 // may read at the same time. A commit is one transaction with synchronous=FULL.
+//
+// Nothing is ever lost in silence:
+//   - a row carries a checksum of itself and of its place, and the tally the number and the sum of all of them: a row that
+//     was changed, or is not there any more, is found when the session is opened;
+//   - a bit that flips in the write-ahead log of a killed program makes SQLite take that commit and all that follow for
+//     unfinished ones. FILE-lock, which a killed program leaves as well, says how many there were.
 
 #include <memory>
 #include <string>
@@ -34,7 +41,7 @@ void from_json(const Json& j, SessionIdentity& s);
 class Session : public SessionStore {
  public:
   // Bumped when the tables or documents change their meaning. Frozen by files that exist.
-  static constexpr int64_t kSchemaVersion = 1;
+  static constexpr int64_t kSchemaVersion = 2;
 
   enum class Access { kRead, kWrite };
 
@@ -64,9 +71,11 @@ class Session : public SessionStore {
   std::string source(const std::string& variant_id) const;
 
  private:
+  struct Tally;
   class Lock;
   class Tables;
   Session();
+  void read();
 
   std::string path_;
   std::unique_ptr<Lock> lock_;      // kWrite only

@@ -1,14 +1,38 @@
 #include "experiments/sqlite.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace amdahl {
 namespace {
 
 std::string shortened(std::string_view sql) {
   return sql.size() <= 120 ? std::string(sql) : std::string(sql.substr(0, 117)) + "...";
+}
+
+void checksum(sqlite3_context* context, int count, sqlite3_value** values) {
+  std::string bytes;
+  const auto add = [&bytes](const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); };
+  for (int i = 0; i < count; ++i) {
+    const int type = sqlite3_value_type(values[i]);
+    bytes += static_cast<char>(type);
+    if (type == SQLITE_INTEGER) {
+      const int64_t value = sqlite3_value_int64(values[i]);
+      add(&value, sizeof value);
+    } else if (type == SQLITE_FLOAT) {
+      const double value = sqlite3_value_double(values[i]);
+      add(&value, sizeof value);
+    } else if (type != SQLITE_NULL) {
+      const void* data = sqlite3_value_blob(values[i]);  // of a text: its bytes as stored
+      const auto size = static_cast<int64_t>(sqlite3_value_bytes(values[i]));
+      add(&size, sizeof size);
+      if (size > 0) add(data, static_cast<size_t>(size));
+    }
+  }
+  sqlite3_result_int64(context, static_cast<int64_t>(hash64(bytes)));
 }
 
 }  // namespace
@@ -36,13 +60,27 @@ void throw_sqlite(const Database& database, std::string_view sql) {
   }
 }
 
+// Where nothing can be written, and no log waits to be read, the file is all there is: SQLite would else want to make its log.
+std::string name_to_open(const std::string& path, int& flags) {
+  const std::string slash = path.find('/') == std::string::npos ? "./" : path.substr(0, path.rfind('/') + 1);
+  if (!(flags & SQLITE_OPEN_READONLY) || access(slash.c_str(), W_OK) == 0 || access((path + "-wal").c_str(), F_OK) == 0) return path;
+  std::string uri = "file:";
+  for (const char c : path)
+    uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  flags |= SQLITE_OPEN_URI;
+  return uri + "?immutable=1";
+}
+
 Database::Database(const std::string& path, int flags) : path_(path) {
-  if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
+  const std::string name = name_to_open(path, flags);
+  if (sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
     const std::string why = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
     sqlite3_close_v2(handle_);
     throw Error(ExitCode::kIo, fmt::format("cannot open {}: {}; check that the folder exists and is writable", path, why));
   }
   sqlite3_busy_timeout(handle_, 5000);  // a reader may hold up a checkpoint for a moment
+  sqlite3_create_function_v2(handle_, "checksum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr, checksum,
+                             nullptr, nullptr, nullptr);
 }
 
 Database::~Database() { sqlite3_close_v2(handle_); }
@@ -50,6 +88,8 @@ Database::~Database() { sqlite3_close_v2(handle_); }
 void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) throw_sqlite(*this, sql);
 }
+
+void Database::keep_log(bool keep) { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr); }
 
 int64_t Database::integer(const std::string& sql) {
   Statement statement(*this, sql);

@@ -1,5 +1,8 @@
 #pragma once
 // SQLite with RAII and errors that quote the SQL. Knows nothing of what is stored.
+//
+// Every database knows the SQL function checksum(…): 64 bits of all its arguments, their types and lengths. SQLite itself has
+// none for what is in a row: a bit that flips on the disk inside a text stays a text.
 
 #include <sqlite3.h>
 
@@ -19,6 +22,8 @@ class Database {
   void execute(const std::string& sql);  // one or more statements without results
   int64_t integer(const std::string& sql);  // first column of the first row
   std::string text(const std::string& sql);
+  // Whether the last one to close the file leaves its write-ahead log in place, untouched.
+  void keep_log(bool keep);
   sqlite3* handle() const { return handle_; }
   const std::string& path() const { return path_; }
 
@@ -54,7 +59,10 @@ class Statement {
 // Rolls back unless commit() was reached.
 class Transaction {
  public:
-  explicit Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+  enum class Kind { kWrite, kRead };  // kRead: all statements see the same moment
+  explicit Transaction(Database& database, Kind kind = Kind::kWrite) : database_(database) {
+    database_.execute(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
+  }
   ~Transaction();
   void commit();
 

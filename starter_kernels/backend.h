@@ -23,19 +23,30 @@ struct CompileResult {
   bool timed_out = false;
   std::string library;   // path of the .so
   std::string message;   // compiler's first error line when !ok
+  // Why not, in one word: "compile-error", "source-refused" (source_rules.h), "build-limit" (time, memory, size of a file),
+  // "no-compiler" (one that this machine does not have); "" when ok. Stored in sessions: append only.
+  std::string code;
   double seconds = 0;
 };
 
 // All flags a variant is compiled with, in order (also what an export's build file uses).
 std::vector<std::string> compile_flags(const Variant& variant);
 
+class ConfinedCompiler;
+
 class Toolchain {
  public:
+  // kAny: for kernels that show what the worker's own walls hold, and ask for system headers to attack them. The compiler is
+  // closed in either way.
+  enum class Sources { kByTheRules, kAny };
   // `cache_dir`: where libraries live; created when missing. Throws Error(kNoCompiler) when no compiler works.
-  explicit Toolchain(std::string cache_dir);
+  explicit Toolchain(std::string cache_dir, Sources sources = Sources::kByTheRules);
   const std::string& description() const { return description_; }  // "g++ (Debian …) 12.2.0; clang …"
   bool has(const std::string& compiler) const;
-  // Safe to call from several threads; never throws for a bad candidate.
+  // "" or one line: what this machine lacks to keep a hostile source from files and network (confined_compiler.h).
+  static std::string weakness();
+  // Safe to call from several threads. Never throws for a bad candidate; throws Error when nothing at all can be built any
+  // more: kNoCompiler (the compiler has gone or hangs), kIo (no space, no processes).
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const;
   CompileResult compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits = {}) const;
   // Build `number` (1, 2, ...) of the variant: the machine code of compile(), other addresses (placebo.h). The compiler runs
@@ -43,14 +54,20 @@ class Toolchain {
   CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const;
 
  private:
+  struct Compiler {
+    std::string version;
+    std::shared_ptr<const ConfinedCompiler> program;
+  };
   struct Job;
   Job job_of(const std::string& text, const Variant& variant) const;
   CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
-                        const char* suffix, const CompileLimits& limits) const;
+                        const char* source, const CompileLimits& limits) const;
+  void require_working(const Job& job, const CompileLimits& limits) const;
 
   std::string cache_dir_;
+  Sources sources_;
   std::string description_;
-  std::map<std::string, std::string> versions_;
+  std::map<std::string, Compiler> compilers_;
 };
 
 // $AMDAHL_CACHE, else $XDG_CACHE_HOME/amdahl, else ~/.cache/amdahl.

@@ -1,11 +1,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,8 +20,10 @@
 #include "base/machine.h"
 #include "base/subprocess.h"
 #include "starter_kernels/backend.h"
+#include "starter_kernels/confined_compiler.h"
 #include "starter_kernels/kernel_kind.h"
 #include "starter_kernels/placebo.h"
+#include "starter_kernels/source_rules.h"
 
 namespace fs = std::filesystem;
 
@@ -29,6 +36,8 @@ const std::vector<std::string> kCommonFlags{"-std=gnu++20",        "-O3",   "-ma
                                             "-fno-math-errno",     "-fPIC", "-fno-trapping-math", "-ffp-contract=fast",
                                             "-fno-stack-protector", "-w"};
 
+constexpr const char* kSource = "kernel.cpp";
+
 std::string first_error(const std::string& output) {
   size_t at = output.find("error:");
   if (at == std::string::npos) at = 0;
@@ -36,10 +45,60 @@ std::string first_error(const std::string& output) {
   return line.substr(0, 300);
 }
 
-bool write_file(const std::string& path, std::string_view text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  return static_cast<bool>(out.flush());
+// Compilers put their limits in words. A source may write the same words (#error): it only gives its failure another name.
+bool hit_a_limit(const SubprocessResult& r) {
+  if (r.timed_out || r.signal != 0) return true;
+  for (const char* words : {"virtual memory exhausted", "out of memory", "Cannot allocate memory", "bad_alloc", "memory exhausted",
+                            "File size limit exceeded", "File too large", "terminated program", "terminated with signal"})
+    if (r.output.find(words) != std::string::npos) return true;
+  return false;
+}
+
+// A folder for one compile, in the cache, so that what it leaves can be renamed into its place. Named after the process: see
+// sweep().
+class Scratch {
+ public:
+  explicit Scratch(const std::string& cache_dir) {
+    static std::atomic<int> counter{0};
+    path_ = fs::absolute(fmt::format("{}/kernels/building.{}.{}", cache_dir, getpid(), counter++)).string();
+    std::error_code error;
+    fs::remove_all(path_, error);  // of an earlier process with our number
+    fs::create_directory(path_, error);
+    if (error)
+      throw Error(ExitCode::kIo, fmt::format("cannot make {}: {}; free some space, or give --cache another folder", path_, error.message()));
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+  void write(const char* name, std::string_view text) const {
+    std::ofstream out(file(name), std::ios::binary);
+    out << text;
+    if (!out.flush())
+      throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", file(name)));
+  }
+
+ private:
+  std::string path_;
+};
+
+// Removes what killed programs left. Not what may be another program's on another machine with the same cache: an hour is
+// longer than any build takes.
+void sweep(const std::string& cache_dir) {
+  std::error_code error;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator it(cache_dir + "/kernels", error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename();
+    if (name.rfind("building.", 0) != 0) continue;
+    const int pid = std::atoi(name.c_str() + std::strlen("building."));
+    std::error_code unknown;
+    const auto age = fs::file_time_type::clock::now() - fs::last_write_time(it->path(), unknown);
+    if (!unknown && age > std::chrono::hours(1) && kill(pid, 0) != 0 && errno == ESRCH) left.push_back(it->path());
+  }
+  for (const fs::path& path : left) fs::remove_all(path, error);
 }
 
 }  // namespace
@@ -57,40 +116,42 @@ std::string default_cache_dir() {
   return "/tmp/amdahl-cache";
 }
 
-Toolchain::Toolchain(std::string cache_dir) : cache_dir_(std::move(cache_dir)) {
+Toolchain::Toolchain(std::string cache_dir, Sources sources) : cache_dir_(std::move(cache_dir)), sources_(sources) {
   std::error_code error;
   fs::create_directories(cache_dir_ + "/kernels", error);
   if (error || access((cache_dir_ + "/kernels").c_str(), W_OK) != 0)
     throw Error(ExitCode::kIo, fmt::format("cannot write the cache folder {}: set AMDAHL_CACHE or --cache to a folder that "
                                            "can be written",
                                            cache_dir_));
-  for (const std::string compiler : {"g++", "clang++"}) {
-    const SubprocessResult r = run_subprocess({compiler, "--version"}, {10});
+  sweep(cache_dir_);
+  for (const std::string name : {"g++", "clang++"}) {
+    const SubprocessResult r = run_subprocess({name, "--version"}, {10});
     if (!r.ok()) continue;
     const std::string version = r.output.substr(0, r.output.find('\n'));
-    versions_[compiler] = version;
+    compilers_[name] = {version, std::make_shared<const ConfinedCompiler>(name)};
     description_ += (description_.empty() ? "" : "; ") + version;
   }
-  if (versions_.empty())
+  if (compilers_.empty())
     throw Error(ExitCode::kNoCompiler, "no C++ compiler found: install one (apt-get install g++) and run again");
 }
 
-bool Toolchain::has(const std::string& compiler) const { return versions_.count(compiler) > 0; }
+std::string Toolchain::weakness() { return ConfinedCompiler::weakness(); }
+
+bool Toolchain::has(const std::string& compiler) const { return compilers_.count(compiler) > 0; }
 
 // What is compiled, and the stem of all files that come of it.
 struct Toolchain::Job {
-  std::string compiler, stem;  // no stem: the compiler is not installed
+  const Compiler* compiler = nullptr;
+  std::string name, stem;
   std::vector<std::string> flags;
+  CompileResult impossible;  // without a code when it can be tried
 };
 
 namespace {
 
-std::string source_of(const Variant& variant) {
-  return variant.source_override.empty() ? kernel_kind(variant.problem.kind).source(variant) : variant.source_override;
-}
-
-CompileResult failed(std::string message) {
+CompileResult failed(std::string code, std::string message) {
   CompileResult r;
+  r.code = std::move(code);
   r.message = std::move(message);
   return r;
 }
@@ -102,90 +163,119 @@ CompileResult found(const std::string& library) {
   return r;
 }
 
-bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+bool is_there(const std::string& path) {
+  struct stat there {};
+  return stat(path.c_str(), &there) == 0 && there.st_size > 0 && access(path.c_str(), R_OK) == 0;
+}
+
+// False, and why, when the kind does not write this form.
+bool write_source(const Variant& variant, std::string* text, CompileResult* failure) {
+  try {
+    *text = variant.source_override.empty() ? kernel_kind(variant.problem.kind).source(variant) : variant.source_override;
+    return true;
+  } catch (const std::exception& e) {
+    *failure = failed("compile-error", e.what());
+    return false;
+  }
+}
 
 }  // namespace
 
 Toolchain::Job Toolchain::job_of(const std::string& text, const Variant& variant) const {
   Job job;
-  job.compiler = variant.compiler;
-  const auto version = versions_.find(variant.compiler);
-  if (version == versions_.end()) return job;
+  job.name = variant.compiler;
+  const auto compiler = compilers_.find(variant.compiler);
+  if (compiler == compilers_.end()) {
+    job.impossible = failed("no-compiler", variant.compiler + " is not installed");
+    return job;
+  }
+  if (const std::string why = sources_ == Sources::kByTheRules ? refused_source(text) : ""; !why.empty()) {
+    job.impossible = failed("source-refused", why);
+    return job;
+  }
+  job.compiler = &compiler->second;
   job.flags = compile_flags(variant);
   const std::string key = hash_hex(
-      fmt::format("{}\n{}\n{}\n{}", version->second, this_machine().fingerprint(), fmt::join(job.flags, " "), text));
+      fmt::format("{}\n{}\n{}\n{}", job.compiler->version, this_machine().fingerprint(), fmt::join(job.flags, " "), text));
   job.stem = fmt::format("{}/kernels/{}", cache_dir_, key);
   return job;
 }
 
-// Written under a name of our own and renamed, so that a killed compile leaves nothing that looks finished.
+// Made elsewhere and renamed, so that a killed compile leaves nothing that looks finished.
 CompileResult Toolchain::produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments,
-                                 std::string_view text, const char* suffix, const CompileLimits& limits) const {
+                                 std::string_view text, const char* source, const CompileLimits& limits) const {
   CompileResult result;
   result.library = target;
-  static std::atomic<int> counter{0};
-  const std::string mine = fmt::format("{}.{}.{}", target, getpid(), counter++);
-  const std::string source = mine + suffix, made = mine + ".out";
-  if (!write_file(source, text)) {
-    unlink(source.c_str());
-    result.message = fmt::format("cannot write {}", source);
-    return result;
-  }
-  std::vector<std::string> argv{job.compiler};
-  argv.insert(argv.end(), job.flags.begin(), job.flags.end());
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  argv.insert(argv.end(), {"-o", made, source});
-  const SubprocessResult r = run_subprocess(argv, {limits.seconds, limits.memory_bytes});
+  const Scratch scratch(cache_dir_);
+  scratch.write(source, text);
+  std::vector<std::string> all = job.flags;
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), {"-o", "kernel.out", source});
+  const SubprocessResult r = job.compiler->program->run(all, scratch.path(), limits);
   result.seconds = r.seconds;
   result.timed_out = r.timed_out;
-  result.ok = r.ok() && rename(made.c_str(), target.c_str()) == 0;
-  // A kernel's text stays beside its library, for people.
-  if (!result.ok || std::string_view(suffix) != ".cpp" || rename(source.c_str(), (job.stem + ".cpp").c_str()) != 0) unlink(source.c_str());
-  if (result.ok) return result;
-  unlink(made.c_str());
+  if (r.ok() && rename(scratch.file("kernel.out").c_str(), target.c_str()) == 0) {
+    // A kernel's text stays beside its library, for people.
+    if (source == std::string_view(kSource)) rename(scratch.file(source).c_str(), (job.stem + ".cpp").c_str());
+    result.ok = true;
+    return result;
+  }
+  require_working(job, limits);
+  result.code = hit_a_limit(r) ? "build-limit" : "compile-error";
   result.message = r.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds)
                    : r.signal  ? fmt::format("compiler was killed by signal {}", r.signal)
                                : first_error(r.output);
   return result;
 }
 
+// A candidate is blamed only while a source that cannot be at fault builds: else a full disk, or a compiler that is being
+// upgraded, would use up one candidate after the other.
+void Toolchain::require_working(const Job& job, const CompileLimits& limits) const {
+  const Scratch scratch(cache_dir_);
+  scratch.write(kSource, "int nothing;\n");
+  std::vector<std::string> arguments = kCommonFlags;
+  arguments.insert(arguments.end(), {"-shared", "-o", "kernel.out", kSource});
+  const SubprocessResult r = job.compiler->program->run(arguments, scratch.path(), {std::min(limits.seconds, 20.0), limits.memory_bytes});
+  if (r.ok()) return;
+  if (r.output.find("No space left") != std::string::npos)
+    throw Error(ExitCode::kIo, fmt::format("no space left in {}: free some, then go on with resume", cache_dir_));
+  const std::string why = r.timed_out ? "it hangs" : r.exit_code == 127 && r.output.empty() ? "it is not there any more" : first_error(r.output);
+  throw Error(ExitCode::kNoCompiler, fmt::format("{0} builds nothing at all ({1}): check it with `{0} --version` (apt-get install "
+                                                 "g++ installs one), then go on with resume", job.name, why));
+}
+
 CompileResult Toolchain::compile(const Variant& variant, const CompileLimits& limits) const {
-  try {
-    return compile_source(source_of(variant), variant, limits);
-  } catch (const std::exception& e) {
-    return failed(e.what());
-  }
+  std::string text;
+  CompileResult failure;
+  return write_source(variant, &text, &failure) ? compile_source(text, variant, limits) : failure;
 }
 
 CompileResult Toolchain::compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits) const {
   const Job job = job_of(text, flags_of);
-  if (job.stem.empty()) return failed(job.compiler + " is not installed");
+  if (!job.impossible.code.empty()) return job.impossible;
   const std::string library = job.stem + ".so";
   if (is_there(library)) return found(library);
-  return produce(library, job, {"-shared"}, text, ".cpp", limits);
+  return produce(library, job, {"-shared"}, text, kSource, limits);
 }
 
 CompileResult Toolchain::compile_placebo(const Variant& variant, int number, const CompileLimits& limits) const {
-  try {
-    const std::string text = source_of(variant);
-    const Job job = job_of(text, variant);
-    if (job.stem.empty()) return failed(job.compiler + " is not installed");
-    const std::string library = fmt::format("{}.p{}.so", job.stem, number), assembly = job.stem + ".s";
-    if (is_there(library)) return found(library);
-    CompileResult result;
-    if (!is_there(assembly)) result = produce(assembly, job, {"-S"}, text, ".cpp", limits);
-    const double compiling = result.seconds;
-    if (compiling > 0 && !result.ok) return result;
-    std::ifstream in(assembly, std::ios::binary);
-    const std::string lines((std::istreambuf_iterator<char>(in)), {});
-    if (lines.empty()) return failed(fmt::format("{} cannot be read: remove it and run again", assembly));
-    const uint64_t seed = hash64(fmt::format("{} {}", fs::path(job.stem).filename().string(), number));
-    result = produce(library, job, {"-shared"}, pad_functions(lines, seed), ".s", limits);
-    result.seconds += compiling;
-    return result;
-  } catch (const std::exception& e) {
-    return failed(e.what());
-  }
+  std::string text;
+  CompileResult result;
+  if (!write_source(variant, &text, &result)) return result;
+  const Job job = job_of(text, variant);
+  if (!job.impossible.code.empty()) return job.impossible;
+  const std::string library = fmt::format("{}.p{}.so", job.stem, number), assembly = job.stem + ".s";
+  if (is_there(library)) return found(library);
+  if (!is_there(assembly)) result = produce(assembly, job, {"-S"}, text, kSource, limits);
+  const double compiling = result.seconds;
+  if (compiling > 0 && !result.ok) return result;
+  std::ifstream in(assembly, std::ios::binary);
+  const std::string lines((std::istreambuf_iterator<char>(in)), {});
+  if (lines.empty()) return failed("compile-error", fmt::format("{} cannot be read: remove it and run again", assembly));
+  const uint64_t seed = hash64(fmt::format("{} {}", fs::path(job.stem).filename().string(), number));
+  result = produce(library, job, {"-shared"}, pad_functions(lines, seed), "kernel.s", limits);
+  result.seconds += compiling;
+  return result;
 }
 
 }  // namespace amdahl

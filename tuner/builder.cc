@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "base/hash.h"
@@ -20,6 +22,7 @@ struct Builder::Queue {
   std::vector<CompileResult> results;
   size_t next = 0, done = 0;
   bool cancelled = false;
+  std::exception_ptr broken;  // the machine, not a candidate
 };
 
 void Builder::work(const std::shared_ptr<Queue>& queue, const std::shared_ptr<const Toolchain>& toolchain) {
@@ -29,8 +32,18 @@ void Builder::work(const std::shared_ptr<Queue>& queue, const std::shared_ptr<co
     const size_t mine = queue->next++;
     lock.unlock();
     const auto& [variant, placebo] = queue->jobs[mine];
-    CompileResult result = placebo ? toolchain->compile_placebo(variant, placebo) : toolchain->compile(variant);
+    CompileResult result;
+    std::exception_ptr broken;
+    try {
+      result = placebo ? toolchain->compile_placebo(variant, placebo) : toolchain->compile(variant);
+    } catch (...) {
+      broken = std::current_exception();
+    }
     lock.lock();
+    if (broken) {
+      queue->broken = broken;
+      queue->cancelled = true;
+    }
     queue->results[mine] = std::move(result);
     ++queue->done;
     queue->finished.notify_all();
@@ -54,12 +67,17 @@ Builder::Results Builder::compile(const std::vector<Job>& jobs) const {
 
   std::vector<std::thread> threads;
   const size_t wanted = std::min(static_cast<size_t>(parallel_), keys.size());
-  for (size_t i = 0; i < wanted; ++i) threads.emplace_back(work, queue, toolchain_);
+  threads.reserve(wanted);
+  try {
+    while (threads.size() < wanted) threads.emplace_back(work, queue, toolchain_);
+  } catch (const std::system_error&) {  // no room for another thread: fewer take longer
+    if (threads.empty()) throw;
+  }
   bool stopped = false;
   {
     std::unique_lock lock(queue->mutex);
     const auto all_done = [&] { return queue->done == keys.size(); };
-    while (!all_done() && !stopped) {
+    while (!all_done() && !queue->broken && !stopped) {
       queue->finished.wait_for(lock, std::chrono::milliseconds(50));
       stopped = stop_ && stop_->load();
     }
@@ -73,6 +91,7 @@ Builder::Results Builder::compile(const std::vector<Job>& jobs) const {
     else t.join();
   }
   if (stopped) throw Stopped{};
+  if (queue->broken) std::rethrow_exception(queue->broken);
 
   Results results;
   for (size_t i = 0; i < keys.size(); ++i) results[keys[i]] = std::move(queue->results[i]);
@@ -91,6 +110,7 @@ Built collect(const std::vector<Step>& steps, const ResultOf& result_of) {
     if (!r.ok && b.ok) {
       b.ok = false;
       b.message = r.message;
+      b.failure_code = r.code;
     }
     b.libraries.push_back(r.library);
   }

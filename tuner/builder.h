@@ -18,6 +18,7 @@ struct Built {
   bool ok = false;
   std::string message;
   std::vector<std::string> libraries;  // by step
+  std::string failure_code;            // CompileResult::code of the step that failed
   std::string code;                    // hash of all its object code
   double seconds = 0;                  // of compiling, cache hits cost nothing
 };
@@ -26,7 +27,7 @@ class Builder {
  public:
   // `parallel` compilers at once.
   Builder(std::shared_ptr<const Toolchain> toolchain, int parallel, const std::atomic<bool>* stop);
-  // By candidate. Throws Stopped when the flag is raised: at most two seconds later.
+  // By candidate. Throws Stopped when the flag is raised: at most two seconds later; Error when nothing can be built any more.
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates);
   // By candidate: `count` placebo builds (starter_kernels/placebo.h) from number `first` on. Their `code` is empty: identity
   // is build()'s. Made only for a proof; the compiler runs once a kernel, then an assembler a build.

@@ -14,7 +14,9 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
   entry.predicted = predicted;
   if (starter_error_ < 0) {
     const ModelCheck start = laboratory_.check_model(starter_);
-    if (start.failure) throw Error(ExitCode::kInternal, "the starter plan fails on the whole model: " + start.failure->reason);
+    if (start.failure)
+      throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal,
+                  "the starter plan fails on the whole model: " + start.failure->reason);
     starter_error_ = start.error;
   }
   const ModelCheck check = laboratory_.check_model(after);

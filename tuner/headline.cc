@@ -13,7 +13,8 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
   int dropped = 0;
   while (static_cast<int>(ratios.size()) < pairs) {
     const Paired p = laboratory.model_pair(starter, kept, random);
-    if (p.failure) throw Error(ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
+    if (p.failure)
+      throw Error(p.failure->code == "killed" ? ExitCode::kIo : ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
     if (!p.pair.dropped.empty() && dropped++ < pairs) continue;  // on a machine that is never quiet, pairs as they come
     ratios.push_back(p.pair.timing.log_ratio);
     starter_seconds.push_back(p.pair.timing.seconds_a);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "graph/oracle.h"
+#include "tuner/despite_kills.h"
 
 namespace amdahl {
 
@@ -73,17 +74,22 @@ Profile ModelBench::profile(const Plan& plan) {
   const Drive d = drive(program);
   std::vector<std::vector<double>> samples;
   try {
-    const auto harness = start_arm(program, d, random);
-    const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
-    const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), 5.0, 60.0));
-    for (int r = 0; r < runs; ++r) {
-      const std::vector<double> by_call = harness->worker().steps(1, d.call_seconds);
-      std::vector<double> by_step(plan.steps.size(), 0.0);
-      for (size_t c = 0; c < by_call.size(); ++c) by_step[static_cast<size_t>(program.calls[c].step)] += by_call[c];
-      samples.push_back(std::move(by_step));
-    }
+    despite_kills([&] {
+      samples.clear();
+      const auto harness = start_arm(program, d, random);
+      const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
+      const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), 5.0, 60.0));
+      for (int r = 0; r < runs; ++r) {
+        const std::vector<double> by_call = harness->worker().steps(1, d.call_seconds);
+        std::vector<double> by_step(plan.steps.size(), 0.0);
+        for (size_t c = 0; c < by_call.size(); ++c) by_step[static_cast<size_t>(program.calls[c].step)] += by_call[c];
+        samples.push_back(std::move(by_step));
+      }
+    });
   } catch (const WorkerDied& died) {
-    throw Error(ExitCode::kInternal, "the plan cannot be run: " + died.death.reason);
+    const bool killed = died.death.kind == Death::Kind::kKilled;
+    throw Error(killed ? ExitCode::kIo : ExitCode::kInternal,
+                "the plan cannot be run: " + died.death.reason + (killed ? "; free memory, then go on with resume" : ""));
   } catch (const WorkerRefused& refused) {
     throw Error(ExitCode::kInternal, std::string("the plan cannot be run: ") + refused.what());
   }
@@ -94,8 +100,10 @@ Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {
   Paired result;
   const Program a = program_of(before), b = program_of(after);
   try {
-    if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive(a), random)->worker().run(0, 1, 1, 60).seconds;
-    result.pair = measure_pair({{&a}, {}}, {{&b}, {}}, drive(b), random);
+    result.pair = despite_kills([&] {
+      if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive(a), random)->worker().run(0, 1, 1, 60).seconds;
+      return measure_pair({{&a}, {}}, {{&b}, {}}, drive(b), random);
+    });
     if (const auto& foul = result.pair.foul) {
       const bool conduct = foul->code == "cpu-time" || foul->code == "wrote-beside";
       result.failure = Failure{conduct ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
@@ -133,13 +141,15 @@ ModelCheck ModelBench::check(const Plan& plan) {
   const Drive d = drive(program);
   std::vector<std::byte> outputs;
   try {
-    const auto harness = start_arm(program, d, random);
-    harness->draw(0, model_draw(options_.seed));
-    harness->poison_outputs(0, options_.seed >> 2);
-    harness->worker().run(0, 1, 1, d.call_seconds);
-    if (const std::string what = harness->unwritten(0, options_.seed >> 2); !what.empty())
-      result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, options_.seed};
-    outputs = harness->outputs(0);
+    despite_kills([&] {
+      const auto harness = start_arm(program, d, random);
+      harness->draw(0, model_draw(options_.seed));
+      harness->poison_outputs(0, options_.seed >> 2);
+      harness->worker().run(0, 1, 1, d.call_seconds);
+      if (const std::string what = harness->unwritten(0, options_.seed >> 2); !what.empty())
+        result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, options_.seed};
+      outputs = harness->outputs(0);
+    });
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);
     return result;

@@ -1,6 +1,7 @@
 #include "tuner/protocol.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +41,32 @@ IoStatus wait_ready(int fd, short events, Clock::time_point deadline, bool limit
   }
 }
 
+// A write to a worker that somebody has just killed fails; without this it would end us, too.
+class PipeSignalBlocked {
+ public:
+  PipeSignalBlocked() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE);
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &only_, &before_);
+  }
+  ~PipeSignalBlocked() {
+    const int error = errno;
+    sigset_t pending;
+    sigpending(&pending);
+    const timespec at_once{};
+    if (!was_pending_ && sigismember(&pending, SIGPIPE)) sigtimedwait(&only_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t only_, before_;
+  bool was_pending_;
+};
+
 template <typename Transfer>
 IoStatus move_all(int fd, short events, size_t bytes, double seconds, const std::atomic<bool>* stop, Transfer transfer) {
   const bool limited = seconds > 0;
@@ -63,6 +90,7 @@ IoStatus Channel::send(const Json& header, std::span<const std::byte> payload, d
   // One write for prefix and header: short requests are on the clock.
   std::string head(reinterpret_cast<const char*>(&prefix), sizeof prefix);
   head += text;
+  const PipeSignalBlocked blocked;
   const IoStatus status = move_all(out_, POLLOUT, head.size(), seconds, stop,
                                    [&](size_t at) { return write(out_, head.data() + at, head.size() - at); });
   if (status != IoStatus::kOk || payload.empty()) return status;

@@ -137,7 +137,7 @@ void enter_sandbox(const std::vector<std::string>& libraries) {
   Filter filter(SCMP_ACT_ERRNO(EPERM));
   filter.allow({"read", "write", "readv", "writev", "pread64", "close", "fstat", "newfstatat", "stat", "lstat", "lseek",
                 "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getcwd", "getdents64", "poll", "ppoll",
-                "mmap", "munmap", "mprotect", "mremap", "madvise", "brk", "membarrier", "rt_sigaction", "rt_sigprocmask",
+                "mmap", "munmap", "mprotect", "mremap", "madvise", "brk", "membarrier", "rt_sigaction", "rt_sigprocmask", "rt_sigpending",
                 "rt_sigreturn", "sigaltstack", "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity",
                 "sched_setaffinity", "getpid", "gettid", "getuid", "geteuid", "clock_gettime", "clock_getres",
                 "gettimeofday", "nanosleep", "clock_nanosleep", "getrandom", "getrusage", "sysinfo", "uname", "exit",

@@ -458,6 +458,7 @@ struct Tuner::Loop {
   // True when the candidate came to its race. Always records it.
   bool screen(Experiment& e, const Campaign& c, const Proposal& p, const Built& built) {
     if (!built.ok) {
+      e.code = built.failure_code;
       end(e, Outcome::kBuildFailed, "build", built.message);
       return false;
     }

@@ -64,6 +64,7 @@ Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) 
     case Death::Kind::kTimeout: return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
     case Death::Kind::kForbidden: return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
     case Death::Kind::kGarbage: return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
+    case Death::Kind::kKilled: return {Outcome::kCrashed, "killed", stage, death.reason, seed};
   }
   return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }

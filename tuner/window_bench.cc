@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "tuner/decision.h"
+#include "tuner/despite_kills.h"
 
 namespace amdahl {
 namespace {
@@ -99,12 +100,14 @@ const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incum
     const Built built = builder_.build({steps})[0];
     if (!built.ok) throw WorkerRefused("the starter does not compile: " + built.message);
     const Program starter = program_of(io, steps, built.libraries, task.threads);
-    std::vector<InputRange> ranges = input_ranges(graph_, distinct_inputs(io));
-    Feed feed(ranges);
-    Harness harness(options_.worker, starter, feed, constants_);
-    // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
-    judge = make_judge(task.signature, std::move(ranges), harness, options_.seed,
-                       expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
+    const std::vector<InputRange> ranges = input_ranges(graph_, distinct_inputs(io));
+    judge = despite_kills([&] {
+      Feed feed(ranges);
+      Harness harness(options_.worker, starter, feed, constants_);
+      // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
+      return make_judge(task.signature, ranges, harness, options_.seed,
+                        expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
+    });
   } catch (const WorkerDied& died) {
     judge.unusable = "the starter died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -169,9 +172,11 @@ Drive WindowBench::drive() const {
 }
 
 void WindowBench::restart_racer() {
-  Random random(options_.seed ^ ++races_);
-  at_.racer.reset();
-  at_.racer = start_arm(at_.incumbent, drive(), random);
+  despite_kills([&] {
+    Random random(options_.seed ^ ++races_);
+    at_.racer.reset();
+    at_.racer = start_arm(at_.incumbent, drive(), random);
+  });
 }
 
 // Outputs of the known draws as bound for timing. Empty when the oracle does not confirm them.
@@ -199,6 +204,13 @@ Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, d
 }
 
 Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
+  for (int tries = 1;; ++tries) {
+    const Screened s = screen_once(challenger, built, bar);
+    if (!s.failure || s.failure->code != "killed" || tries == kTriesDespiteKills) return s;
+  }
+}
+
+Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Built& built, double bar) {
   Screened result;
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
@@ -281,7 +293,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
     std::vector<std::string>& hashes = at_.known_hashes[built.code];
     if (hashes.empty()) {  // a proof that is taken up after a restart
       Random layout(seed);
-      hashes = judged_hashes(*start_arm(program, drive(), layout), program);
+      hashes = despite_kills([&] { return judged_hashes(*start_arm(program, drive(), layout), program); });
       if (hashes.empty()) {
         result.failure = Failure{Outcome::kWrong, "wrong-value", "prove", "outputs as bound for timing leave the oracle's bounds", seed};
         return result;
@@ -294,7 +306,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
     };
     const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
     const Program b = placed(challenger, placebos.challenger, program);
-    result.pair = measure_pair({{&a}, at_.racer_hashes}, {{&b}, hashes}, drive(), random);
+    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.racer_hashes}, {{&b}, hashes}, drive(), random); });
     result.failure = failure_of(result.pair.foul, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {

@@ -50,6 +50,7 @@ class WindowBench {
   Segments segments(double budget_seconds, int fewest_blocks) const;
   Drive drive() const;
   void restart_racer();
+  Screened screen_once(const std::vector<Step>& challenger, const Built& built, double bar);
   std::vector<std::string> judged_hashes(Harness& harness, const Program& program);
   Timing race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
   std::optional<Failure> batched_only(const std::string& code, const Timing& t);

@@ -165,6 +165,8 @@ void WorkerProcess::die(IoStatus status, double seconds) {
     death = {Death::Kind::kGarbage, "answered with bytes that are no reply"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGSYS) {
     death = {Death::Kind::kForbidden, "SIGSYS: made a system call that kernels may not make (fork, exec, socket, write to a file)"};
+  } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {  // the watchdog's was a time-out
+    death = {Death::Kind::kKilled, "SIGKILL from outside: somebody killed it, or the kernel did because memory ran out"};
   } else if (memory) {
     death = {Death::Kind::kMemory, fmt::format("memory limit of {} MiB reached{}", options_.memory_bytes >> 20, tail)};
   } else if (WIFSIGNALED(how)) {

@@ -23,7 +23,7 @@
 namespace amdahl {
 
 struct Death {
-  enum class Kind { kSignal, kOutOfBounds, kReadOnly, kForbidden, kMemory, kTimeout, kExit, kGarbage };
+  enum class Kind { kSignal, kOutOfBounds, kReadOnly, kForbidden, kMemory, kTimeout, kExit, kGarbage, kKilled };
   Kind kind = Kind::kExit;
   std::string reason;  // "SIGSEGV: write, 0 bytes past the end of 'gelu_out'"
 };

@@ -205,8 +205,19 @@ class BadSession : public BadInput {
 };
 
 TEST_F(BadSession, OfAnotherMachine) {
-  Database(file("s.amdahl"), SQLITE_OPEN_READWRITE)
-      .execute("UPDATE meta SET value = json_set(value, '$.machine_fingerprint', 'another') WHERE key = 'identity'");
+  {  // What is in it is under a checksum: copied, not edited.
+    const auto real = Session::open(file("real.amdahl"), Session::Access::kRead);
+    SessionIdentity identity = real->identity();
+    identity.machine_fingerprint = "another";
+    fs::remove(file("s.amdahl"));
+    Commit all;
+    all.experiments = real->experiments();
+    all.plans = real->plans();
+    all.profiles = real->profiles();
+    all.options = real->options();
+    all.state = real->state();
+    Session::create(file("s.amdahl"), identity)->commit(all);
+  }
   expect_everywhere(ExitCode::kSessionMismatch, {"another machine", "start a new session"});
 }
 

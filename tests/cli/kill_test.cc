@@ -129,7 +129,8 @@ TEST_F(Kill, AtRandomMomentsOfOneSession) {
   EXPECT_EQ(end.exit_code, 0) << end.output;
   EXPECT_GE(inspect().size(), finished.size() + 6);
   RecordProperty("experiments", static_cast<int>(finished.size()));
-  std::printf("%d kills, %zu experiments finished between them\n", kills, finished.size());
+  std::printf("fire: kill -9 of a session that tunes | %d | %d | %zu experiments finished between them, none lost or repeated\n", kills,
+              HasFailure() ? 0 : kills, finished.size());
 }
 
 TEST_F(Kill, CtrlCEndsWithEverythingKept) {

@@ -263,7 +263,7 @@ TEST_F(SessionFile, AFullDiskIsAnIoErrorAndKeepsWhatWasThere) {
     try {
       Transaction transaction(limited);
       for (int i = 0; i < 1000; ++i)
-        Statement(limited, "INSERT INTO plans VALUES(?, ?)").bind(1, int64_t{i}).bind(2, std::string(5000, 'x')).run();
+        Statement(limited, "INSERT INTO plans VALUES(?, ?, 0)").bind(1, int64_t{i}).bind(2, std::string(5000, 'x')).run();
       transaction.commit();
       FAIL();
     } catch (const Error& error) {

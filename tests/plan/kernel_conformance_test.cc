@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "starter_kernels/source_rules.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -70,6 +71,25 @@ TEST_P(Kind, StartersAreInTheSpace) {
       EXPECT_GE(work.bytes, 0);
       EXPECT_GE(work.flops, 0);
     }
+}
+
+// What is refused to candidates must not be needed by any form of ours.
+TEST_P(Kind, SourcesKeepTheRules) {
+  const KernelKind& kind = *GetParam();
+  for (const Graph& graph : kind.examples()) {
+    const Plan plan = starter_plan(graph, 2);
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      const Variant& starter = plan.steps[s].variant;
+      const KernelKind& of_step = kernel_kind(starter.problem.kind);
+      EXPECT_EQ(refused_source(of_step.source(starter)), "") << graph.name;
+      for (const Knob& knob : of_step.space(starter.problem, this_machine()).knobs)
+        for (int64_t value : knob.values) {
+          const auto varied = testing::with_knob(plan, s, knob.name, value);
+          if (!varied) continue;
+          EXPECT_EQ(refused_source(of_step.source(varied->steps[s].variant)), "") << graph.name << " " << knob.name << "=" << value;
+        }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Kind, ::testing::ValuesIn(kernel_kinds()),

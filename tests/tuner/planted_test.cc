@@ -64,7 +64,7 @@ class Planted : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     graph_ = new Graph(matmul_graph());
-    builder_ = new Builder(std::make_shared<const Toolchain>(default_cache_dir()), 2, nullptr);
+    builder_ = new Builder(std::make_shared<const Toolchain>(default_cache_dir(), Toolchain::Sources::kAny), 2, nullptr);
     BenchOptions options;
     options.worker.threads = 2;
     options.race_seconds = 0.01;
