@@ -87,7 +87,7 @@ class JudgeMaker {
       if (draw.ternary) starter_.change_weights(draw, judge_.deadline());
       take(draw);
     }
-    if (!judge_.checks.empty() && judge_.checks.back().draw.ternary) starter_.change_weights({Family::kNormal, 0, weights_seed}, 30);
+    starter_.change_weights({Family::kNormal, 0, weights_seed}, 30);  // also where integers were tried and proved nothing
     judge_.honest = starter_.worker().state();
     conclude();
   }
@@ -143,6 +143,10 @@ class JudgeMaker {
         // Each of two programs may be off by the bound; those of other draws may be twice as large.
         judge_.tolerance = std::max(judge_.tolerance, 4 * d.max_bound);
       }
+    }
+    if (judge_.known.empty()) {
+      judge_.unusable = "the starter is right on some normal inputs only: " + refused_;
+      return;
     }
     const std::vector<std::byte> whole = starter_.outputs(0);
     starter_.draw(0, scaled(first));

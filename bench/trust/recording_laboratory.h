@@ -19,9 +19,9 @@ struct LoggedPair {
 class RecordingLaboratory : public Workbench {
  public:
   using Workbench::Workbench;
-  Paired pair(const std::vector<Step>& challenger, const Built& built, Random& random) override {
+  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
     const auto start = std::chrono::steady_clock::now();
-    Paired paired = Workbench::pair(challenger, built, random);
+    Paired paired = Workbench::pair(challenger, built, placebos, random);
     if (paired.failure) return paired;
     const Timing& t = paired.pair.timing;
     pairs_.push_back({t.log_ratio, t.segments_a, t.segments_b, paired.pair.dropped, 0,

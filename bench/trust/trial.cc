@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.h"
+#include "tuner/proof.h"
+
 namespace amdahl::trust {
 namespace {
 
@@ -70,7 +73,7 @@ void to_json(Json& j, const Trial& t) {
   j = Json{{"study", t.study},     {"window", t.window},       {"number", t.number},
            {"seed", t.seed},       {"edits", t.edits},         {"effect", t.effect},
            {"true_log", t.true_log},
-           {"rule", {{"delta", t.rule.delta}, {"wealth", t.rule.wealth}, {"max_pairs", t.rule.max_pairs}, {"futility_pairs", t.rule.futility_pairs}}},
+           {"rule", {{"delta", t.rule.delta}, {"wealth", t.rule.wealth}, {"max_pairs", t.rule.max_pairs}, {"futility_pairs", t.rule.futility_pairs}, {"builds", t.rule.builds}}},
            {"twin", t.twin},       {"failure", t.failure},     {"race", t.race_log_ratio},
            {"race_won", t.race_won}, {"stages", stages},       {"proven", t.proven},
            {"gain", t.gain},       {"build_seconds", t.build_seconds},
@@ -90,6 +93,7 @@ void from_json(const Json& j, Trial& t) {
   t.rule.wealth = rule.at("wealth");
   t.rule.max_pairs = rule.at("max_pairs");
   t.rule.futility_pairs = rule.at("futility_pairs");
+  t.rule.builds = rule.at("builds");
   t.twin = j.at("twin");
   t.failure = j.at("failure");
   t.race_log_ratio = j.at("race");
@@ -111,8 +115,8 @@ void Pipeline::run(Trial& trial, const std::vector<Step>& challenger, const Buil
   trial.rule = rule_;
   trial.build_seconds = built.seconds;
   if (screen(trial, challenger, built) && (trial.race_won || forced_)) {
-    Random prove(trial.seed ^ 0x9407e), confirm(trial.seed ^ 0xc0f1f);
-    trial.proven = gather(trial, "prove", challenger, built, prove) && gather(trial, "confirm", challenger, built, confirm);
+    trial.proven = gather(trial, "prove", challenger, built, 1, 0x9407e) &&
+                   gather(trial, "confirm", challenger, built, 1 + rule_.builds, 0xc0f1f);
     if (trial.proven) trial.gain = estimate(trial.stages.back().counted());
   }
   trial.seconds = built.seconds + since(start);
@@ -128,32 +132,22 @@ bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const B
     trial.failure = text_of(*screened.failure);
     return false;
   }
-  trial.race_won = screened.race.log_ratio > rule_.delta;
+  trial.race_won = screened.race.log_ratio > rule_.delta && screened.race.log_ratio >= hopeful_gain_;
   return true;
 }
 
 // One stage of evidence on fresh pairs.
 bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built,
-                      Random& random) {
-  SignTest test(rule_);
-  std::vector<double> counted;
-  int dropped = 0;
+                      int first_build, uint64_t salt) {
+  Random random(trial.seed ^ salt);
   laboratory_.take_pairs();
-  while (test.verdict() == SignTest::Verdict::kOpen) {
-    const Paired paired = laboratory_.pair(challenger, built, random);
-    if (paired.failure) {
-      trial.failure = text_of(*paired.failure);
-      break;
-    }
-    if (!paired.pair.dropped.empty() && dropped < 4 + test.pairs()) {
-      ++dropped;
-      continue;
-    }
-    counted.push_back(paired.pair.timing.log_ratio);
-    test.add(counted.back());
-  }
-  trial.stages.push_back(stage_of(stage, laboratory_.take_pairs(), counted, rule_));
-  return trial.stages.back().passed && trial.failure.empty();
+  const Evidence evidence = gather_evidence(laboratory_, rule_, challenger, built, first_build, random, [] {
+    if (interrupted()) throw Stopped{};
+    return false;
+  });
+  if (evidence.failure) trial.failure = text_of(*evidence.failure);
+  trial.stages.push_back(stage_of(stage, laboratory_.take_pairs(), evidence.log_ratios, rule_));
+  return evidence.end == Evidence::End::kPassed;
 }
 
 }  // namespace amdahl::trust

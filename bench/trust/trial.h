@@ -43,21 +43,25 @@ struct Trial {
 void to_json(Json& j, const Trial& t);
 void from_json(const Json& j, Trial& t);
 
-// Takes a trial through the stages of the tuner. Mirrors Tuner::Loop::screen, settle, prove and gather.
+// Takes a trial through the stages of the tuner; what a race must show mirrors Tuner::Loop::screen and not_worth_a_proof. The
+// confirmation follows at once: a session waits DecisionRule::confirm_after.
 class Pipeline {
  public:
-  // `laboratory` has entered the incumbent's window. `forced`: proven whatever the race says, so that there are pairs.
-  Pipeline(RecordingLaboratory& laboratory, const DecisionRule& rule, bool forced)
-      : laboratory_(laboratory), rule_(rule), forced_(forced) {}
+  // `laboratory` has entered the incumbent's window. `hopeful_gain`: what a race must show at least, as in TuneOptions.
+  // `forced`: proven whatever the race says, so that there are pairs.
+  Pipeline(RecordingLaboratory& laboratory, const DecisionRule& rule, double hopeful_gain, bool forced)
+      : laboratory_(laboratory), rule_(rule), hopeful_gain_(hopeful_gain), forced_(forced) {}
   // Fills what came of it. `seed` must be set. Throws Stopped.
   void run(Trial& trial, const std::vector<Step>& challenger, const Built& built);
 
  private:
   bool screen(Trial& trial, const std::vector<Step>& challenger, const Built& built);
-  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, Random& random);
+  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, int first_build,
+              uint64_t salt);
 
   RecordingLaboratory& laboratory_;
   DecisionRule rule_;
+  double hopeful_gain_;
   bool forced_;
 };
 

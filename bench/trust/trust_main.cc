@@ -15,11 +15,14 @@
 #include "bench/trust/studies.h"
 #include "bench/trust/tables.h"
 #include "bench/trust/trial_log.h"
+#include "cli/find_noise.h"
 
 using namespace amdahl;
 namespace po = boost::program_options;
 
 namespace {
+
+constexpr double kMostHoped = 0.03;  // as `tune` has it
 
 const std::map<std::string, std::string (*)(const std::vector<trust::Trial>&)> kTables{
     {"null", trust::null_table}, {"edits", trust::edits_table}, {"planted", trust::planted_table}, {"rivals", trust::rivals_table}};
@@ -37,6 +40,18 @@ std::vector<double> numbers(const std::string& list) {
     at = end + 1;
   }
   return values;
+}
+
+// The rule that `tune` would go by on this machine.
+void set_rule(trust::TrialOptions& options) {
+  GlobalOptions global;
+  global.cache_dir = default_cache_dir();
+  global.threads = options.threads;
+  const std::optional<MachineNoise> noise = find_machine_noise(global, NoiseForm::kCachedOrShort);
+  options.rule.delta = noise->delta;
+  options.rule.builds = noise->builds;
+  options.hopeful_gain = std::min(noise->hopeful_gain, kMostHoped);
+  fmt::print(stderr, "the rule of this machine: delta {:.2f}%, {} builds of each arm\n", 100 * options.rule.delta, options.rule.builds);
 }
 
 int study(const std::string& name, const std::vector<std::string>& arguments) {
@@ -61,6 +76,7 @@ int study(const std::string& name, const std::vector<std::string>& arguments) {
   }
   if (o.windows.empty()) o.windows = trust::window_names();
   if (!effects.empty()) o.effects = numbers(effects);
+  set_rule(o.trial);
   trust::run_study(name, o);
   return 0;
 }

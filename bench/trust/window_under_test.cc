@@ -60,7 +60,7 @@ void WindowUnderTest::run(Trial& trial, const std::vector<Step>& challenger, boo
   trial.twin = built.code == incumbent_code_ && trial.study != "aa";
   trial.seconds = built.seconds;
   if (trial.twin) return;
-  Pipeline(laboratory_, options_.rule, forced).run(trial, challenger, built);
+  Pipeline(laboratory_, options_.rule, options_.hopeful_gain, forced).run(trial, challenger, built);
 }
 
 Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds,
@@ -69,10 +69,14 @@ Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, ui
   const Screened screened = laboratory_.screen(challenger, built, -std::numeric_limits<double>::infinity());
   if (screened.failure)
     throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails at {}: {}", name(), screened.failure->stage, screened.failure->reason));
+  Placebos placebos;
+  if (options_.rule.builds > 0) placebos = laboratory_.placebos(challenger, 1, options_.rule.builds);
+  if (!placebos.message.empty())
+    throw Error(ExitCode::kInternal, fmt::format("{}: a placebo build of a planted kernel fails: {}", name(), placebos.message));
   Random random(seed);
   std::vector<double> ratios, a, b;
   while (static_cast<int>(ratios.size()) < pairs) {
-    const Paired paired = laboratory_.pair(challenger, built, random);
+    const Paired paired = laboratory_.pair(challenger, built, placebos, random);
     if (paired.failure) throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails: {}", name(), paired.failure->reason));
     ratios.push_back(paired.pair.timing.log_ratio);
     a.push_back(paired.pair.timing.seconds_a);

@@ -15,6 +15,7 @@ struct TrialOptions {
   uint64_t seed = 1;
   double pair_seconds = 0.1;  // timed part of a pair
   DecisionRule rule;
+  double hopeful_gain = 0;    // what a race must show, as in TuneOptions
 };
 
 class WindowUnderTest {
