@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <list>
 
 #include "base/error.h"
 #include "starter_kernels/example_graph.h"
@@ -35,14 +36,14 @@ Graph product_graph() {
 
 Graph gelu_graph() {
   ExampleGraph g("noise", 20);
-  return g.finish({g.node("Gelu", {g.input({128, 1024})})});  // half a MiB in, half out
+  return g.finish({g.node("Gelu", {g.input({128, 1024})})});  // half a MiB in, half out, of each call its own
 }
 
 // One kernel with its builds. Build 0 stands in the incumbent's arm of every pair.
 class Specimen {
  public:
   Specimen(std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
-      : name_(std::move(name)), graph_(std::move(graph)), pair_budget_(bench.pair_seconds) {
+      : name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs)) {
     const Plan plan = starter_plan(graph_, options.threads);
     Window window;
     for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));
@@ -54,28 +55,24 @@ class Specimen {
     all.insert(all.end(), placebos.begin(), placebos.end());
     for (const Built& b : all) {
       if (!b.ok) throw Error(ExitCode::kNoCompiler, fmt::format("cannot build the kernels that measure noise: {}", b.message));
-      Subject s;
-      s.program = window_program(graph_, io, plan.steps, b.libraries, options.threads, &s.blob);
-      subjects_.push_back(std::move(s));
+      Blob blob;
+      programs_.push_back(window_program(graph_, io, plan.steps, b.libraries, options.threads, &blob));
+      constants_.adopt(programs_.back(), blob);
     }
+    by_build_.resize(static_cast<size_t>(builds));
     drive_.worker = bench.worker;
     drive_.worker.threads = options.threads;
-    drive_.input_seed = kSeed;
-    drive_.ranges = input_ranges(graph_, distinct_inputs(io));
-    by_build_.resize(static_cast<size_t>(builds));
+    drive_.feed = &feed_;
+    drive_.constants = &constants_;
+    drive_.weights.weights_seed = kSeed;
+    plan_segments_for(bench.pair_seconds);
   }
 
   // Pairs of build `number` against build 0; number 0 is A/A.
   void measure(int number, Random& random) {
     const auto start = Clock::now();
-    PairResult pair;
-    try {
-      pair = measure_pair(arm(0), arm(number), drive_, pair_budget_, random);
-    } catch (const WorkerDied& died) {
-      throw Error(ExitCode::kInternal, "a kernel that measures noise died: " + died.death.reason);
-    } catch (const WorkerRefused& refused) {
-      throw Error(ExitCode::kInternal, std::string("a kernel that measures noise cannot be run: ") + refused.what());
-    }
+    const PairResult pair = measure_pair({{&programs_[0]}, {}}, {{&programs_[static_cast<size_t>(number)]}, {}}, drive_, random);
+    if (pair.foul) throw Error(ExitCode::kInternal, "a kernel that measures noise " + pair.foul->reason);
     seconds_.push_back(since(start));
     dropped_ += !pair.dropped.empty();
     // Dropped pairs count where nothing else would be left: a machine that is never quiet is measured as it is.
@@ -94,18 +91,24 @@ class Specimen {
   int dropped() const { return dropped_; }
 
  private:
-  Arm arm(int number) const {
-    Arm a;
-    a.subjects = {&subjects_[static_cast<size_t>(number)]};
-    a.instances = instances_for(a.subjects[0]->program);
-    a.weights_seed = kSeed;
-    return a;
+  // As a window's: by the speed of the build that stands in the incumbent's arm.
+  void plan_segments_for(double pair_seconds) {
+    Random random(kSeed);
+    drive_.copies = copies_for(programs_[0]);
+    drive_.slots = std::max(3, drive_.copies);
+    const auto harness = start_arm(programs_[0], drive_, random);
+    std::vector<double> seconds;
+    for (int i = 0; i < 5; ++i) seconds.push_back(harness->worker().run(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
+    const double call = std::max(median(seconds) - harness->worker().handover(drive_.call_seconds), 1e-6);
+    drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]));
+    drive_.slots = std::max({drive_.segments.calls, drive_.copies, 3});
   }
 
   std::string name_;
   Graph graph_;
-  double pair_budget_;
-  std::vector<Subject> subjects_;
+  ConstantsFile constants_;
+  Feed feed_;
+  std::vector<Program> programs_;
   Drive drive_;
   std::vector<double> same_, calls_, seconds_;
   std::vector<std::vector<double>> by_build_;
@@ -116,6 +119,8 @@ class Specimen {
 std::string path_of(const std::string& cache_dir, int threads) {
   return fmt::format("{}/noise-{}-{}.json", cache_dir, this_machine().fingerprint(), threads);
 }
+
+MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress);
 
 }  // namespace
 
@@ -128,6 +133,18 @@ void set_rule_for(double layout_sd, DecisionRule& rule) {
 
 MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench,
                                    const NoiseProgress& progress) {
+  try {
+    return measure(toolchain, options, bench, progress);
+  } catch (const WorkerDied& died) {
+    throw Error(ExitCode::kInternal, "a kernel that measures noise died: " + died.death.reason);
+  } catch (const WorkerRefused& refused) {
+    throw Error(ExitCode::kInternal, std::string("a kernel that measures noise cannot be run: ") + refused.what());
+  }
+}
+
+namespace {
+
+MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress) {
   const auto start = Clock::now();
   const auto say = [&](double fraction, const char* what) {
     if (progress) progress(fraction, what);
@@ -136,9 +153,9 @@ MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOption
   const int builds = options.quick ? 5 : 8;
   const double limit = options.quick ? 14 : 58;
   Builder builder(std::shared_ptr<const Toolchain>(std::shared_ptr<void>(), &toolchain), std::max(1, this_machine().cores), bench.worker.stop);
-  std::vector<Specimen> specimens;
+  std::list<Specimen> specimens;  // neither moved nor copied: workers map what they hold
   specimens.emplace_back("matrix product", product_graph(), builds, builder, options, bench);
-  specimens.emplace_back("gelu in L2", gelu_graph(), builds, builder, options, bench);
+  specimens.emplace_back("gelu", gelu_graph(), builds, builder, options, bench);
 
   // Rounds of all builds and half as many A/A, so that drift meets all of them alike.
   Random random(kSeed);
@@ -184,6 +201,8 @@ MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOption
   n.took_seconds = since(start);
   return n;
 }
+
+}  // namespace
 
 std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, int threads) {
   std::ifstream in(path_of(cache_dir, threads));

@@ -1,6 +1,6 @@
 #pragma once
 // This machine's noise as the decision rule sees it: pairs of fresh processes of the same code (A/A), and of placebo builds of
-// it, on two kernels of ours: a matrix product that computes (about 1 ms) and a GELU whose memory lies in L2. From it follow
+// it, on two kernels of ours: a matrix product that computes (about 1 ms) and a GELU that moves memory. From it follow
 // delta, the number of builds, the smallest gain that can be proven here and what a proof costs.
 
 #include <functional>
