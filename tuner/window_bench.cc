@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "tuner/decision.h"
+#include "tuner/symbols.h"
 
 namespace amdahl {
 namespace {
@@ -200,10 +201,16 @@ Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, d
 
 Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
   Screened result;
-  const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
-  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
   const Judge& judge = *at_.judge;
   const uint64_t seed = judge.checks[0].draw.seed;
+  // Before anything of it is loaded: loading runs code.
+  for (const std::string& library : built.libraries)
+    if (const std::string reason = refused_symbols(library); !reason.empty()) {
+      result.failure = Failure{Outcome::kMistrusted, "forbidden-symbol", "build", reason, seed};
+      return result;
+    }
+  const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
