@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 8> kLibraries = {"libc.so", "libm.so",   
 
 // OpenMP (GNU's and LLVM's), the C++ run-time, and the standard library's own code. omp_get_wtime and omp_set_… are not
 // among them: a clock, and state that stays behind.
-constexpr std::array<std::string_view, 23> kPrefixes = {
+constexpr std::array<std::string_view, 20> kPrefixes = {
     "GOMP_",     "__kmpc_",  "omp_get_num_", "omp_get_max_", "omp_get_thread_num", "omp_in_parallel", "omp_init_", "omp_destroy_",
     "omp_unset_", "omp_test_", "__cxa_",     "__gxx_personality_", "_Unwind_", "_ZSt",      "_ZNSt",       "_ZNKSt",
-    "_ZTVN10__cxxabiv1", "_ZTISt", "_ZTINSt", "_ZTVSt", "_ZTVNSt", "_ZGV", "_ZNK10__cxxabiv1"};
+    "_ZTI", "_ZTV", "_ZGV", "_ZNK10__cxxabiv1"};
 
 // Inside the standard library's names: files, clocks, entropy.
 constexpr std::array<std::string_view, 7> kNotEvenThere = {"filebuf", "fstream", "filesystem", "random_device", "chrono", "_clock", "this_thread"};
