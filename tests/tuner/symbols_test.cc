@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "plan/plan.h"
+#include "starter_kernels/backend.h"
 #include "starter_kernels/example_graph.h"
 #include "tests/graph/temporary_folder.h"
 #include "tuner/elf.h"
