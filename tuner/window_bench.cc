@@ -76,11 +76,13 @@ Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& ste
   return program;
 }
 
-ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature) {
-  return [this, &io, &program, key = signature + weights_id(program)](const Draw& draw) {
-    return cache_.get(key, draw, [&] {
+ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature,
+                                    const ErrorConstant& constant) {
+  return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
+    const auto plain = cache_.get(key, draw, [&] {
       return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)));
     });
+    return constant.is_plain() ? plain : std::make_shared<const Expected>(widened(*plain, constant));
   };
 }
 
@@ -134,7 +136,7 @@ std::string WindowBench::enter(const WindowTask& task) {
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
     at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2));
     restart_racer();
-    at_.racer_hashes = judged_hashes(*at_.racer, at_.incumbent);
+    at_.racer_hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
   } catch (const WorkerDied& died) {
     return "the incumbent died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -176,8 +178,8 @@ void WindowBench::restart_racer() {
 }
 
 // Outputs of the known draws as bound for timing. Empty when the oracle does not confirm them.
-std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Program& program) {
-  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
+std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps) {
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared_constant(steps));
   std::vector<std::string> hashes;
   for (const Check& check : at_.judge->known) {
     harness.draw(0, check.draw);
@@ -210,7 +212,7 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
       return result;
     }
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
-  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared_constant(challenger));
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
@@ -288,7 +290,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
     std::vector<std::string>& hashes = at_.known_hashes[built.code];
     if (hashes.empty()) {  // a proof that is taken up after a restart
       Random layout(seed);
-      hashes = judged_hashes(*start_arm(program, drive(), layout), program);
+      hashes = judged_hashes(*start_arm(program, drive(), layout), program, challenger);
       if (hashes.empty()) {
         result.failure = Failure{Outcome::kWrong, "wrong-value", "prove", "outputs as bound for timing leave the oracle's bounds", seed};
         return result;
