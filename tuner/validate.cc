@@ -85,8 +85,8 @@ class JudgeMaker {
       draw.ternary = family == Family::kInteger;
       if (draw.ternary) starter_.change_weights(draw, judge_.deadline());
       take(draw);
+      if (draw.ternary) starter_.change_weights({Family::kNormal, 0, weights_seed}, judge_.deadline());
     }
-    if (!judge_.checks.empty() && judge_.checks.back().draw.ternary) starter_.change_weights({Family::kNormal, 0, weights_seed}, 30);
     judge_.honest = starter_.worker().state();
     conclude();
   }
@@ -142,6 +142,10 @@ class JudgeMaker {
         // Each of two programs may be off by the bound; those of other draws may be twice as large.
         judge_.tolerance = std::max(judge_.tolerance, 4 * d.max_bound);
       }
+    }
+    if (judge_.known.empty()) {
+      judge_.unusable = "the starter leaves its bounds on other numbers of the same kind: " + refused_;
+      return;
     }
     const std::vector<std::byte> whole = starter_.outputs(0);
     starter_.draw(0, scaled(first));
@@ -311,7 +315,7 @@ std::optional<Failure> Validation::endurance() {
 std::optional<Failure> Validation::conduct() {
   stage_ = "conduct";
   const Report report = harness_.worker().report(judge_.deadline());
-  if (report.damaged_temporaries) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside a temporary");
+  if (report.damaged_temporaries) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside a temporary, a workspace or a packed copy");
   if (report.float_control_changed)
     return failure(Outcome::kMistrusted, "left-float-control", "changed the floating-point control word (rounding, flush to zero)");
   const ProcessState now = harness_.worker().state();
