@@ -36,7 +36,8 @@ struct Executor::State {
   Program program;
   const std::byte* blob;
   std::vector<LoadedKernel> kernels;
-  std::unique_ptr<Memory> arena, workspace;
+  std::unique_ptr<Memory> arena;
+  std::byte* workspace = nullptr;
   std::vector<std::unique_ptr<Memory>> owned;  // inputs, outputs, seeded constants, packed copies
   std::vector<std::byte*> address;             // of every buffer
   struct Bound {
@@ -60,7 +61,7 @@ struct Executor::State {
     return owned.back()->data();
   }
   void place_buffers(const ExecutorHooks& hooks);
-  void bind_calls();
+  void bind_calls(const ExecutorHooks& hooks);
 };
 
 void Executor::State::place_buffers(const ExecutorHooks& hooks) {
@@ -81,7 +82,8 @@ void Executor::State::place_buffers(const ExecutorHooks& hooks) {
   }
 }
 
-void Executor::State::bind_calls() {
+void Executor::State::bind_calls(const ExecutorHooks& hooks) {
+  const auto scratch = [&](const std::string& name, size_t bytes) { return hooks.scratch ? hooks.scratch(name, bytes) : allocate(bytes); };
   size_t workspace_bytes = 0;
   raw_is_read.assign(program.buffers.size(), false);
   std::map<std::tuple<int, int, int>, const void*> copies;  // (kernel, input, buffer)
@@ -102,7 +104,8 @@ void Executor::State::bind_calls() {
         throw Error(ExitCode::kInternal, "a kernel wants to pack an input that is not a constant");
       const void*& copy = copies[{call.kernel, static_cast<int>(i), number}];
       if (!copy) {
-        packed.push_back({bound.kernel, static_cast<int>(i), address[static_cast<size_t>(number)], allocate(bytes)});
+        packed.push_back({bound.kernel, static_cast<int>(i), address[static_cast<size_t>(number)],
+                          scratch("packed " + program.buffers[static_cast<size_t>(number)].name, bytes)});
         packed.back().pack();
         copy = packed.back().copy;
       }
@@ -112,7 +115,7 @@ void Executor::State::bind_calls() {
     calls.push_back(std::move(bound));
   }
   bindings.push_back(std::move(calls));
-  workspace = std::make_unique<Memory>(workspace_bytes);
+  workspace = scratch("workspace", workspace_bytes);
 }
 
 Executor::Executor(Program program, const std::byte* blob, const ExecutorHooks& hooks)
@@ -121,7 +124,7 @@ Executor::Executor(Program program, const std::byte* blob, const ExecutorHooks& 
   state_->blob = blob;
   for (const std::string& library : state_->program.libraries) state_->kernels.emplace_back(library);
   state_->place_buffers(hooks);
-  state_->bind_calls();
+  state_->bind_calls(hooks);
 }
 
 Executor::~Executor() = default;
@@ -151,7 +154,7 @@ void Executor::repack() {
 
 void Executor::run(int binding) {
   for (const State::Bound& call : state_->bindings[static_cast<size_t>(binding)])
-    call.kernel->run(call.in.data(), call.out.data(), state_->workspace->data());
+    call.kernel->run(call.in.data(), call.out.data(), state_->workspace);
 }
 
 void Executor::run_timed(std::vector<double>& seconds) {
@@ -160,7 +163,7 @@ void Executor::run_timed(std::vector<double>& seconds) {
   auto before = std::chrono::steady_clock::now();
   for (size_t c = 0; c < calls.size(); ++c) {
     const State::Bound& call = calls[c];
-    call.kernel->run(call.in.data(), call.out.data(), state_->workspace->data());
+    call.kernel->run(call.in.data(), call.out.data(), state_->workspace);
     const auto now = std::chrono::steady_clock::now();
     seconds[c] += std::chrono::duration<double>(now - before).count();
     before = now;

@@ -11,13 +11,15 @@
 
 namespace amdahl {
 
-// For harnesses: where buffers lie and what seeded constants hold. Either may be empty.
+// For harnesses: where memory lies and what seeded constants hold. Any may be empty.
 struct ExecutorHooks {
   // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it. A seeded constant (blob_offset -1)
   // that is placed holds its numbers already, unless `fill` is given.
   std::function<std::byte*(int number, const Program::Buffer& buffer)> place;
   // Fills a seeded constant; called once, before it is packed.
   std::function<void(int number, const Program::Buffer& buffer, std::byte* data)> fill;
+  // Memory whose size kernels state themselves: the workspace, packed copies. Zeroed, 64-byte aligned.
+  std::function<std::byte*(const std::string& name, size_t bytes)> scratch;
 };
 
 class Executor {

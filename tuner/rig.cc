@@ -60,6 +60,11 @@ Rig::Rig(const Program& program, const std::byte* constants, Layout layout, cons
                                  layout_of_weight(b.bytes, layout_)));
       return copy.weights.back()->data();
     };
+    // Aligned as the executor's own: what lies beside it is looked at afterwards.
+    hooks.scratch = [&](const std::string& name, size_t bytes) {
+      temporaries_.push_back(std::make_unique<GuardedMemory>(name, bytes, 64, Layout::kModel));
+      return temporaries_.back()->data();
+    };
     copy.executor = std::make_unique<Executor>(program_, constants, hooks);
     binding_of_slot_.push_back(0);
   }

@@ -38,7 +38,7 @@ class Rig {
   void run(int first, int count, int times);
   void repack();
   void run_timed(std::vector<double>& seconds);
-  // Whether something wrote beside a temporary: a bug that shows only in this process, which is why its word is good enough.
+  // Whether something wrote beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is good enough.
   bool damaged() const;
   const Executor& executor() const { return *copies_[0].executor; }
 
@@ -54,7 +54,7 @@ class Rig {
   Program program_;
   Layout layout_;
   Memories operands_;     // inputs and outputs of all slots
-  Memories temporaries_;  // kModel: one arena
+  Memories temporaries_;  // kModel: one arena; workspaces and packed copies
   std::vector<std::byte*> temporary_at_;  // by buffer
   std::vector<Copy> copies_;
   std::vector<int> binding_of_slot_;

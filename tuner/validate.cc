@@ -86,8 +86,8 @@ class JudgeMaker {
       draw.ternary = family == Family::kInteger;
       if (draw.ternary) starter_.change_weights(draw, judge_.deadline());
       take(draw);
+      if (draw.ternary) starter_.change_weights({Family::kNormal, 0, weights_seed}, judge_.deadline());
     }
-    starter_.change_weights({Family::kNormal, 0, weights_seed}, 30);  // also where integers were tried and proved nothing
     judge_.honest = starter_.worker().state();
     conclude();
   }
@@ -145,7 +145,7 @@ class JudgeMaker {
       }
     }
     if (judge_.known.empty()) {
-      judge_.unusable = "the starter is right on some normal inputs only: " + refused_;
+      judge_.unusable = "the starter leaves its bounds on other numbers of the same kind: " + refused_;
       return;
     }
     const std::vector<std::byte> whole = starter_.outputs(0);
@@ -316,7 +316,7 @@ std::optional<Failure> Validation::endurance() {
 std::optional<Failure> Validation::conduct() {
   stage_ = "conduct";
   const Report report = harness_.worker().report(judge_.deadline());
-  if (report.damaged_temporaries) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside a temporary");
+  if (report.damaged_temporaries) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside a temporary, a workspace or a packed copy");
   if (report.float_control_changed)
     return failure(Outcome::kMistrusted, "left-float-control", "changed the floating-point control word (rounding, flush to zero)");
   const ProcessState now = harness_.worker().state();

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
+#include "tuner/symbols.h"
 
 namespace amdahl {
 namespace {
@@ -76,11 +77,13 @@ Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& ste
   return program;
 }
 
-ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature) {
-  return [this, &io, &program, key = signature + weights_id(program)](const Draw& draw) {
-    return cache_.get(key, draw, [&] {
+ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature,
+                                    const ErrorConstant& constant) {
+  return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
+    const auto plain = cache_.get(key, draw, [&] {
       return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)));
     });
+    return constant.is_plain() ? plain : std::make_shared<const Expected>(widened(*plain, constant));
   };
 }
 
@@ -136,7 +139,7 @@ std::string WindowBench::enter(const WindowTask& task) {
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
     at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2));
     restart_racer();
-    at_.racer_hashes = judged_hashes(*at_.racer, at_.incumbent);
+    at_.racer_hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
   } catch (const WorkerDied& died) {
     return "the incumbent died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -180,8 +183,8 @@ void WindowBench::restart_racer() {
 }
 
 // Outputs of the known draws as bound for timing. Empty when the oracle does not confirm them.
-std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Program& program) {
-  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
+std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps) {
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared_constant(steps));
   std::vector<std::string> hashes;
   for (const Check& check : at_.judge->known) {
     harness.draw(0, check.draw);
@@ -212,10 +215,16 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
 
 Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Built& built, double bar) {
   Screened result;
-  const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
-  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature);
   const Judge& judge = *at_.judge;
   const uint64_t seed = judge.checks[0].draw.seed;
+  // Before anything of it is loaded: loading runs code.
+  for (const std::string& library : built.libraries)
+    if (const std::string reason = refused_symbols(library); !reason.empty()) {
+      result.failure = Failure{Outcome::kMistrusted, "forbidden-symbol", "build", reason, seed};
+      return result;
+    }
+  const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared_constant(challenger));
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
@@ -293,7 +302,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
     std::vector<std::string>& hashes = at_.known_hashes[built.code];
     if (hashes.empty()) {  // a proof that is taken up after a restart
       Random layout(seed);
-      hashes = despite_kills([&] { return judged_hashes(*start_arm(program, drive(), layout), program); });
+      hashes = despite_kills([&] { return judged_hashes(*start_arm(program, drive(), layout), program, challenger); });
       if (hashes.empty()) {
         result.failure = Failure{Outcome::kWrong, "wrong-value", "prove", "outputs as bound for timing leave the oracle's bounds", seed};
         return result;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "tuner/declared.h"
 #include "tuner/laboratory.h"
 
 namespace amdahl {
@@ -45,13 +46,14 @@ class WindowBench {
 
   Program program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads);
   const Judge& judge_for(const WindowTask& task, const Program& incumbent);
-  ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature);
+  ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature,
+                         const ErrorConstant& constant = {});
   Contents contents() const;
   Segments segments(double budget_seconds, int fewest_blocks) const;
   Drive drive() const;
   void restart_racer();
   Screened screen_once(const std::vector<Step>& challenger, const Built& built, double bar);
-  std::vector<std::string> judged_hashes(Harness& harness, const Program& program);
+  std::vector<std::string> judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps);
   Timing race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
   std::optional<Failure> batched_only(const std::string& code, const Timing& t);
 

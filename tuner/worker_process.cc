@@ -99,6 +99,8 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, const SharedMemory& i
   std::vector<int> copies;
   for (const auto& [from, to] : memories)
     if (from >= 0) copies.push_back(fcntl(from, F_DUPFD_CLOEXEC, 16)), posix_spawn_file_actions_adddup2(&actions, copies.back(), to);
+  // Nothing else that this program, or the one that started it, has open.
+  posix_spawn_file_actions_addclosefrom_np(&actions, kOutputsDescriptor + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setpgroup(&attributes, 0);

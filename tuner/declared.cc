@@ -1,0 +1,62 @@
+#include "tuner/declared.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/error.h"
+
+namespace amdahl {
+namespace {
+
+// winograd_f43: measured errors of F(4x4, 3x3) on images of 3 to 256 channels, all families, are at most 2.3 times the
+// largest bound within a tile (4 outputs a side), and 6 to 12 times those of the direct sum. bfloat16 is above a hundred.
+const std::map<std::string, ErrorConstant> kConstants = {{"winograd_f43", {4, 3}}};
+
+// The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.
+void dilate(std::vector<float>& values, size_t extent, size_t stride, size_t reach) {
+  const std::vector<float> from = values;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t at = i / stride % extent;
+    const size_t first = at - std::min(at, reach), last = std::min(extent - 1, at + reach);
+    for (size_t n = first; n <= last; ++n) values[i] = std::max(values[i], from[i + n * stride - at * stride]);
+  }
+}
+
+}  // namespace
+
+ErrorConstant declared_constant(const std::vector<Step>& steps) {
+  ErrorConstant largest;
+  for (const Step& step : steps) {
+    const std::string name = step.variant.problem.params.value("declared", "");
+    if (name.empty()) continue;
+    const auto known = kConstants.find(name);
+    if (known == kConstants.end())
+      throw Error(ExitCode::kInternal, fmt::format("no error constant for the declared algorithm '{}': add it to tuner/declared.cc", name));
+    largest.factor = std::max(largest.factor, known->second.factor);
+    largest.reach = std::max(largest.reach, known->second.reach);
+  }
+  return largest;
+}
+
+Expected widened(const Expected& expected, const ErrorConstant& constant) {
+  Expected wide = expected;
+  for (ExpectedOutput& o : wide.outputs) {
+    const size_t rank = o.shape.size();
+    // A value that is not finite spoils the sums of all its neighbours.
+    for (size_t i = 0; i < o.bound.size(); ++i)
+      if (!std::isfinite(o.value[i])) o.bound[i] = std::numeric_limits<float>::infinity();
+    if (rank == 4 && !o.bound.empty()) {
+      const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
+      dilate(o.bound, width, 1, static_cast<size_t>(constant.reach));
+      dilate(o.bound, height, width, static_cast<size_t>(constant.reach));
+    }
+    for (float& b : o.bound) b *= static_cast<float>(constant.factor);
+  }
+  return wide;
+}
+
+}  // namespace amdahl

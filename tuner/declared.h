@@ -1,0 +1,26 @@
+#pragma once
+// Algorithms that round more than the sum they stand for, by a constant of their own that a problem declares
+// (params["declared"]). The gate's bound is widened by that constant for the challenger that declares it, and for no other.
+
+#include <vector>
+
+#include "plan/plan.h"
+#include "tuner/reference.h"
+
+namespace amdahl {
+
+struct ErrorConstant {
+  double factor = 1;   // of the bound of a plain sum
+  // Along each side of an image: outputs within this distance share intermediate sums, so that each may round relative to
+  // the largest of them.
+  int64_t reach = 0;
+  bool is_plain() const { return factor == 1 && reach == 0; }
+};
+
+// The largest among the steps. Throws Error(kInternal) for a declaration that nobody has given a constant.
+ErrorConstant declared_constant(const std::vector<Step>& steps);
+
+// Exact outputs (bound 0 everywhere within reach) stay exact; near a value that is not finite nothing is judged but NaN.
+Expected widened(const Expected& expected, const ErrorConstant& constant);
+
+}  // namespace amdahl
