@@ -85,15 +85,22 @@ inline Tensor expected_output(const OnnxCase& c, size_t i) {
 }
 
 // The loader begins at opset 9. Nodes of 6 to 8 mean the same there, apart from what 7 made the only way: broadcasting
-// without an `axis`, and inference without `is_test`.
+// from the right (so that an `axis` which says just that says nothing), and inference without `is_test`. These cases' nodes
+// of opset 1 are all of operators that never changed.
 inline void read_as_opset_9(onnx::ModelProto& model) {
+  static const std::set<std::string> kNeverChanged = {"GlobalAveragePool", "GlobalMaxPool", "Not", "Softplus", "Softsign"};
+  std::map<std::string, int> rank;
+  for (const auto& i : model.graph().input()) rank[i.name()] = i.type().tensor_type().shape().dim_size();
+  const bool unchanged = std::all_of(model.graph().node().begin(), model.graph().node().end(),
+                                     [](const onnx::NodeProto& n) { return kNeverChanged.count(n.op_type()) > 0; });
   for (auto& import : *model.mutable_opset_import())
-    if (import.domain().empty() && import.version() >= 6 && import.version() < 9) import.set_version(9);
+    if (import.domain().empty() && import.version() >= (unchanged ? 1 : 6) && import.version() < 9) import.set_version(9);
   for (const auto& node : model.graph().node())
     for (const auto& a : node.attribute()) {
       const std::string op = node.op_type();
       const bool arithmetic = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow" || op == "PRelu";
-      if ((arithmetic && a.name() == "axis") || (a.name() == "is_test" && a.i() == 0) || (a.name() == "spatial" && a.i() == 0))
+      const bool from_right = arithmetic && op != "PRelu" && a.name() == "axis" && a.i() == rank[node.input(0)] - rank[node.input(1)];
+      if ((arithmetic && a.name() == "axis" && !from_right) || (a.name() == "is_test" && a.i() == 0) || (a.name() == "spatial" && a.i() == 0))
         throw Error(ExitCode::kUnsupported, "attribute '" + a.name() + "' of an opset before 9");
     }
 }
