@@ -59,8 +59,11 @@ class Inference {
 
   std::string unique_name(const ParsedNode& node) {
     const std::string base = node.name.empty() ? fmt::format("{}_{}", node.op, graph_.nodes.size()) : node.name;
-    std::string name = base;
-    for (int i = 2; !node_names_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    if (node_names_.insert(base).second) return base;
+    int& next = next_number_.try_emplace(base, 2).first->second;  // from 2 each time, many equal names would take hours
+    std::string name;
+    do name = fmt::format("{}_{}", base, next++);
+    while (!node_names_.insert(name).second);
     return name;
   }
 
@@ -134,6 +137,7 @@ class Inference {
   std::optional<FoldBudget> budget_;
   std::unordered_map<std::string, ValueId> ids_;
   std::set<std::string> unknown_, node_names_;
+  std::unordered_map<std::string, int> next_number_;  // by base name
   std::vector<std::string> reasons_;
 };
 

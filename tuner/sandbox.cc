@@ -17,6 +17,7 @@
 #endif
 
 #include "base/error.h"
+#include "base/sanitized.h"
 #include "tuner/guarded_memory.h"
 
 namespace amdahl {
@@ -91,7 +92,7 @@ void limit_process(int64_t memory_bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 1024);
-  if (memory_bytes > 0) limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
+  if (memory_bytes > 0 && !kSanitized) limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
   // A stack of its own: the fault may be a stack overflow.
   static char stack[64 << 10];
   stack_t alternate{};

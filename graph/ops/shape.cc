@@ -92,7 +92,7 @@ void infer_range(InferContext& c) {
   }
   if (v[2] == 0) throw Refusal("delta is 0");
   const double count = std::ceil((v[1] - v[0]) / v[2]);
-  if (!(count < 0x1p40)) throw Refusal("the range is not finite");
+  if (!(count < 0x1p40)) throw Refusal("the range is too large or not finite");
   c.set_output(0, c.dtype(0), {static_cast<int64_t>(std::fmax(0.0, count))});
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "graph/onnx_load.h"
-#include "plan/plan.h"
+#include "plan/program.h"
 
 namespace amdahl::testing {
 
@@ -19,6 +19,8 @@ inline void load_hostile_model(const std::string& bytes, const std::string& fold
       const Graph graph = load_onnx_bytes(bytes, folder, options);
       const Plan plan = starter_plan(graph, 2);
       if (const std::string wrong = check(graph, plan); !wrong.empty()) throw std::logic_error(wrong);
+      Blob blob;
+      model_program(graph, plan, std::vector<std::string>(plan.steps.size(), "not compiled"), &blob);
     } catch (const Error& e) {
       if (e.code() == ExitCode::kInternal) throw;
     }
