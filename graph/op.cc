@@ -37,7 +37,7 @@ std::vector<int64_t> InferContext::constant_ints(size_t i, const char* what) con
 
 int64_t InferContext::normalized_axis(int64_t axis, size_t rank) const {
   const auto r = static_cast<int64_t>(rank);
-  if (axis < -r || axis >= std::max<int64_t>(r, 1)) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, rank));
+  if (axis < -r || axis >= r) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, rank));
   return axis < 0 ? axis + r : axis;
 }
 

@@ -28,10 +28,10 @@ int64_t wrapped(int64_t axis, size_t rank) { return axis < 0 ? axis + static_cas
 void put_axis(Json& constants, const Shape& shape, int64_t axis) {
   const auto a = static_cast<size_t>(wrapped(axis, shape.size()));
   int64_t outer = 1, inner = 1;
-  for (size_t i = 0; i < a; ++i) outer *= shape[i];
+  for (size_t i = 0; i < std::min(a, shape.size()); ++i) outer *= shape[i];
   for (size_t i = a + 1; i < shape.size(); ++i) inner *= shape[i];
   constants["OUTER"] = outer;
-  constants["LENGTH"] = shape.empty() ? 1 : shape[a];
+  constants["LENGTH"] = a < shape.size() ? shape[a] : 1;  // the old Hardmax may have its axis behind the last
   constants["INNER"] = inner;
 }
 
