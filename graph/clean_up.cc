@@ -2,16 +2,18 @@
 // not pay is a rewrite of the playbook, measured.
 
 #include "graph/clean_up_passes.h"
+#include "graph/fold.h"
 #include "graph/onnx_load.h"
 
 namespace amdahl {
 
 void clean_up(Graph& graph) {
   drop_unused(graph);
+  FoldBudget budget(graph);
   // One pass feeds the next: a folded shape makes a Reshape a no-op, a removed no-op makes two nodes equal. Real
   // exports settle in two or three rounds; every change removes or simplifies nodes, so it ends.
   for (bool changed = true; changed;) {
-    changed = fold_constants(graph);
+    changed = fold_constants(graph, budget);
     changed |= lower_normalization(graph);
     changed |= lower_einsum(graph);
     changed |= remove_no_ops(graph);

@@ -9,7 +9,9 @@
 
 namespace amdahl {
 
-bool fold_constants(Graph& graph);       // clean_up_fold.cc: nodes whose results are known become constants
+struct FoldBudget;
+
+bool fold_constants(Graph& graph, FoldBudget& budget);  // clean_up_fold.cc: nodes whose results are known become constants
 bool remove_no_ops(Graph& graph);        // clean_up_no_ops.cc: nodes that hand their input through
 bool simplify_movement(Graph& graph);    // clean_up_movement.cc: views become Reshape, chains of them one node
 bool lower_normalization(Graph& graph);  // clean_up_normalization.cc: BatchNormalization to Mul + Add

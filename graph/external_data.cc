@@ -32,7 +32,7 @@ const MappedFile& ExternalData::open(const std::string& tensor, const std::strin
     bad(fmt::format(
         "initializer '{}' refers to '{}', outside the model's folder; this is refused: save the model again "
         "with its external data beside it",
-        tensor, location));
+        tensor, location.c_str()));  // up to a zero byte, where there is one
   const fs::path folder = folder_.empty() ? fs::path(".") : folder_;
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);

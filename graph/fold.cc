@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/fold_movement.h"
+#include "graph/fold_work.h"
 #include "graph/oracle.h"
 
 namespace amdahl {
@@ -20,7 +21,15 @@ Tensor shape_of(const Node& node, const Shape& shape) {
 
 }  // namespace
 
-bool fold_node(Graph& graph, const Node& node) {
+FoldBudget::FoldBudget(const Graph& graph) : bytes(0x1p28), operations(2e8) {
+  for (const Value& v : graph.values) {
+    if (!v.constant) continue;
+    bytes += 4.0 * static_cast<double>(v.constant->bytes());
+    operations += 64.0 * static_cast<double>(v.constant->numel());
+  }
+}
+
+bool fold_node(Graph& graph, const Node& node, FoldBudget& budget) {
   const auto constant_of = [&](ValueId v) -> std::optional<Tensor>& {
     return graph.values[static_cast<size_t>(v)].constant;
   };
@@ -40,6 +49,10 @@ bool fold_node(Graph& graph, const Node& node) {
   for (ValueId v : node.outputs)
     if (v != kNoValue) bytes_out += static_cast<size_t>(numel(graph.value(v).shape)) * size_of(graph.value(v).dtype);
   if (bytes_out > std::max(kMaxGrownBytes, bytes_in)) return false;
+  const double work = is_view(node) ? 0 : fold_work(graph, node), bytes = is_view(node) ? 0 : static_cast<double>(bytes_out);
+  if (work > budget.operations || bytes > budget.bytes) return false;
+  budget.operations -= work;
+  budget.bytes -= bytes;
   if (inputs.size() > 0 && inputs[0] && node.outputs[0] != kNoValue) {
     if (auto moved = fold_movement(node, *inputs[0], graph.value(node.outputs[0]).shape)) {
       constant_of(node.outputs[0]) = std::move(*moved);

@@ -64,11 +64,14 @@ Tensor transpose(const Tensor& input, const std::vector<int64_t>& perm, const Sh
 
 }  // namespace
 
-std::optional<Tensor> fold_movement(const Node& node, const Tensor& input, const Shape& shape) {
+bool is_view(const Node& node) {
   static const std::set<std::string_view> kViews = {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"};
-  if (!node.domain.empty()) return std::nullopt;
-  if (kViews.count(node.op)) return input.reshaped(shape);
-  if (node.op != "Transpose") return std::nullopt;
+  return node.domain.empty() && kViews.count(node.op) > 0;
+}
+
+std::optional<Tensor> fold_movement(const Node& node, const Tensor& input, const Shape& shape) {
+  if (is_view(node)) return input.reshaped(shape);
+  if (!node.domain.empty() || node.op != "Transpose") return std::nullopt;
   std::vector<int64_t> perm = node.attr_ints("perm");
   if (perm.empty())
     for (size_t i = shape.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));

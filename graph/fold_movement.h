@@ -7,8 +7,10 @@
 
 namespace amdahl {
 
-// The result of a Transpose or of a view (Reshape, Squeeze, …; shares its input's memory) of a constant, or nullopt for
-// other operators. `shape` is that of the result.
+// Reshape, Squeeze, …: the result shares its input's memory and costs nothing.
+bool is_view(const Node& node);
+
+// The result of a Transpose or of a view of a constant, or nullopt for other operators. `shape` is that of the result.
 std::optional<Tensor> fold_movement(const Node& node, const Tensor& input, const Shape& shape);
 
 }  // namespace amdahl

@@ -28,6 +28,7 @@ class Inference {
       else
         refuse(fmt::format("initializer '{}': {}", c.name, c.refusal), c.name);
     }
+    budget_.emplace(graph_);
     for (const ParsedNode& n : model_.nodes) add_node(n);
     if (!reasons_.empty()) throw_reasons();
     for (const std::string& name : model_.outputs) graph_.outputs.push_back(ids_.at(name));
@@ -46,8 +47,11 @@ class Inference {
   void add_input(const ParsedInput& input) {
     if (!input.refusal.empty()) return refuse(fmt::format("input '{}': {}", input.name, input.refusal), input.name);
     const Shape& shape = shapes_.at(input.name);
-    if (!checked_numel(shape, input.dtype))
-      return refuse(fmt::format("input '{}': shape {} is too large", input.name, to_string(shape)), input.name);
+    try {
+      require_possible(shape, input.dtype);
+    } catch (const Refusal& e) {
+      return refuse(fmt::format("input '{}': {}", input.name, e.what()), input.name);
+    }
     const ValueId v = graph_.add_value(input.name, input.dtype, shape);
     graph_.inputs.push_back(v);
     bind(input.name, v);
@@ -55,8 +59,11 @@ class Inference {
 
   std::string unique_name(const ParsedNode& node) {
     const std::string base = node.name.empty() ? fmt::format("{}_{}", node.op, graph_.nodes.size()) : node.name;
-    std::string name = base;
-    for (int i = 2; !node_names_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    if (node_names_.insert(base).second) return base;
+    int& next = next_number_.try_emplace(base, 2).first->second;  // from 2 each time, many equal names would take hours
+    std::string name;
+    do name = fmt::format("{}_{}", base, next++);
+    while (!node_names_.insert(name).second);
     return name;
   }
 
@@ -82,12 +89,14 @@ class Inference {
       }
       node.inputs.push_back(name.empty() ? kNoValue : ids_.at(name));
     }
+    while (!node.inputs.empty() && node.inputs.back() == kNoValue) node.inputs.pop_back();  // the same as not given
     node.outputs.resize(parsed.outputs.size(), kNoValue);
     // Shape rules see only which outputs are wanted; these numbers become real below.
     for (size_t i = 0; i < node.outputs.size(); ++i)
       if (!parsed.outputs[i].empty()) node.outputs[i] = static_cast<ValueId>(graph_.values.size() + i);
     if (std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId v) { return v == kNoValue; }))
       return refuse_node(parsed, node.name, "it has no outputs");
+    if (node.domain.empty() && node.op == "TopK") node.outputs.resize(2, kNoValue);
     try {
       place(std::move(node), parsed);
     } catch (const Error&) {
@@ -97,18 +106,21 @@ class Inference {
     }
   }
 
+  // Outputs that a file may leave unnamed, but that evaluators and kernels write whoever reads them.
+  static bool is_written_anyway(const Node& node, size_t output) {
+    return output == 0 || (node.domain.empty() && (node.op == "Split" || node.op == "TopK"));
+  }
+
   void place(Node node, const ParsedNode& parsed) {
     const auto types = infer_node(graph_, node);
-    for (size_t i = 0; i < node.outputs.size(); ++i)
-      if (node.outputs[i] != kNoValue && !checked_numel(types[i].shape, types[i].dtype))
-        throw Refusal(fmt::format("the result's shape {} is impossible or too large", to_string(types[i].shape)));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] == kNoValue) continue;
-      node.outputs[i] = graph_.add_value(parsed.outputs[i], types[i].dtype, types[i].shape);
+      if (node.outputs[i] == kNoValue && (!is_written_anyway(node, i) || !types[i].set)) continue;
+      const bool named = i < parsed.outputs.size() && !parsed.outputs[i].empty();
+      node.outputs[i] = graph_.add_value(named ? parsed.outputs[i] : fmt::format("{}/output_{}", node.name, i), types[i].dtype, types[i].shape);
     }
-    fold_node(graph_, node);
+    fold_node(graph_, node, *budget_);
     for (size_t i = 0; i < node.outputs.size(); ++i)
-      if (node.outputs[i] != kNoValue) bind(parsed.outputs[i], node.outputs[i]);
+      if (i < parsed.outputs.size() && !parsed.outputs[i].empty()) bind(parsed.outputs[i], node.outputs[i]);
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -122,8 +134,10 @@ class Inference {
   ParsedModel model_;
   const std::map<std::string, Shape>& shapes_;
   Graph graph_;
+  std::optional<FoldBudget> budget_;
   std::unordered_map<std::string, ValueId> ids_;
   std::set<std::string> unknown_, node_names_;
+  std::unordered_map<std::string, int> next_number_;  // by base name
   std::vector<std::string> reasons_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "graph/op.h"
@@ -11,8 +12,9 @@
 namespace amdahl {
 namespace {
 
-// A chain of functions that each call the next twice doubles at every level; no real model comes near this.
-constexpr size_t kMaxNodes = 2'000'000;
+// A chain of functions that each call the next twice doubles at every level, and names grow with every level. No real model comes
+// near these.
+constexpr size_t kMaxNodes = 200'000, kMaxDepth = 100, kMaxNameBytes = size_t{128} << 20;
 
 std::string key_of(const std::string& domain, const std::string& name, const std::string& overload) {
   return domain + "\n" + name + "\n" + overload;
@@ -49,7 +51,7 @@ class Inliner {
   void append(ParsedNode node) {
     if (const ParsedFunction* f = callee(node)) return expand(node, *f);
     if (done_.size() >= kMaxNodes)
-      throw Error(ExitCode::kBadModel, "the model's functions expand to more than two million nodes");
+      throw Error(ExitCode::kBadModel, fmt::format("the model's functions expand to more than {} nodes; inline them before the export", kMaxNodes));
     done_.push_back(std::move(node));
   }
 
@@ -57,6 +59,8 @@ class Inliner {
     const std::string key = key_of(f.domain, f.name, f.overload);
     if (!open_.insert(key).second)
       throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", f.name, f.domain));
+    if (open_.size() > kMaxDepth)
+      throw Error(ExitCode::kBadModel, fmt::format("the model's functions call each other more than {} deep; inline them before the export", kMaxDepth));
     if (call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size())
       throw Error(ExitCode::kBadModel,
                   fmt::format("node '{}' gives function '{}' more inputs or outputs than it has", call.name, f.name));
@@ -106,8 +110,14 @@ class Inliner {
   }
 
   std::string unused(std::string name) {
+    name_bytes_ += name.size();
+    if (name_bytes_ > kMaxNameBytes)
+      throw Error(ExitCode::kBadModel, "the names of the model's functions and values grow beyond measure; inline them before the export");
+    if (taken_.insert(name).second) return name;
+    int& next = next_number_.try_emplace(name, 2).first->second;  // from 2 each time, many equal names would take hours
     const std::string base = name;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    do name = fmt::format("{}_{}", base, next++);
+    while (!taken_.insert(name).second);
     return name;
   }
 
@@ -115,6 +125,8 @@ class Inliner {
   std::map<std::string, const ParsedFunction*> functions_;
   std::set<std::string> taken_, open_;
   std::vector<ParsedNode> done_;
+  size_t name_bytes_ = 0;
+  std::unordered_map<std::string, int> next_number_;  // by base name
 };
 
 }  // namespace

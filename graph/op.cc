@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/machine.h"
+#include "graph/onnx_tensor.h"
+#include "graph/op_signatures.h"
 
 namespace amdahl {
 
@@ -34,11 +37,21 @@ std::vector<int64_t> InferContext::constant_ints(size_t i, const char* what) con
 
 int64_t InferContext::normalized_axis(int64_t axis, size_t rank) const {
   const auto r = static_cast<int64_t>(rank);
-  if (axis < -r || axis >= std::max<int64_t>(r, 1)) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, rank));
+  if (axis < -r || axis >= r) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, rank));
   return axis < 0 ? axis + r : axis;
 }
 
+void require_possible(const Shape& shape, DType dtype) {
+  const std::optional<int64_t> n = checked_numel(shape, dtype);
+  if (!n) throw Refusal(fmt::format("shape {} is impossible or too large", to_string(shape)));
+  const double bytes = static_cast<double>(*n) * static_cast<double>(size_of(dtype)), memory = static_cast<double>(this_machine().memory_bytes);
+  if (bytes > memory)
+    throw Refusal(fmt::format("shape {} is too large: it needs {:.1f} GiB, this machine has {:.1f}", to_string(shape), bytes / 0x1p30,
+                              memory / 0x1p30));
+}
+
 void InferContext::set_output(size_t i, DType dtype, Shape shape) {
+  require_possible(shape, dtype);
   if (i >= outputs_.size()) return;  // an optional output that nobody named
   outputs_[i] = {dtype, std::move(shape), true};
 }
@@ -52,6 +65,7 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
 std::vector<InferContext::Output> infer_node(const Graph& graph, const Node& node) {
   const OpDef* op = find_op(node.domain, node.op);
   if (!op) throw Refusal("unknown operator");
+  check_signature(graph, node);
   InferContext context(graph, node);
   try {
     op->infer(context);

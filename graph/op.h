@@ -41,6 +41,9 @@ struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws Refusal for a tensor that no address space or not this machine's memory can hold.
+void require_possible(const Shape& shape, DType dtype);
+
 // Given to a shape rule. Constant inputs can be read (a Reshape's target, a Slice's starts).
 class InferContext {
  public:

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "plan/executor.h"
 #include "plan/memory_plan.h"
 
@@ -70,12 +71,26 @@ class ProgramMaker {
   Program finish() {
     place_temporaries();
     program_.blob_bytes = blob_->bytes;
+    require_memory();
     return std::move(program_);
   }
 
   Program program_;
 
  private:
+  // Before anything is allocated: a machine that runs out of memory ends some process, and not always this one.
+  void require_memory() const {
+    double bytes = static_cast<double>(program_.arena_bytes) + static_cast<double>(program_.blob_bytes);
+    for (const Program::Buffer& b : program_.buffers)
+      if (b.role != Program::Role::kTemporary && b.blob_offset < 0) bytes += static_cast<double>(b.bytes);
+    const auto memory = static_cast<double>(this_machine().memory_bytes);
+    if (bytes > memory)
+      throw Error(ExitCode::kUnsupported,
+                  fmt::format("the model needs {:.1f} GiB for its weights and tensors, this machine has {:.1f}: choose smaller sizes with "
+                              "--shape, --batch, --seq or --image",
+                              bytes / 0x1p30, memory / 0x1p30));
+  }
+
   void place_temporaries() {
     std::vector<int> which;
     std::vector<Lifetime> lifetimes;

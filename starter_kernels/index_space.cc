@@ -12,9 +12,9 @@ namespace amdahl {
 
 Access broadcast_access(const Access& access, const Shape& space) {
   Access out{access.dtype, space, Shape(space.size(), 0), access.offset, access.constant};
-  const size_t missing = space.size() - access.shape.size();
-  for (size_t d = 0; d < access.shape.size(); ++d)
-    if (access.shape[d] != 1) out.strides[missing + d] = access.strides[d];
+  // From the right. A limit of Clip may have more dimensions than the space, all of them one.
+  for (size_t d = access.shape.size(), s = space.size(); d-- > 0 && s-- > 0;)
+    if (access.shape[d] != 1) out.strides[s] = access.strides[d];
   return out;
 }
 

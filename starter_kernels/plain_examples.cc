@@ -31,6 +31,13 @@ std::vector<Graph> walks() {
   graphs.push_back(hard.finish({hard.node("Hardmax", {hard.input({3, 5, 4})}, {{"axis", int64_t{1}}})}));
   ExampleGraph response("lrn");
   graphs.push_back(response.finish({response.node("LRN", {response.input({2, 7, 3, 2})}, {{"size", int64_t{4}}, {"alpha", 0.5}, {"bias", 2.0}})}));
+  for (int64_t column_major : {0, 1}) {
+    ExampleGraph g("max_pool_indices");
+    const ValueId v = g.node("MaxPool", {g.input({2, 3, 7, 6})},
+                             {{"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}, {"dilations", Ints{1, 2}},
+                              {"storage_order", column_major}}, 2);
+    graphs.push_back(g.finish({v, g.output_of_last(1)}));
+  }
   ExampleGraph reverse("reverse_sequence");
   graphs.push_back(reverse.finish({reverse.node("ReverseSequence", {reverse.input({4, 3, 2}), reverse.ints({3}, {1, 4, 2})},
                                                 {{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}})}));

@@ -8,6 +8,7 @@
 #include "graph/op.h"
 #include "graph/ops/resize.h"
 #include "starter_kernels/plain.h"
+#include "starter_kernels/sliding_window.h"
 
 namespace amdahl {
 namespace {
@@ -27,10 +28,10 @@ int64_t wrapped(int64_t axis, size_t rank) { return axis < 0 ? axis + static_cas
 void put_axis(Json& constants, const Shape& shape, int64_t axis) {
   const auto a = static_cast<size_t>(wrapped(axis, shape.size()));
   int64_t outer = 1, inner = 1;
-  for (size_t i = 0; i < a; ++i) outer *= shape[i];
+  for (size_t i = 0; i < std::min(a, shape.size()); ++i) outer *= shape[i];
   for (size_t i = a + 1; i < shape.size(); ++i) inner *= shape[i];
   constants["OUTER"] = outer;
-  constants["LENGTH"] = shape.empty() ? 1 : shape[a];
+  constants["LENGTH"] = a < shape.size() ? shape[a] : 1;  // the old Hardmax may have its axis behind the last
   constants["INNER"] = inner;
 }
 
@@ -176,6 +177,27 @@ PlainForm lrn(const Graph& graph, const Node& node) {
   return form;
 }
 
+// MaxPool that also says where its maxima are; without that it is of the pool kind.
+PlainForm max_pool_indices(const Graph& graph, const Node& node) {
+  PlainForm form{{node.inputs[0]}, {node.outputs[0], node.outputs.at(1)}, Json::object()};
+  const Json window = window_params(graph, node, node.attr_ints("kernel_shape"), false);
+  const Shape &in = shape_of(graph, node.inputs[0]), &out = shape_of(graph, node.outputs[0]);
+  const auto in_three = [](std::vector<int64_t> sizes, int64_t missing) {
+    sizes.insert(sizes.begin(), 3 - sizes.size(), missing);
+    return sizes;
+  };
+  const auto pads = window.at("pads").get<std::vector<int64_t>>();
+  form.constants = {{"PLANES", in[0] * in[1]},
+                    {"IN", in_three({in.begin() + 2, in.end()}, 1)},
+                    {"OUT", in_three({out.begin() + 2, out.end()}, 1)},
+                    {"KERNEL", in_three(window.at("kernel"), 1)},
+                    {"STRIDE", in_three(window.at("strides"), 1)},
+                    {"DILATION", in_three(window.at("dilations"), 1)},
+                    {"PAD", in_three({pads.begin(), pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2)}, 0)},
+                    {"COLUMN_MAJOR", node.attr_int("storage_order", 0) != 0 ? 1 : 0}};
+  return form;
+}
+
 PlainForm reverse_sequence(const Graph& graph, const Node& node) {
   const Shape& shape = shape_of(graph, node.inputs[0]);
   PlainForm form{{node.inputs[0], node.inputs[1]}, {node.outputs[0]}, Json::object()};
@@ -206,6 +228,7 @@ const std::vector<PlainOperator>& plain_operators() {
       {"Upsample", "resize", resize},
       {"LRN", "lrn", lrn},
       {"ReverseSequence", "reverse_sequence", reverse_sequence},
+      {"MaxPool", "max_pool_indices", max_pool_indices},
   };
   return rows;
 }

@@ -78,9 +78,7 @@ class Pool : public KernelKind {
     const bool known_type = x.dtype == DType::kF32 || x.dtype == DType::kF64 || x.dtype == DType::kF16 ||
                             (max && (x.dtype == DType::kI8 || x.dtype == DType::kU8));
     if (!known_type || x.shape.size() < 3) return std::nullopt;
-    if (node.outputs.size() > 1 && node.outputs[1] != kNoValue)
-      throw Refusal("the indices of MaxPool are not computed");
-    if (node.attr_int("storage_order", 0) != 0) throw Refusal("MaxPool with column-major storage_order");
+    if (node.outputs.size() > 1 && node.outputs[1] != kNoValue) return std::nullopt;  // plain computes indices
     Lowering lowering;
     Problem& problem = lowering.variant.problem;
     problem.kind = "pool";

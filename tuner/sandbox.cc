@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/landlock.h"
+#include "base/sanitized.h"
 #include "tuner/guarded_memory.h"
 
 namespace amdahl {
@@ -119,7 +120,7 @@ void limit_process(int64_t memory_bytes) {
   drop_capabilities();
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 1024);
-  if (memory_bytes > 0) limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
+  if (memory_bytes > 0 && !kSanitized) limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
   // A stack of its own: the fault may be a stack overflow.
   static char stack[64 << 10];
   stack_t alternate{};

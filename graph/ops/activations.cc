@@ -87,6 +87,8 @@ void infer_clip(InferContext& c) {
   if (c.node.version >= 11)
     for (size_t i = 1; i < 3; ++i)
       if (c.has_input(i) && numel(c.shape(i)) != 1) throw Refusal("the limits of Clip must be scalars");
+  for (size_t i = 1; i < c.input_count(); ++i)
+    if (c.has_input(i) && c.dtype(i) != c.dtype(0)) throw Refusal("the limits of Clip must be of the input's type");
   infer_same(c);
 }
 

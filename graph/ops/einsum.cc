@@ -49,6 +49,13 @@ Labels implicit_output(const std::vector<Labels>& inputs) {
   return dots + letters;
 }
 
+// Letters, and one "..." at most: digits and punctuation are taken for the dimensions that the dots cover.
+void require_letters(std::string term) {
+  if (const size_t dots = term.find("..."); dots != std::string::npos) term.erase(dots, 3);
+  if (!std::all_of(term.begin(), term.end(), [](unsigned char l) { return std::isalpha(l); }))
+    throw Refusal(fmt::format("Einsum term '{}' has other than letters", term));
+}
+
 Equation parse(const Node& node, const std::vector<Shape>& shapes) {
   std::string text = node.attr_string("equation", "");
   std::erase(text, ' ');
@@ -63,6 +70,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
   }
   if (terms.size() != shapes.size())
     throw Refusal(fmt::format("Einsum '{}' has {} terms for {} operands", text, terms.size(), shapes.size()));
+  for (const std::string& term : terms) require_letters(term);
   Equation e;
   size_t dots = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
@@ -80,6 +88,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
     e.output = implicit_output(e.inputs);
   } else {
     std::string right = text.substr(arrow + 2);
+    require_letters(right);
     const bool has_dots = right.find("...") != std::string::npos;
     e.output = expand_term(right, has_dots ? right.size() - 3 + dots : right.size());
   }

@@ -22,6 +22,9 @@ void infer_one_hot(InferContext& c) {
   c.set_output(0, c.dtype(2), out);
 }
 
+// Truncated; what no class can be is -infinity's stand-in.
+int64_t whole(double v) { return std::fabs(v) < 0x1p62 ? static_cast<int64_t>(v) : INT64_MIN; }
+
 void eval_one_hot(EvalContext& c) {
   const RefTensor &indices = c.in(0), &values = c.in(2);
   RefTensor& out = c.out(0);
@@ -35,7 +38,7 @@ void eval_one_hot(EvalContext& c) {
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       const int64_t from = o * inner + i;
-      int64_t hot = indices.is_float() ? static_cast<int64_t>(indices.value[static_cast<size_t>(from)]) : indices.ints[static_cast<size_t>(from)];
+      int64_t hot = indices.is_float() ? whole(indices.value[static_cast<size_t>(from)]) : indices.ints[static_cast<size_t>(from)];
       if (hot < 0) hot += depth;
       for (int64_t d = 0; uncertain && indices.bound_at(from) > 0 && d < depth; ++d)
         out.bound[static_cast<size_t>((o * depth + d) * inner + i)] = HUGE_VAL;
@@ -99,7 +102,7 @@ void eval_cum_sum(EvalContext& c) {
 
 void infer_trilu(InferContext& c) {
   if (c.shape(0).size() < 2) throw Refusal("input must be a matrix");
-  if (c.has_input(1)) c.constant(1, "the diagonal");
+  if (c.has_input(1) && c.constant(1, "the diagonal").numel() != 1) throw Refusal("needs one diagonal");
   infer_same(c);
 }
 
@@ -127,7 +130,7 @@ void eval_eye_like(EvalContext& c) {
   const auto n = static_cast<size_t>(out.numel());
   if (out.is_float()) out.value.assign(n, 0.0);
   else out.ints.assign(n, 0);
-  const int64_t k = c.node.attr_int("k", 0);
+  const int64_t k = std::clamp<int64_t>(c.node.attr_int("k", 0), -out.shape[0], out.shape[1]);
   for (int64_t r = 0; r < out.shape[0]; ++r) {
     if (r + k < 0 || r + k >= out.shape[1]) continue;
     const auto at = static_cast<size_t>(r * out.shape[1] + r + k);

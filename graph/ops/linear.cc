@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
@@ -68,7 +69,9 @@ void matmul_ints(const MatMulShape& s, const std::vector<int64_t>& at_a, const s
     int64_t* po = out.ints.data() + static_cast<int64_t>(batch) * s.m * s.n;
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t l = 0; l < s.k; ++l)
-        for (int64_t j = 0; j < s.n; ++j) po[i * s.n + j] += pa[i * s.k + l] * pb[l * s.n + j];
+        for (int64_t j = 0; j < s.n; ++j)
+          po[i * s.n + j] = wrap(out.dtype, static_cast<int64_t>(static_cast<uint64_t>(po[i * s.n + j]) +
+                                                                 static_cast<uint64_t>(pa[i * s.k + l]) * static_cast<uint64_t>(pb[l * s.n + j])));
   }
 }
 

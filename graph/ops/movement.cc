@@ -6,6 +6,7 @@
 
 #include "graph/ops/copy.h"
 #include "graph/ops/families.h"
+#include "graph/ops/sizes.h"
 
 namespace amdahl {
 namespace {
@@ -30,11 +31,11 @@ void infer_reshape(InferContext& c) {
     }
     if (target[i] < -1 || (target[i] == -1 && free >= 0)) throw Refusal(fmt::format("target shape {} is not valid", to_string(target)));
     if (target[i] == -1) free = static_cast<int64_t>(i);
-    else known *= target[i];
+    else known = checked_product(known, target[i]);
   }
   if (free >= 0 && keep_zero && known == 0) throw Refusal(fmt::format("target shape {} is ambiguous", to_string(target)));
   if (free >= 0) target[static_cast<size_t>(free)] = known == 0 ? 0 : numel(in) / known;
-  if (numel(target) != numel(in)) throw Refusal(fmt::format("shape {} does not reshape to {}", to_string(in), to_string(target)));
+  if (known * (free >= 0 ? target[static_cast<size_t>(free)] : 1) != numel(in)) throw Refusal(fmt::format("shape {} does not reshape to {}", to_string(in), to_string(target)));
   c.set_output(0, c.dtype(0), target);
 }
 
@@ -129,8 +130,8 @@ const Shape& images(InferContext& c) {
 void infer_depth_to_space(InferContext& c) {
   const Shape& s = images(c);
   const int64_t b = c.node.attr_int("blocksize", 0);
-  if (s[1] % (b * b)) throw Refusal("the channels are not a multiple of blocksize squared");
-  c.set_output(0, c.dtype(0), {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
+  if (s[1] % checked_product(b, b)) throw Refusal("the channels are not a multiple of blocksize squared");
+  c.set_output(0, c.dtype(0), {s[0], s[1] / (b * b), checked_product(s[2], b), checked_product(s[3], b)});
 }
 
 void eval_depth_to_space(EvalContext& c) {
@@ -146,6 +147,7 @@ void infer_space_to_depth(InferContext& c) {
   const Shape& s = images(c);
   const int64_t b = c.node.attr_int("blocksize", 0);
   if (s[2] % b || s[3] % b) throw Refusal("height and width are not multiples of blocksize");
+  checked_product(checked_product(s[1], b), b);
   c.set_output(0, c.dtype(0), {s[0], s[1] * b * b, s[2] / b, s[3] / b});
 }
 
@@ -178,7 +180,7 @@ void infer_tile(InferContext& c) {
   if (repeats.size() != out.size()) throw Refusal(fmt::format("{} repeats for rank {}", repeats.size(), out.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     if (repeats[i] < 0) throw Refusal("a repeat is negative");
-    out[i] *= repeats[i];
+    out[i] = checked_product(out[i], repeats[i]);
   }
   c.set_output(0, c.dtype(0), out);
 }
@@ -206,7 +208,7 @@ void infer_concat(InferContext& c) {
     if (rest.size() != out.size() || c.dtype(i) != c.dtype(0)) throw Refusal("inputs differ in rank or type");
     same[axis] = rest[axis];
     if (rest != same) throw Refusal(fmt::format("shapes {} and {} do not concatenate", to_string(out), to_string(rest)));
-    out[axis] += rest[axis];
+    out[axis] = checked_sum(out[axis], rest[axis]);
   }
   c.set_output(0, c.dtype(0), out);
 }
@@ -247,9 +249,10 @@ std::vector<int64_t> split_sizes(InferContext& c, int64_t size) {
 
 void infer_split(InferContext& c) {
   Shape out = c.shape(0);
+  if (out.empty()) throw Refusal("a scalar does not split");
   const auto axis = static_cast<size_t>(c.normalized_axis(c.node.attr_int("axis", 0), out.size()));
-  const std::vector<int64_t> sizes = split_sizes(c, out.at(axis));
-  if (sizes.size() != c.node.outputs.size() || std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != out[axis])
+  const std::vector<int64_t> sizes = split_sizes(c, out[axis]);
+  if (sizes.size() != c.node.outputs.size() || std::accumulate(sizes.begin(), sizes.end(), int64_t{0}, checked_sum) != out[axis])
     throw Refusal(fmt::format("split sizes {} do not fit dimension {}", to_string(sizes), out[axis]));
   for (size_t i = 0; i < sizes.size(); ++i) {
     out[axis] = sizes[i];

@@ -19,10 +19,10 @@ WindowGeometry pool_geometry(const Node& node, const Shape& x) {
 }
 
 void infer_pool(InferContext& c) {
-  require_float(c, 0);
+  const bool bytes = c.node.op == "MaxPool" && (c.dtype(0) == DType::kI8 || c.dtype(0) == DType::kU8);
+  if (!bytes) require_float(c, 0);
   const Shape& x = c.shape(0);
   if (x.size() < 3) throw Refusal(fmt::format("pooling of an input of rank {}", x.size()));
-  if (c.node.attr_int("storage_order", 0) != 0) throw Refusal("column-major storage_order is not supported");
   const Shape out = pool_geometry(c.node, x).output_shape(x[0], x[1]);
   c.set_output(0, c.dtype(0), out);
   if (c.node.op == "MaxPool") c.set_output(1, DType::kI64, out);
@@ -52,27 +52,57 @@ void for_each_window(const WindowGeometry& g, int64_t planes, F&& window) {
   }
 }
 
+// The place of a maximum as MaxPool's second output counts it: along rows, or with storage_order 1 along the first spatial
+// dimension.
+int64_t numbered(const WindowGeometry& g, bool column_major, int64_t position) {
+  if (!column_major) return position;
+  const int64_t i2 = position % g.in[2], i1 = position / g.in[2] % g.in[1], i0 = position / g.in[2] / g.in[1];
+  return (i2 * g.in[1] + i1) * g.in[0] + i0;
+}
+
+// The largest of a window: which, and how far the inputs' bounds may move it.
+struct Extreme {
+  double value = -std::numeric_limits<double>::infinity(), bound = 0;
+  int64_t at = 0;
+  bool doubtful = false;  // another element may be the largest
+
+  Extreme(const RefTensor& x, int64_t base, const std::vector<int64_t>& positions) {
+    const auto value_at = [&](int64_t p) {
+      const auto i = static_cast<size_t>(base + p);
+      return x.is_float() ? x.value[i] : static_cast<double>(x.ints[i]);
+    };
+    if (!positions.empty()) at = positions[0];
+    for (int64_t p : positions) {
+      const double v = value_at(p);
+      if (v > value || (std::isnan(v) && !std::isnan(value))) value = v, at = p;
+      bound = std::max(bound, x.bound_at(base + p));
+    }
+    for (int64_t p : positions)
+      doubtful |= p != at && bound > 0 && value_at(p) + x.bound_at(base + p) >= value - x.bound_at(base + at);
+  }
+};
+
 void eval_max_pool(EvalContext& c) {
   const RefTensor& x = c.in(0);
   const WindowGeometry g = pool_geometry(c.node, x.shape);
-  RefTensor& out = float_output(c, 0);
+  const bool column_major = c.node.attr_int("storage_order", 0) != 0;
+  RefTensor& out = c.out(0);
+  const auto n = static_cast<size_t>(out.numel());
+  if (out.is_float()) float_output(c, 0);
+  else out.ints.assign(n, 0);
   RefTensor* indices = c.outputs.size() > 1 && c.node.outputs[1] != kNoValue ? &c.out(1) : nullptr;
-  if (indices) indices->ints.assign(static_cast<size_t>(indices->numel()), 0);
+  if (indices) indices->ints.assign(n, 0);
+  if (indices && !x.bound.empty()) indices->bound.assign(n, 0.0);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
-    double best = -std::numeric_limits<double>::infinity(), bound = 0;
-    int64_t at = positions.empty() ? 0 : plane * g.in_size() + positions[0];
-    for (int64_t p : positions) {
-      const int64_t i = plane * g.in_size() + p;
-      const double v = x.value[static_cast<size_t>(i)];
-      if (v > best || (std::isnan(v) && !std::isnan(best))) best = v, at = i;
-      bound = std::max(bound, x.bound_at(i));
-    }
+    const Extreme best(x, plane * g.in_size(), positions);
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
-    out.value[to] = best;
-    if (c.bounds) out.bound[to] = bound;
-    if (indices) indices->ints[to] = at;
+    if (!out.is_float()) out.ints[to] = positions.empty() ? (out.dtype == DType::kI8 ? INT8_MIN : 0) : static_cast<int64_t>(best.value);
+    else out.value[to] = best.value;
+    if (!out.bound.empty()) out.bound[to] = best.bound;
+    if (indices) indices->ints[to] = positions.empty() ? 0 : plane * g.in_size() + numbered(g, column_major, best.at);
+    if (best.doubtful && indices && !indices->bound.empty()) indices->bound[to] = std::numeric_limits<double>::infinity();
   });
-  finish_bounds(out);
+  if (out.is_float()) finish_bounds(out);
 }
 
 // What an average divides by: the covered elements, or with count_include_pad those and the declared padding (but not what

@@ -96,14 +96,14 @@ int64_t int_prod(std::span<const int64_t> x) {
   return static_cast<int64_t>(p);
 }
 int64_t int_l1(std::span<const int64_t> x) {
-  int64_t s = 0;
-  for (int64_t v : x) s += std::abs(v);
-  return s;
+  uint64_t s = 0;
+  for (int64_t v : x) s += v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+  return static_cast<int64_t>(s);
 }
 int64_t int_sum_square(std::span<const int64_t> x) {
-  int64_t s = 0;
-  for (int64_t v : x) s += v * v;
-  return s;
+  uint64_t s = 0;
+  for (int64_t v : x) s += static_cast<uint64_t>(v) * static_cast<uint64_t>(v);
+  return static_cast<int64_t>(s);
 }
 
 // The maximum of nothing is the type's lowest value.

@@ -7,9 +7,13 @@
 #include "graph/ops/copy.h"
 #include "graph/ops/families.h"
 #include "graph/ops/precision.h"
+#include "graph/ops/sizes.h"
 
 namespace amdahl {
 namespace {
+
+// Each position of a resized dimension has a row of a table. Images are smaller.
+constexpr int64_t kMostTaps = 1 << 20;
 
 // The node's attributes and constant inputs, one entry a dimension.
 struct Settings {
@@ -27,7 +31,7 @@ std::vector<double> doubles(InferContext& c, size_t i, const char* what) {
 
 // floor(size * scale) in fp32, as ONNX's own shape inference computes it: 10 * 0.7f is 7 there and 6.99… in float64.
 int64_t scaled(int64_t size, double scale) {
-  return static_cast<int64_t>(std::floor(static_cast<float>(size) * static_cast<float>(scale)));
+  return checked_size(std::floor(static_cast<float>(size) * static_cast<float>(scale)));
 }
 
 void set_scales(Settings& s, const std::vector<int64_t>& axes, const std::vector<double>& scales, const Shape& in) {
@@ -38,7 +42,7 @@ void set_scales(Settings& s, const std::vector<int64_t>& axes, const std::vector
     s.scale[a] = scales[i];
     const double part = s.coordinates == "tf_crop_and_resize" ? s.roi_end[a] - s.roi_start[a] : 1.0;
     s.out[a] = part == 1.0 ? scaled(in[a], scales[i])
-                           : static_cast<int64_t>(std::floor(static_cast<double>(in[a]) * part * scales[i]));
+                           : checked_size(std::floor(static_cast<double>(in[a]) * part * scales[i]));
   }
 }
 
@@ -58,7 +62,7 @@ void set_sizes(Settings& s, const std::vector<int64_t>& axes, const std::vector<
   for (int64_t axis : axes) {
     const auto a = static_cast<size_t>(axis);
     s.scale[a] = common;
-    s.out[a] = static_cast<int64_t>(std::floor(common * static_cast<double>(in[a]) + 0.5));
+    s.out[a] = checked_size(std::floor(common * static_cast<double>(in[a]) + 0.5));
   }
 }
 
@@ -184,6 +188,11 @@ ResizePlan resize_plan(const Graph& graph, const Node& node) {
   InferContext c(graph, node);
   const Settings s = settings_of(c);
   const Shape& in = c.shape(0);
+  require_possible(s.out, c.dtype(0));
+  for (size_t d = 0; d < in.size(); ++d) {
+    if (s.resized[d] && s.out[d] > 0 && in[d] == 0) throw Refusal("an empty dimension cannot be resized");
+    if (s.resized[d] && s.out[d] > kMostTaps) throw Refusal(fmt::format("a dimension resized to {}, more than {}", s.out[d], kMostTaps));
+  }
   ResizePlan plan{s.mode, s.out, {}, s.extrapolation};
   for (size_t d = 0; d < in.size(); ++d) {
     plan.taps.emplace_back();

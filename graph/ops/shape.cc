@@ -92,8 +92,8 @@ void infer_range(InferContext& c) {
   }
   if (v[2] == 0) throw Refusal("delta is 0");
   const double count = std::ceil((v[1] - v[0]) / v[2]);
-  if (!(count < 0x1p40)) throw Refusal("the range is not finite");
-  c.set_output(0, c.dtype(0), {std::max<int64_t>(0, static_cast<int64_t>(count))});
+  if (!(count < 0x1p40)) throw Refusal("the range is too large or not finite");
+  c.set_output(0, c.dtype(0), {static_cast<int64_t>(std::fmax(0.0, count))});
 }
 
 // Floats: an honest form multiplies, or adds step by step as the function body of ONNX does.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "graph/ops/copy.h"
+#include "graph/ops/sizes.h"
 
 namespace amdahl {
 namespace {
@@ -19,6 +20,8 @@ int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return std::min(std::max(v, l
 // numpy's rules: negative positions count from the end, then everything is clamped.
 Range range_of(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (step == 0) throw Refusal("a step of 0");
+  // A step past the end is as good as one to the end, and does not overflow.
+  step = clamp(step, -std::max<int64_t>(size, 1), std::max<int64_t>(size, 1));
   if (start < 0) start += size;
   if (end < 0) end = end < -size ? -1 - (step > 0) : end + size;
   if (step > 0) {
@@ -97,7 +100,11 @@ std::vector<Padding> paddings(const Node& node, size_t rank, Has has, Ints ints)
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = axis_of(axes[i], rank);
     if (a >= rank) throw Refusal(fmt::format("axis {} is out of range for rank {}", axes[i], rank));
-    result[a] = {pads[i], pads[axes.size() + i]};
+    const int64_t before = pads[i], after = pads[axes.size() + i];
+    constexpr int64_t kMost = int64_t{1} << 46;  // what a tensor can hold at all
+    if (std::max(before, after) > kMost || std::min(before, after) < -kMost)
+      throw Refusal(fmt::format("pads of {} and {} are impossible", before, after));
+    result[a] = {before, after};
   }
   return result;
 }

@@ -93,7 +93,7 @@ void infer_softmax(InferContext& c) {
   require_float(c, 0);
   const int64_t axis = softmax_axis(c.node, c.shape(0).size());
   // The flattening form allows axis == rank: rows of one element. So does a vector with the old default, 1.
-  if (c.node.version >= 13 || axis != static_cast<int64_t>(c.shape(0).size())) c.normalized_axis(axis, c.shape(0).size());
+  if (c.node.version >= 13 || axis != static_cast<int64_t>(c.shape(0).size())) c.normalized_axis(c.node.attr_int("axis", -1), c.shape(0).size());
   c.set_output(0, c.dtype(0), c.shape(0));
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "graph/ops/sizes.h"
+
 namespace amdahl {
 namespace {
 
@@ -11,6 +13,8 @@ void fill(std::array<int64_t, 3>& to, const std::vector<int64_t>& values, int ra
   if (values.empty()) return;
   if (static_cast<int>(values.size()) != rank)
     throw Refusal(fmt::format("{} has {} entries for {} spatial dimensions", what, values.size(), rank));
+  for (int64_t v : values)
+    if (v > INT32_MAX || v < INT32_MIN) throw Refusal(fmt::format("{} of {} is impossible", what, v));
   std::copy(values.begin(), values.end(), to.begin() + (3 - rank));
 }
 
@@ -31,6 +35,8 @@ WindowGeometry common(const Node& node, const Shape& x, const Shape& kernel) {
   for (int d = 0; d < 3; ++d)
     if (g.kernel[d] < 1 || g.stride[d] < 1 || g.dilation[d] < 1)
       throw Refusal("kernel_shape, strides and dilations must be positive");
+  if (checked_product(checked_product(g.kernel[0], g.kernel[1]), g.kernel[2]) > INT32_MAX)
+    throw Refusal(fmt::format("kernel_shape {} is too large", to_string(kernel_shape)));
   return g;
 }
 
@@ -97,9 +103,9 @@ WindowGeometry transposed_geometry(const Node& node, const Shape& x, const Shape
   if (static_cast<int>(output_shape.size()) == g.rank + 2) output_shape.erase(output_shape.begin(), output_shape.begin() + 2);
   fill(wanted, output_shape, g.rank, "output_shape");
   for (int d = 3 - g.rank; d < 3; ++d) {
-    const int64_t full = g.stride[d] * (g.in[d] - 1) + extra[d] + (g.kernel[d] - 1) * g.dilation[d] + 1;
+    const int64_t full = checked_sum(checked_product(g.stride[d], g.in[d] - 1), extra[d] + (g.kernel[d] - 1) * g.dilation[d] + 1);
     if (!output_shape.empty() || auto_pad.starts_with("SAME")) {
-      g.out[d] = output_shape.empty() ? g.in[d] * g.stride[d] : wanted[d];
+      g.out[d] = output_shape.empty() ? checked_product(g.in[d], g.stride[d]) : wanted[d];
       split_padding(g, d, std::max<int64_t>(0, full - g.out[d]), auto_pad != "SAME_LOWER");
     } else {
       g.out[d] = full - g.pad_begin[d] - g.pad_end[d];

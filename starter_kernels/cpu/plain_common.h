@@ -14,6 +14,12 @@ static inline int64_t bounded(int64_t index, int64_t size) {
 template <typename T>
 static inline bool is_nan(T x) { return x != x; }
 
+// What no element is below. The argument only tells the type.
+template <typename T>
+static inline T lowest(T*) { return (T)(-__builtin_inff()); }
+static inline int8_t lowest(int8_t*) { return INT8_MIN; }
+static inline uint8_t lowest(uint8_t*) { return 0; }
+
 // By ONNX: none, add, mul, max, min.
 template <typename T>
 static inline T reduced(int64_t reduction, T old, T update) {

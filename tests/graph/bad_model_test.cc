@@ -13,6 +13,8 @@ namespace amdahl {
 namespace {
 
 using testing::ModelMaker;
+using testing::set_int;
+using testing::set_ints;
 using testing::TemporaryFolder;
 
 struct BadModel {
@@ -53,6 +55,37 @@ std::function<std::string(const TemporaryFolder&)> with_weights(const std::strin
                        m.output("z");
                      }));
   };
+}
+
+// Functions F0 … F<depth>, each of whose bodies calls the next `calls` times.
+void chain_of_functions(ModelMaker& m, int depth, int calls) {
+  for (int i = 0; i <= depth; ++i) {
+    auto* f = m.proto.add_functions();
+    f->set_name("F" + std::to_string(i));
+    f->set_domain("local");
+    f->add_input("a");
+    f->add_output("b0");
+    *f->add_opset_import() = m.proto.opset_import(0);
+    for (int c = 0; c < calls; ++c) {
+      auto& n = ModelMaker::fill(*f->add_node(), i == depth ? "Identity" : "F" + std::to_string(i + 1), {"a"}, {"b" + std::to_string(c)});
+      if (i < depth) n.set_domain("local");
+    }
+  }
+  m.node("F0", {"x"}, {"z"}).set_domain("local");
+  m.output("z");
+}
+
+// If nodes inside each other's branches.
+void nested_branches(ModelMaker& m, int depth) {
+  onnx::NodeProto* node = &m.node("If", {"x"}, {"z"}, "branch");
+  for (int i = 0; i < depth; ++i) {
+    auto* a = node->add_attribute();
+    a->set_name("then_branch");
+    a->set_type(onnx::AttributeProto::GRAPH);
+    node = a->mutable_g()->add_node();
+    ModelMaker::fill(*node, "If", {"x"}, {"z"}, "branch");
+  }
+  m.output("z");
 }
 
 const auto kNothing = [](const TemporaryFolder&) {};
@@ -160,6 +193,26 @@ std::vector<BadModel> bad_models() {
        {"leaves the model's folder"},
        with_weights("w.bin", 0, 24,
                     [](const TemporaryFolder& d) { std::filesystem::create_symlink("/etc/passwd", d / "w.bin"); })},
+      {"external path through a linked folder",
+       ExitCode::kBadModel,
+       {"leaves the model's folder"},
+       with_weights("sub/passwd", 0, 24, [](const TemporaryFolder& d) { std::filesystem::create_directory_symlink("/etc", d / "sub"); })},
+      {"external path with a zero byte", ExitCode::kBadModel, {"refused"}, with_weights(std::string("w.bin\0/../x", 11), 0, 24, kNothing)},
+      {"external path empty", ExitCode::kBadModel, {"names no file"}, with_weights("", 0, 24, kNothing)},
+      {"external offset is past the end",
+       ExitCode::kBadModel,
+       {"24 bytes at offset 65", "the file has 64"},
+       with_weights("w.bin", 65, 24, [](const TemporaryFolder& d) { d.write("w.bin", std::string(64, 'x')); })},
+      {"external offset is no number", ExitCode::kBadModel, {"'w'", "offset '-8'"}, broken([](ModelMaker& m) {
+         m.external("w", {2}, "w.bin", 0, 8).mutable_external_data(1)->set_value("-8");
+         m.node("Identity", {"w"}, {"z"});
+         m.output("z");
+       })},
+      {"external length is no number", ExitCode::kBadModel, {"'w'", "length '99999999999999999999'"}, broken([](ModelMaker& m) {
+         m.external("w", {2}, "w.bin", 0, 8).mutable_external_data(2)->set_value("99999999999999999999");
+         m.node("Identity", {"w"}, {"z"});
+         m.output("z");
+       })},
       {"external file is a folder",
        ExitCode::kBadModel,
        {"w.bin", "directory"},
@@ -233,6 +286,15 @@ std::vector<BadModel> bad_models() {
          m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");
          m.output("z");
        })},
+      {"subgraphs in subgraphs", ExitCode::kUnsupported, {"If (ai.onnx 17)", "control flow"}, broken([](ModelMaker& m) { nested_branches(m, 20); })},
+      {"subgraphs without end", ExitCode::kBadModel, {"not an ONNX model, or damaged"}, broken([](ModelMaker& m) { nested_branches(m, 2000); })},
+      {"functions without end", ExitCode::kBadModel, {"functions call each other more than"}, broken([](ModelMaker& m) { chain_of_functions(m, 50000, 1); })},
+      {"functions that double", ExitCode::kBadModel, {"functions expand to more than"}, broken([](ModelMaker& m) { chain_of_functions(m, 60, 2); })},
+      {"functions of endless names", ExitCode::kBadModel, {"grow beyond measure"}, broken([](ModelMaker& m) {
+         chain_of_functions(m, 14, 2);
+         for (auto& f : *m.proto.mutable_functions())
+           for (auto& n : *f.mutable_node()) n.set_name(std::string(5000, 'n'));
+       })},
       {"function that calls itself", ExitCode::kBadModel, {"'Loop'", "calls itself"}, broken([](ModelMaker& m) {
          auto* f = m.proto.add_functions();
          f->set_name("Loop");
@@ -246,6 +308,129 @@ std::vector<BadModel> bad_models() {
   };
   return table;
 }
+
+// Models of a hundred bytes that ask for 32 TiB, operator by operator. The shape rules must refuse before anything is made.
+struct HugeModel {
+  const char* op;
+  std::function<void(ModelMaker&)> make;  // adds the node that makes 'z'
+};
+
+std::vector<HugeModel> huge_models() {
+  constexpr int64_t k22 = int64_t{1} << 22, k21 = int64_t{1} << 21;
+  const auto f32 = [](ModelMaker& m, const std::string& name, const std::vector<int64_t>& dims) {
+    int64_t n = 1;
+    for (int64_t d : dims) n *= d;
+    m.initializer(name, dims, std::vector<float>(static_cast<size_t>(n), 1.0f));
+  };
+  return {
+      {"ConstantOfShape", [=](ModelMaker& m) {
+         m.initializer_i64("s", {k22, k21});
+         m.node("ConstantOfShape", {"s"}, {"z"});
+       }},
+      {"Expand", [=](ModelMaker& m) {
+         m.initializer_i64("s", {k22, k21, 1});
+         m.node("Expand", {"x", "s"}, {"z"});
+       }},
+      {"Tile", [=](ModelMaker& m) {
+         m.initializer_i64("s", {k21 * k21});
+         m.node("Tile", {"x", "s"}, {"z"});
+       }},
+      {"Pad", [=](ModelMaker& m) {
+         m.initializer_i64("s", {k21 * k21, k21 * k21});
+         m.node("Pad", {"x", "s"}, {"z"});
+       }},
+      {"Resize", [=](ModelMaker& m) {
+         f32(m, "w", {1, 1, 2, 2});
+         m.initializer_i64("s", {1, 1, k22, k21});
+         m.node("Resize", {"w", "", "", "s"}, {"z"});
+       }},
+      {"Upsample", [=](ModelMaker& m) {
+         m.proto.mutable_opset_import(0)->set_version(9);
+         f32(m, "w", {2, 2});
+         m.initializer("s", {2}, {2097152.0f, 2097152.0f});
+         m.node("Upsample", {"w", "s"}, {"z"});
+       }},
+      {"OneHot", [=](ModelMaker& m) {
+         m.initializer_i64("i", {0, 1});
+         m.initializer_i64("d", {k22 * k21}).clear_dims();
+         f32(m, "v", {2});
+         m.node("OneHot", {"i", "d", "v"}, {"z"});
+       }},
+      {"Range", [=](ModelMaker& m) {
+         for (const char* name : {"from", "to", "by"}) m.initializer(name, {}, {std::string(name) == "to" ? 0x1p42f : 1.0f});
+         m.node("Range", {"from", "to", "by"}, {"z"});
+       }},
+      {"Concat", [=](ModelMaker& m) {
+         m.initializer_i64("s", {k22, 1 << 15});  // half a terabyte: many of them
+         m.node("Expand", {"one", "s"}, {"e"});
+         f32(m, "one", {1, 1});
+         m.node("Concat", std::vector<std::string>(64, "e"), {"z"});
+         set_int(*m.proto.mutable_graph()->mutable_node(2), "axis", 0);
+       }},
+      {"MatMul", [=](ModelMaker& m) {
+         m.input("tall", {"4194304", "1"}).input("wide", {"1", "2097152"});
+         m.node("MatMul", {"tall", "wide"}, {"z"});
+       }},
+      {"Add", [=](ModelMaker& m) {
+         m.input("tall", {"4194304", "1"}).input("wide", {"1", "2097152"});
+         m.node("Add", {"tall", "wide"}, {"z"});
+       }},
+      {"ConvTranspose", [=](ModelMaker& m) {
+         f32(m, "w", {1, 1, 1, 1});
+         f32(m, "i", {1, 1, 2, 2});
+         set_ints(m.node("ConvTranspose", {"i", "w"}, {"z"}), "strides", {k22, k21});
+       }},
+      {"DepthToSpace", [=](ModelMaker& m) {
+         f32(m, "i", {1, 0, 2, 2});
+         set_int(m.node("DepthToSpace", {"i"}, {"z"}), "blocksize", int64_t{1} << 40);
+       }},
+      {"MaxPool", [=](ModelMaker& m) {
+         f32(m, "i", {1, 1, 2, 2});
+         auto& n = m.node("MaxPool", {"i"}, {"z"});
+         set_ints(n, "kernel_shape", {1, 1});
+         set_ints(n, "pads", {2000000000, 2000000000, 2000000000, 2000000000});
+       }},
+  };
+}
+
+class HugeModelTest : public ::testing::TestWithParam<HugeModel> {};
+
+// Long chains in any order, of nodes that all have one name: no error, and no reason to take longer than a line through them.
+// What is quadratic in 50,000 takes minutes.
+class LongChain : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LongChain, Loads) {
+  ModelMaker m;
+  constexpr int kNodes = 50000;
+  m.input("x", {"2", "2"}).output("v0");
+  for (int i = 0; i < kNodes; ++i) {
+    auto& n = m.node(GetParam(), {i + 1 == kNodes ? "x" : "v" + std::to_string(i + 1)}, {"v" + std::to_string(i)}, "n");
+    if (n.op_type() == "Unsqueeze" || n.op_type() == "Squeeze") n.add_input("axes");
+    if (n.op_type() == "Add") n.add_input(n.input(0));
+    if (n.op_type() == "Cast") set_int(n, "to", i % 2 ? onnx::TensorProto::FLOAT : onnx::TensorProto::DOUBLE);
+  }
+  EXPECT_NO_THROW(load_onnx_bytes(m.bytes(), "", {}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, LongChain, ::testing::Values("Relu", "Identity", "Transpose", "Add", "Cast", "Flatten", "ReduceMax"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(HugeModelTest, IsRefused) {
+  const std::string bytes = identity_model([&](ModelMaker& m) {
+    GetParam().make(m);
+    m.output("z");
+  });
+  try {
+    load_onnx_bytes(bytes, "", {});
+    FAIL() << "loaded";
+  } catch (const Error& e) {
+    EXPECT_EQ(static_cast<int>(e.code()), static_cast<int>(ExitCode::kUnsupported)) << e.what();
+    const std::string text = e.what();
+    EXPECT_TRUE(text.find("too large") != std::string::npos || text.find("overflows") != std::string::npos) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, HugeModelTest, ::testing::ValuesIn(huge_models()), [](const auto& info) { return std::string(info.param.op); });
 
 class BadModelTest : public ::testing::TestWithParam<BadModel> {};
 

@@ -114,7 +114,9 @@ inline void poison(const Program& program, Executor& executor) {
       std::memset(executor.buffer(static_cast<int>(b)), 0xff, program.buffers[b].bytes);
 }
 
-inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed) {
+// `inputs` in the order of the graph's. `outputs`, when given, receives what the last run wrote.
+inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs,
+                       std::vector<Tensor>* outputs = nullptr) {
   Judgement j;
   std::vector<std::string> libraries;
   for (const Step& step : plan.steps) {
@@ -134,9 +136,8 @@ inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed) {
   Executor executor(program, bytes);
   RefValues given;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    const Tensor t = random_tensor(graph.value(graph.inputs[i]), seed + i);
-    std::memcpy(executor.buffer(program.inputs[i]), t.data(), t.bytes());
-    given[graph.inputs[i]] = RefTensor::of(t);
+    std::memcpy(executor.buffer(program.inputs[i]), inputs[i].data(), inputs[i].bytes());
+    given[graph.inputs[i]] = RefTensor::of(inputs[i]);
   }
   std::vector<NodeId> nodes(graph.nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) nodes[n] = static_cast<NodeId>(n);
@@ -147,15 +148,23 @@ inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed) {
     poison(program, executor);
     executor.run();
     j.ran = true;
+    if (outputs) outputs->clear();
     for (size_t o = 0; o < graph.outputs.size() && j.within; ++o) {
       const Value& value = graph.value(graph.outputs[o]);
       std::byte* out;
       const Tensor got = Tensor::allocate(value.dtype, value.shape, &out);
       std::memcpy(out, executor.buffer(program.outputs[o]), got.bytes());
       compare(got, want.at(graph.outputs[o]), j);
+      if (outputs) outputs->push_back(got);
     }
   }
   return j;
+}
+
+inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) inputs.push_back(random_tensor(graph.value(graph.inputs[i]), seed + i));
+  return judge(graph, plan, inputs);
 }
 
 inline Judgement judge(const Case& c) { return judge(c.graph, c.plan, c.seed); }
