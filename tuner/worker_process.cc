@@ -323,6 +323,8 @@ ProcessState WorkerProcess::state() const {
     else if (key == "RssAnon:") status >> s.resident_bytes, s.resident_bytes *= 1024;
     std::getline(status, key);
   }
+  // The channel blocks it while it writes a reply, and the worker may have been stopped before it was unblocked.
+  s.blocked_signals &= ~(uint64_t{1} << (SIGPIPE - 1));
   s.caught_signals &= ~(uint64_t{3} << 31);  // 32 and 33 are glibc's own, set when the first thread starts
   return s;
 }
