@@ -1,9 +1,12 @@
 // Graph operators as strided copies.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
+#include "graph/op.h"
 #include "starter_kernels/index_space.h"
 #include "starter_kernels/movement.h"
 
@@ -100,7 +103,8 @@ std::optional<Lowering> slice(const Graph& graph, const Node& node) {
     int64_t start = starts[i] < 0 ? starts[i] + in[a] : starts[i];
     start = steps[i] > 0 ? std::clamp<int64_t>(start, 0, in[a]) : std::clamp<int64_t>(start, -1, in[a] - 1);
     offset += start * strides[a];
-    strides[a] *= steps[i];
+    const int64_t longest = std::max<int64_t>(in[a], 1);  // a longer step ends as far, and does not overflow
+    strides[a] *= std::clamp(steps[i], -longest, longest);
   }
   return view(graph, node, out, strides, numel(out) == 0 ? 0 : offset);
 }
@@ -159,11 +163,24 @@ struct Run {
   bool fill = false;          // the constant instead
 };
 
+// The constant, what is left of the input, the constant.
+std::vector<Run> runs_of_constant(int64_t size, int64_t before, int64_t total) {
+  const int64_t begin = std::clamp<int64_t>(before, 0, total), end = std::clamp(before + size, begin, total);
+  std::vector<Run> runs = {{0, begin, 0, 0, true}, {begin, end - begin, begin - before, 1, false}, {end, total - end, 0, 0, true}};
+  std::erase_if(runs, [](const Run& r) { return r.count == 0; });
+  return runs;
+}
+
+// Past these a movement by copies makes no sense.
+constexpr size_t kMostCopies = 300;
+constexpr int64_t kMostMirrored = 1 << 24;
+
 std::vector<Run> runs_of(int64_t size, int64_t before, int64_t after, const std::string& mode) {
   const int64_t total = size + before + after;
-  const auto source = [&](int64_t p) -> int64_t {  // -1: the constant
+  if (mode == "constant") return runs_of_constant(size, before, total);
+  if (total > kMostMirrored) throw Refusal(fmt::format("a dimension padded to {} in mode {}", total, mode));
+  const auto source = [&](int64_t p) -> int64_t {
     if (p >= 0 && p < size) return p;
-    if (mode == "constant") return -1;
     if (mode == "edge") return std::clamp<int64_t>(p, 0, size - 1);
     if (mode == "wrap") return ((p % size) + size) % size;
     if (size == 1) return 0;
@@ -171,22 +188,18 @@ std::vector<Run> runs_of(int64_t size, int64_t before, int64_t after, const std:
     return t < size ? t : period - t;
   };
   std::vector<Run> runs;
-  for (int64_t i = 0; i < total; ++i) {
+  for (int64_t i = 0; i < total && runs.size() <= kMostCopies; ++i) {
     const int64_t s = source(i - before);
     if (!runs.empty()) {
       Run& r = runs.back();
-      if (r.fill && s < 0) {
-        ++r.count;
-        continue;
-      }
       // A run takes its step from its second position; the middle part must not be cut short by a mirrored neighbour.
-      if (!r.fill && s >= 0 && (r.count == 1 ? std::abs(s - r.from) <= 1 && i - before != 0 : s == r.from + r.count * r.step)) {
+      if (r.count == 1 ? std::abs(s - r.from) <= 1 && i - before != 0 : s == r.from + r.count * r.step) {
         if (r.count == 1) r.step = s - r.from;
         ++r.count;
         continue;
       }
     }
-    runs.push_back({i, 1, std::max<int64_t>(s, 0), 0, s < 0});
+    runs.push_back({i, 1, s, 0, false});
   }
   return runs;
 }
@@ -235,9 +248,9 @@ std::optional<Lowering> pad(const Graph& graph, const Node& node) {
   size_t combinations = 1;
   for (size_t d = 0; d < in.shape.size(); ++d) {
     runs.push_back(runs_of(in.shape[d], before[d], after[d], mode));
-    combinations *= runs.back().size();
+    combinations = std::min(kMostCopies + 1, combinations * runs.back().size());
   }
-  if (combinations > 300) return std::nullopt;
+  if (combinations > kMostCopies) return std::nullopt;
   std::vector<StridedCopy> copies;
   StridedCopy start{0, 0, out.shape, Shape(in.shape.size(), 0), row_major_strides(out.shape), 0, 0};
   if (numel(out.shape) > 0) pad_copies(runs, 0, row_major_strides(in.shape), start, out.shape, copies);

@@ -84,6 +84,7 @@ double clip(double x, double lo, double hi) {
 }
 
 void infer_clip(InferContext& c) {
+  if (c.node.version < 11 && c.input_count() > 1) throw Refusal("the limits of Clip are attributes before opset 11");
   if (c.node.version >= 11)
     for (size_t i = 1; i < 3; ++i)
       if (c.has_input(i) && numel(c.shape(i)) != 1) throw Refusal("the limits of Clip must be scalars");

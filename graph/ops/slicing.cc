@@ -9,6 +9,15 @@
 namespace amdahl {
 namespace {
 
+// The dimension that `axis` means, each once.
+size_t claim_axis(int64_t axis, std::vector<bool>& claimed) {
+  const size_t a = axis_of(axis, claimed.size());
+  if (a >= claimed.size()) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, claimed.size()));
+  if (claimed[a]) throw Refusal(fmt::format("axis {} is given twice", axis));
+  claimed[a] = true;
+  return a;
+}
+
 // ---- Slice.
 
 struct Range {
@@ -51,9 +60,9 @@ std::vector<Range> slice_ranges(const Node& node, const Shape& shape, Has has, I
     throw Refusal("starts, ends, axes and steps differ in length");
   std::vector<Range> ranges;
   for (int64_t d : shape) ranges.push_back({0, 1, d});
+  std::vector<bool> claimed(shape.size(), false);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const size_t a = axis_of(axes[i], shape.size());
-    if (a >= shape.size()) throw Refusal(fmt::format("axis {} is out of range for rank {}", axes[i], shape.size()));
+    const size_t a = claim_axis(axes[i], claimed);
     ranges[a] = range_of(shape[a], starts[i], ends[i], steps[i]);
   }
   return ranges;
@@ -97,9 +106,9 @@ std::vector<Padding> paddings(const Node& node, size_t rank, Has has, Ints ints)
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   if (pads.size() != 2 * axes.size()) throw Refusal(fmt::format("{} pads for {} dimensions", pads.size(), axes.size()));
   std::vector<Padding> result(rank);
+  std::vector<bool> claimed(rank, false);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const size_t a = axis_of(axes[i], rank);
-    if (a >= rank) throw Refusal(fmt::format("axis {} is out of range for rank {}", axes[i], rank));
+    const size_t a = claim_axis(axes[i], claimed);
     const int64_t before = pads[i], after = pads[axes.size() + i];
     constexpr int64_t kMost = int64_t{1} << 46;  // what a tensor can hold at all
     if (std::max(before, after) > kMost || std::min(before, after) < -kMost)
@@ -113,6 +122,8 @@ void infer_pad(InferContext& c) {
   const std::string mode = c.node.attr_string("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     throw Refusal("unknown mode '" + mode + "'");
+  if (c.node.version >= 11 && c.has_input(2) && (numel(c.shape(2)) != 1 || c.dtype(2) != c.dtype(0)))
+    throw Refusal("the constant must be one element of the input's type");
   Shape out = c.shape(0);
   const auto pads = paddings(c.node, out.size(), [&](size_t i) { return c.has_input(i); },
                              [&](size_t i, const char* what) { return c.constant_ints(i, what); });
