@@ -13,7 +13,7 @@ namespace {
 
 struct Nulls {
   int trials = 0, pairs = 0, dropped = 0, proven = 0, kept = 0, failed = 0, races_won = 0, above_zero = 0;
-  std::vector<double> wealths, exact_wealths, ratios, seconds;
+  std::vector<double> races, wealths, exact_wealths, ratios, seconds;
 };
 
 // The wealth that the test would have had with delta 0. When both arms are exchangeable its mean is exactly 1, whatever the
@@ -30,6 +30,7 @@ void count(const Trial& t, Nulls* n) {
   n->proven += t.proven;
   n->kept += t.kept();
   n->races_won += t.race_won;
+  if (t.failure.empty()) n->races.push_back(t.race_log_ratio);
   n->seconds.push_back(t.seconds);
   n->failed += !t.failure.empty();
   if (t.stages.empty() || !t.failure.empty()) return;
@@ -52,6 +53,7 @@ std::vector<std::string> row_of(const std::string& name, const Nulls& n) {
   return {name,
           fmt::format("{}", n.trials),
           fmt::format("{}", n.races_won),
+          fmt::format("{:+.1f}%", 100 * std::expm1(median(n.races))),
           fmt::format("{}", n.pairs),
           fmt::format("{}", n.proven),
           fmt::format("{}", n.kept),
@@ -75,7 +77,7 @@ std::string null_table(const std::vector<Trial>& trials) {
     count(t, &by_window[t.window]);
     count(t, &all);
   }
-  MarkdownTable table({"window", "experiments", "won the race", "pairs", "passed both stages", "of these kept", "false keeps at most (95%)",
+  MarkdownTable table({"window", "experiments", "won the race", "race, median", "pairs", "passed both stages", "of these kept", "false keeps at most (95%)",
                        "failed validation", "mean final wealth", "with delta 0", "pairs above 0", "robust sd of a pair", "pairs dropped",
                        "seconds each"});
   for (const auto& [name, nulls] : by_window) table.add(row_of(name, nulls));
