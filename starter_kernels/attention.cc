@@ -4,7 +4,8 @@
 // heads lie. H is a multiple of Hkv: query head h reads key head h / (H / Hkv). in[3], if any, is the mask over
 // [B, H, S, T] (broadcast by stride 0): floats are added to the scaled scores; where a bool is false, the score is
 // params["masked_value"]. params: "scale"; "causal": key t is hidden from query s when t > s + "causal_offset";
-// "zero_hidden_rows": a query that sees no key gets zeros, not NaN; "masked_value": score of what is hidden, -inf when absent (JSON has no infinities).
+// "zero_hidden_rows": a query that sees no key gets zeros, not NaN; "masked_value": score of what is hidden, -inf when absent (JSON has no infinities);
+// "hidden_added": it is added to the score rather than put in its place (an infinite score then is no number).
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ class Attention : public KernelKind {
     knob("ONLINE", {0, 1}, 0, "1: running maximum over blocks of keys (flash); 0: all scores of a block of queries are held");
     const auto block_k = up_to({32, 64, 128, 256, 512}, s.keys);
     knob("BLOCK_K", block_k, std::min<int64_t>(128, block_k.back()), "keys of a block, when ONLINE");
-    if (s.causal && !problem.params.contains("masked_value"))
+    if (s.causal && (!problem.params.contains("masked_value") || problem.params.value("hidden_added", false)))
       knob("SKIP_CAUSAL", {0, 1}, 0, "1: keys behind a block's last query are not looked at");
     else
       knob("SKIP_CAUSAL", {0}, 0, "1: keys behind a block's last query are not looked at");
@@ -138,6 +139,8 @@ std::string Attention::source(const Variant& variant) const {
                                             : std::string("#define MASKED (-__builtin_inf())\n");
   text += selects ? "static inline ACC masked(ACC score, bool keep) { return keep ? score : ACC(MASKED); }\n"
                   : "static inline ACC masked(ACC score, MASK_T add) { return score + to_acc(add); }\n";
+  text += p.params.value("hidden_added", false) ? "static inline ACC hidden_score(ACC score) { return score + ACC(MASKED); }\n"
+                                                : "static inline ACC hidden_score(ACC) { return ACC(MASKED); }\n";
   text += embedded_source("cpu/scalar_math.h");
   text += embedded_source("cpu/gemm_tile.h");
   text += embedded_source("cpu/attention.cpp");

@@ -14,7 +14,8 @@ namespace {
 
 // winograd_f43: measured errors of F(4x4, 3x3) on images of 3 to 256 channels, all families, are at most 2.3 times the
 // largest bound within a tile (4 outputs a side), and 6 to 12 times those of the direct sum. bfloat16 is above a hundred.
-const std::map<std::string, ErrorConstant> kConstants = {{"winograd_f43", {4, 3}}};
+// winograd_f23: tiles of 2 outputs a side; its transforms only add and halve.
+const std::map<std::string, ErrorConstant> kConstants = {{"winograd_f43", {4, 3}}, {"winograd_f23", {2, 1}}};
 
 // The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.
 void dilate(std::vector<float>& values, size_t extent, size_t stride, size_t reach) {

@@ -64,9 +64,24 @@ void Harness::visit_outputs(size_t slot, Visit visit) const {
       visit(constant.data(), b.bytes);
       continue;
     }
-    const auto first = std::find(program_.outputs.begin(), program_.outputs.end(), number) - program_.outputs.begin();
-    visit(worker_.outputs()[slot][static_cast<size_t>(first)].data, b.bytes);
+    visit(region_of(number, slot).data, b.bytes);
   }
+}
+
+// An output may be an input that is handed on, or a weight.
+const Region& Harness::region_of(int number, size_t slot) const {
+  const auto in = std::find(program_.inputs.begin(), program_.inputs.end(), number);
+  if (in != program_.inputs.end()) return stand_.inputs[slot][static_cast<size_t>(in - program_.inputs.begin())];
+  if (program_.buffers[static_cast<size_t>(number)].role != Program::Role::kConstant) {
+    const auto out = std::find(program_.outputs.begin(), program_.outputs.end(), number);
+    return worker_.outputs()[slot][static_cast<size_t>(out - program_.outputs.begin())];
+  }
+  size_t weight = 0;
+  for (int n = 0; n < number; ++n) {
+    const Program::Buffer& b = program_.buffers[static_cast<size_t>(n)];
+    weight += b.role == Program::Role::kConstant && b.blob_offset < 0;
+  }
+  return stand_.weights[slot % stand_.weights.size()][weight];
 }
 
 std::vector<std::byte> Harness::outputs(size_t slot) const {

@@ -43,6 +43,7 @@ class Harness {
  private:
   template <typename Visit>
   void visit_outputs(size_t slot, Visit visit) const;
+  const Region& region_of(int number, size_t slot) const;
 
   const Program& program_;
   Feed& feed_;

@@ -47,7 +47,7 @@ struct Discrepancy {
 Discrepancy compare(const Expected& expected, const Program& program, std::span<const std::byte> outputs);
 
 // Outputs of two programs of one window on the same inputs: the share of elements that differ by more than `tolerance`
-// (integers: at all). NaN equals NaN.
+// and a thousandth (integers: at all). NaN equals NaN.
 double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program,
                        std::span<const std::byte> b, double tolerance);
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tuner/declared.h"
+#include "tuner/decision.h"
 #include "tuner/laboratory.h"
 
 namespace amdahl {
@@ -40,8 +41,8 @@ class WindowBench {
     std::vector<std::string> racer_hashes;
     // Hashes of the outputs of Judge::known, judged once, by Built::code: what fresh processes must give too.
     std::map<std::string, std::vector<std::string>> known_hashes;
-    // Seconds saved a call by calls in a row and one at a time, by Built::code.
-    std::map<std::string, std::vector<std::pair<double, double>>> saved;
+    // Whether what is saved by calls in a row is missing when they come one at a time; by Built::code.
+    std::map<std::string, SignTest> missing_alone;
   };
 
   Program program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads);

@@ -38,6 +38,7 @@ struct Pattern {
   bool mask_selects = false;
   double masked_value = 0;
   bool causal = false;
+  bool hidden_added = false;         // the causal mask is added: `masked_value`
   int64_t offset = 0;
   bool zero_hidden_rows = false;
   ValueId output = kNoValue;
@@ -79,14 +80,18 @@ bool Matcher::add_mask(ValueId mask, const Shape& scores) {
   const Value& v = g_.value(mask);
   if (v.constant && scores.size() >= 2) {
     std::vector<bool> visible;
-    bool clear = true;  // every element either hides or adds nothing
+    bool clear = true;  // every element either adds nothing or hides, as all that hide do
+    double hidden = 0;
     for (double x : to_doubles(*v.constant)) {
       visible.push_back(x == 0);
-      clear &= x == 0 || hides(x);
+      if (x == 0) continue;
+      clear &= hides(x) && (hidden == 0 || x == hidden);
+      hidden = x;
     }
     if (clear) {
       if (const auto offset = causal_offset(*v.constant, visible, scores[scores.size() - 2], scores.back())) {
-        p_.causal = true;
+        p_.causal = p_.hidden_added = true;
+        p_.masked_value = hidden;
         p_.offset = *offset;
         return true;
       }
@@ -248,6 +253,10 @@ std::optional<Step> Matcher::build(std::set<NodeId>* absorbed) {
   problem.params["scale"] = p_.scale;
   if (p_.causal) problem.params["causal"] = true;
   if (p_.causal && p_.offset) problem.params["causal_offset"] = p_.offset;
+  if (p_.hidden_added) {
+    problem.params["hidden_added"] = true;
+    if (std::isfinite(p_.masked_value)) problem.params["masked_value"] = p_.masked_value;
+  }
   if (p_.zero_hidden_rows) problem.params["zero_hidden_rows"] = true;
 
   const Operand output{c_.storage[static_cast<size_t>(p_.output)], ""};

@@ -12,6 +12,7 @@ const Rewrite* use_winograd() {
       .precondition = "f32, 3x3, stride 1, not grouped, constant weights",
       .set = {{"ALGORITHM", kConvWinograd}, {"WINO_M", 2}},
       .open = {{kConvWinograd, {"TB", "PX", "OCV", "PARTITION"}}},
+      .declared = "winograd_f23",
       .structural = true,
   });
   return &rewrite;

@@ -76,7 +76,7 @@ static void mask_block(const MASK_T* mask, int64_t q0, int64_t t0, int64_t t1, A
     }
     if constexpr (CAUSAL) {
       const int64_t hidden = min_of(Q_BLOCK, t - q0 - CAUSAL_OFFSET);  // queries before the key
-      for (int64_t i = 0; i < hidden; ++i) row[i] = ACC(MASKED);
+      for (int64_t i = 0; i < hidden; ++i) row[i] = hidden_score(row[i]);
     }
   }
 }
@@ -164,12 +164,28 @@ static void value_block(const Values& x) {
 
 // ---- one block of queries --------------------------------------------------------------------------------------------
 
-static void attend(const Head& head, int64_t q0, ACC* scratch) {
+// What is hidden has weight zero, and zero times a number is nothing; but zero times an infinity is not a number, nor is an
+// infinite score from which infinity is subtracted. One pass over q, k and v, beside S passes over k and v.
+static bool all_finite(const Head& head, int64_t q0, int64_t q1) {
+  int odd = 0;
+  for (int64_t s = q0; s < q1; ++s)
+    for (int64_t d = 0; d < D; ++d) {
+      const ACC x = to_acc(head.q[s * Q_ROW + d * Q_COL]);
+      odd |= !(x - x == ACC(0));
+    }
+  for (int64_t t = 0; t < T; ++t) {
+    for (int64_t d = 0; d < D; ++d) odd |= !(head.k[t * K_STEP + d * K_ELEMENT] - head.k[t * K_STEP + d * K_ELEMENT] == ACC(0));
+    for (int64_t d = 0; d < DV; ++d) odd |= !(head.v[t * V_STEP + d] - head.v[t * V_STEP + d] == ACC(0));
+  }
+  return !odd;
+}
+
+static void attend(const Head& head, int64_t q0, bool skip, ACC* scratch) {
   ACC *scores = scratch + AT_SCORES, *maximum = scratch + AT_MAX, *sum = scratch + AT_SUM, *factor = scratch + AT_FACTOR;
   pack_queries(head.q, q0, scratch);
   for (int64_t i = 0; i < Q_BLOCK; ++i) maximum[i] = -ACC(__builtin_inff()), sum[i] = 0;
-  // Keys behind the last query of the block have weight 0: with SKIP_CAUSAL they are never looked at.
-  const int64_t visible = SKIP_CAUSAL ? max_of(1, min_of(T, q0 + min_of(Q_BLOCK, S - q0) + CAUSAL_OFFSET)) : T;
+  // Keys behind the last query of the block have weight 0: they need not be looked at.
+  const int64_t visible = skip ? max_of(1, min_of(T, q0 + min_of(Q_BLOCK, S - q0) + CAUSAL_OFFSET)) : T;
   const int64_t end = min_of(T, ceil_div(visible, MR) * MR);
   for (int64_t t0 = 0; t0 < end; t0 += K_BLOCK) {
     const int64_t t1 = min_of(t0 + K_BLOCK, end);
@@ -216,6 +232,8 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
           copy[t * DV_PADDED + d] = d < DV ? to_acc(v[t * V_ROW + d * V_COL]) : ACC(0);
       head.v = copy;
     }
-    for (int64_t b = part * Q_BLOCKS / PARTS; b < (part + 1) * Q_BLOCKS / PARTS; ++b) attend(head, b * Q_BLOCK, scratch);
+    const int64_t first = part * Q_BLOCKS / PARTS;
+    const bool skip = SKIP_CAUSAL && all_finite(head, first * Q_BLOCK, min_of(S, (part + 1) * Q_BLOCKS / PARTS * Q_BLOCK));
+    for (int64_t b = first; b < (part + 1) * Q_BLOCKS / PARTS; ++b) attend(head, b * Q_BLOCK, skip, scratch);
   }
 }
