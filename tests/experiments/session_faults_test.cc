@@ -566,7 +566,7 @@ TEST_F(SessionFaults, ReadersComeWhileAWriterWrites) {
   const pid_t pid = fork();
   if (pid == 0) {
     const auto session = Session::open(path_, Session::Access::kWrite);
-    for (int64_t n = 1;; ++n, usleep(1000)) session->commit(commit_of(n));
+    for (int64_t n = 1;; ++n, usleep(10000)) session->commit(commit_of(n));
   }
   size_t last = 0;
   const int reads = many(40);
