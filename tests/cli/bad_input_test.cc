@@ -116,6 +116,29 @@ TEST_F(BadInput, AllUnknownOperatorsAreListed) {
   EXPECT_NE(r.output.find("Defenestrate"), std::string::npos) << r.output;
 }
 
+// A hundred bytes of ONNX can ask for terabytes.
+TEST_F(BadInput, MoreMemoryThanThereIs) {
+  onnx::ModelProto model = good_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.clear_node(), graph.clear_initializer(), graph.clear_input(), graph.clear_output(), graph.clear_value_info();
+  auto* type = graph.add_input();
+  type->set_name("x");
+  type->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  type->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(1 << 20);
+  auto* sizes = graph.add_initializer();
+  sizes->set_name("sizes");
+  sizes->set_data_type(onnx::TensorProto::INT64);
+  sizes->add_dims(2);
+  sizes->add_int64_data(1 << 22), sizes->add_int64_data(1 << 20);
+  auto* node = graph.add_node();
+  node->set_op_type("Expand");
+  node->add_input("x"), node->add_input("sizes");
+  node->add_output("y");
+  graph.add_output()->set_name("y");
+  write_file(file("huge.onnx"), model.SerializeAsString());
+  expect(amdahl({"profile", file("huge.onnx")}), ExitCode::kUnsupported, {"Expand", "16384.0 GiB", "this machine has"}, 2);
+}
+
 TEST_F(BadInput, OpenDimensionNamesTheOptionThatSetsIt) {
   onnx::ModelProto model = good_model();
   auto* dimensions = model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
