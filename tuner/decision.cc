@@ -71,6 +71,7 @@ bool contradicts(double predicted, const Gain& measured) {
   if (measured.pairs == 0) return false;
   // A promise large enough to be seen must be seen: a median below zero is not excused by a wide interval.
   const bool should_show = predicted > 0.02;
+  if (measured.lo > 0) return false;  // less than was promised is still a gain
   return measured.hi < predicted / 2 || measured.hi <= 0 || (should_show && measured.log <= 0);
 }
 

@@ -49,8 +49,8 @@ Gain estimate(std::vector<double> log_ratios);
 double median(std::vector<double> values);
 
 // Does the whole model contradict what was promised? `predicted` and `measured` are log speedups. Wins are promised from
-// windows measured alone; the model need not confirm each (it may be too small to see), but its interval must reach half
-// of the promise and must not lie below zero.
+// windows measured alone; the model need not confirm each (it may be too small to see), but its interval must lie above
+// zero, or reach half of the promise.
 bool contradicts(double predicted, const Gain& measured);
 
 struct GateRule {

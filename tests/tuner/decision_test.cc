@@ -273,7 +273,8 @@ TEST(ModelTest, ErrsRarely) {
 TEST(Contradicts, OnlyWhatTheIntervalExcludes) {
   EXPECT_FALSE(contradicts(0.05, {0.04, 0.02, 0.06, 8}));
   EXPECT_FALSE(contradicts(0.002, {-0.001, -0.01, 0.01, 8}));  // too small to see
-  EXPECT_TRUE(contradicts(0.05, {0.01, 0.0, 0.02, 8}));        // under half of the promise
+  EXPECT_TRUE(contradicts(0.05, {0.01, 0.0, 0.02, 8}));        // under half of the promise, and perhaps nothing
+  EXPECT_FALSE(contradicts(0.05, {0.01, 0.005, 0.02, 8}));     // under half of it, but certainly something
   EXPECT_TRUE(contradicts(0.001, {-0.03, -0.04, -0.01, 8}));   // slower
 }
 
