@@ -36,11 +36,8 @@ class ConfinedCompiler;
 
 class Toolchain {
  public:
-  // kAny: for kernels that show what the worker's own walls hold, and ask for system headers to attack them. The compiler is
-  // closed in either way.
-  enum class Sources { kByTheRules, kAny };
   // `cache_dir`: where libraries live; created when missing. Throws Error(kNoCompiler) when no compiler works.
-  explicit Toolchain(std::string cache_dir, Sources sources = Sources::kByTheRules);
+  explicit Toolchain(std::string cache_dir);
   const std::string& description() const { return description_; }  // "g++ (Debian …) 12.2.0; clang …"
   bool has(const std::string& compiler) const;
   // "" or one line: what this machine lacks to keep a hostile source from files and network (confined_compiler.h).
@@ -65,7 +62,6 @@ class Toolchain {
   void require_working(const Job& job, const CompileLimits& limits) const;
 
   std::string cache_dir_;
-  Sources sources_;
   std::string description_;
   std::map<std::string, Compiler> compilers_;
 };

@@ -116,7 +116,7 @@ std::string default_cache_dir() {
   return "/tmp/amdahl-cache";
 }
 
-Toolchain::Toolchain(std::string cache_dir, Sources sources) : cache_dir_(std::move(cache_dir)), sources_(sources) {
+Toolchain::Toolchain(std::string cache_dir) : cache_dir_(std::move(cache_dir)) {
   std::error_code error;
   fs::create_directories(cache_dir_ + "/kernels", error);
   if (error || access((cache_dir_ + "/kernels").c_str(), W_OK) != 0)
@@ -189,7 +189,7 @@ Toolchain::Job Toolchain::job_of(const std::string& text, const Variant& variant
     job.impossible = failed("no-compiler", variant.compiler + " is not installed");
     return job;
   }
-  if (const std::string why = sources_ == Sources::kByTheRules ? refused_source(text) : ""; !why.empty()) {
+  if (const std::string why = refused_source(text); !why.empty()) {
     job.impossible = failed("source-refused", why);
     return job;
   }
