@@ -38,7 +38,8 @@ check_sanitized() {
   ulimit -c 0
   export UBSAN_OPTIONS=print_stacktrace=1
 
-  build_sanitized asan graph_test starter_kernels_test plan_test profiler_test experiments_test tuner_test cli_test fuzz_test house_test
+  build_sanitized asan base_test graph_test starter_kernels_test plan_test profiler_test experiments_test tuner_test cli_test fuzz_test house_test
+  sanitized asan base_test '*'
   sanitized asan graph_test '*'
   sanitized asan starter_kernels_test '*'
   sanitized asan plan_test '-Kinds/*:OnnxConformance*:ConvAlgorithms*'

@@ -70,8 +70,8 @@ void eval_shrink(EvalContext& c) {
   const auto f = [=](double x) { return x < -lambda ? x + bias : x > lambda ? x - bias : std::isnan(x) ? x : 0.0; };
   if (!c.out(0).is_float()) {
     c.out(0).bound = c.in(0).bound;
-    for (int64_t v : c.in(0).ints)
-      c.out(0).ints.push_back(wrap(c.out(0).dtype, static_cast<int64_t>(f(static_cast<double>(v)))));
+    const auto whole = [](double z) { return z >= 0x1p63 ? INT64_MAX : z >= -0x1p63 ? static_cast<int64_t>(z) : std::isnan(z) ? 0 : INT64_MIN; };
+    for (int64_t v : c.in(0).ints) c.out(0).ints.push_back(wrap(c.out(0).dtype, whole(f(static_cast<double>(v)))));
     return;
   }
   float_unary(c, f, monotone(f, {std::nextafter(lambda, HUGE_VAL), std::nextafter(-lambda, -HUGE_VAL)}),

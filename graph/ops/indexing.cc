@@ -143,7 +143,8 @@ void eval_eye_like(EvalContext& c) {
 
 void infer_reverse_sequence(InferContext& c) {
   const int64_t batch = c.node.attr_int("batch_axis", 1), time = c.node.attr_int("time_axis", 0);
-  if (c.shape(0).size() < 2 || batch + time != 1 || batch < 0 || time < 0)
+  const bool first_two = (batch == 0 && time == 1) || (batch == 1 && time == 0);
+  if (c.shape(0).size() < 2 || !first_two)
     throw Refusal("batch and time must be the first two dimensions");
   if (c.shape(1) != Shape{c.shape(0)[static_cast<size_t>(batch)]}) throw Refusal("needs one length a sequence");
   infer_same(c);
