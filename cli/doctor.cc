@@ -87,20 +87,26 @@ std::optional<MachineNoise> noise_of(const GlobalOptions& global, bool fresh, st
   }
 }
 
+// What follows for the kernels that this one stands for.
+void print_rule(const KernelNoise& k) {
+  const double sure = 100 * std::expm1(k.smallest_gain), hopeful = 100 * std::expm1(k.hopeful_gain);
+  fmt::print("             {:<9} delta {:.1f}%, K {}; ", to_string(k.family), 100 * k.delta, k.proof_builds);
+  if (k.smallest_gain >= kLargestGain)
+    fmt::print("no gain below {:.0f}% is sure to be proven; P({:.1f}%) 0.2\n", sure, hopeful);
+  else
+    fmt::print("P({:.1f}%) 0.95, in {:.0f} pairs and {:.0f} s; P({:.1f}%) 0.2\n", sure, k.proof_pairs, k.proof_seconds, hopeful);
+}
+
 void print_noise(const MachineNoise& n) {
   fmt::print("proofs     pairs of fresh processes of equal code, {} thread{}, measured {} ago in {:.0f} s{}\n", n.threads, n.threads == 1 ? "" : "s",
              age_text(n.measured_at), n.took_seconds, n.quick ? " (short form; --noise takes a minute)" : "");
-  for (const KernelNoise& k : n.kernels)
+  for (const KernelNoise& k : n.kernels) {
     fmt::print("           {:<15} {:>8}: {:.2f}% between processes, {:.2f}% between builds (up to {:.2f}%), {} pairs, {:.2f} s each\n", k.name,
                time_text(k.seconds), 100 * k.process_sd, 100 * k.layout_sd, 100 * k.layout_high, k.pairs, k.pair_seconds);
+    print_rule(k);
+  }
   if (n.pairs_dropped > 0) fmt::print("           {} pairs were disturbed by others on this machine\n", n.pairs_dropped);
-  fmt::print("           so a keep must beat {:.1f}% (delta), in pairs of {} builds of each arm (K)\n", 100 * n.delta, n.builds);
-  const double sure = 100 * std::expm1(n.smallest_gain), hopeful = 100 * std::expm1(n.hopeful_gain);
-  if (n.smallest_gain >= kLargestGain)
-    fmt::print("           no gain below {:.0f}% is sure to be proven; {:.1f}% is in 20 of 100 cases\n\n", sure, hopeful);
-  else
-    fmt::print("           a gain of {:.1f}% is proven and confirmed in 95 of 100 cases, in {:.0f} pairs and {:.0f} s; {:.1f}% in 20 of 100\n\n", sure,
-               n.proof_pairs, n.proof_seconds, hopeful);
+  fmt::print("           delta: what a keep must beat; K: builds of each arm that its pairs are drawn from; P(g): chance that a gain g is kept\n\n");
 }
 
 int run(const po::variables_map& values, const GlobalOptions& global) {

@@ -67,10 +67,7 @@ std::string interval(const Gain& g) {
 void set_rule(const GlobalOptions& global, TuneOptions& options) {
   const bool short_budget = (options.seconds > 0 && options.seconds < 300) || (options.experiments > 0 && options.experiments < 100);
   const auto noise = find_machine_noise(global, short_budget ? NoiseForm::kCached : NoiseForm::kCachedOrShort);
-  if (!noise) return;
-  options.rule.delta = noise->delta;
-  options.rule.builds = noise->builds;
-  options.hopeful_gain = std::min(noise->hopeful_gain, 0.03);  // a noisy minute must not close the session to real gains
+  if (noise) set_rules_for(*noise, options.rules);
 }
 
 // The last lines: what was won, what was proven, what remains, what to type next.

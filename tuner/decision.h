@@ -6,16 +6,15 @@
 // L, of prod(1 + L s_i). If the challenger does not gain more than delta in the median, the wealth is a non-negative
 // supermartingale whatever the noise, so it ever reaches 100 with probability at most 1/100 (Ville's inequality), however
 // often one looks. Two such tests on separate pairs: at most 1e-4 for a false keep.
+//
+// The bound is exact for arms that are exchangeable. A challenger that is only better placed in memory is not: pairs draw
+// both arms from placebo builds (starter_kernels/placebo.h), other ones in each stage, and delta lies above what is left.
 
 #include <vector>
 
 #include "experiments/experiment.h"
 
 namespace amdahl {
-
-//
-// The bound is exact for arms that are exchangeable. A challenger that is only better placed in memory is not: pairs draw
-// both arms from placebo builds (starter_kernels/placebo.h), other ones in each stage, and delta lies above what is left.
 
 struct DecisionRule {
   double delta = 0.01;         // log ratio that a keep must beat in the median

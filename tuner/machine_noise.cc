@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr int kFormat = 1;  // of the cached file
+constexpr int kFormat = 2;  // of the cached file
 constexpr uint64_t kSeed = 20;
 
 Graph product_graph() {
@@ -39,11 +39,18 @@ Graph gelu_graph() {
   return g.finish({g.node("Gelu", {g.input({128, 1024})})});  // half a MiB in, half out, of each call its own
 }
 
+// Rows and a few loops: of the kinds here the one whose time depends most on where its code and its rows lie.
+Graph layernorm_graph() {
+  ExampleGraph g("noise", 17);
+  const ValueId x = g.input({256, 768});
+  return g.finish({g.node("LayerNormalization", {x, g.normal({768}, 1), g.normal({768}, 2)}, {{"axis", int64_t{-1}}})});
+}
+
 // One kernel with its builds. Build 0 stands in the incumbent's arm of every pair.
 class Specimen {
  public:
-  Specimen(std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
-      : name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs)) {
+  Specimen(NoiseFamily family, std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
+      : family_(family), name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs)) {
     const Plan plan = starter_plan(graph_, options.threads);
     Window window;
     for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));
@@ -81,11 +88,21 @@ class Specimen {
     (number == 0 ? same_ : by_build_[static_cast<size_t>(number - 1)]).push_back(pair.timing.log_ratio);
   }
 
-  LayoutNoise noise() const { return estimate_layout_noise(same_, by_build_); }
   KernelNoise result() const {
-    const LayoutNoise n = noise();
-    return {name_,         median(calls_), n.process_sd, n.layout_sd, n.layout_high, static_cast<int>(by_build_.size()), static_cast<int>(calls_.size()),
-            median(seconds_)};
+    const LayoutNoise n = estimate_layout_noise(same_, by_build_);
+    KernelNoise k{family_, name_, median(calls_), n.process_sd, n.layout_sd, n.layout_high, static_cast<int>(by_build_.size()),
+                  static_cast<int>(calls_.size()), median(seconds_)};
+    DecisionRule rule;
+    set_rule_for(n.layout_high, rule);
+    k.delta = rule.delta;
+    k.proof_builds = rule.builds;
+    const PairNoise noise{n.residuals, n.layout_sd};
+    k.smallest_gain = smallest_gain(rule, noise, 0.95, kSeed);
+    k.hopeful_gain = smallest_gain(rule, noise, 0.2, kSeed);
+    Random random(kSeed);
+    k.proof_pairs = power_at(rule, noise, k.smallest_gain, 400, random).pairs;
+    k.proof_seconds = k.proof_pairs * k.pair_seconds + 4 * rule.builds * build_seconds_;  // two stages, two arms
+    return k;
   }
   double build_seconds() const { return build_seconds_; }
   int dropped() const { return dropped_; }
@@ -104,6 +121,7 @@ class Specimen {
     drive_.slots = std::max({drive_.segments.calls, drive_.copies, 3});
   }
 
+  NoiseFamily family_;
   std::string name_;
   Graph graph_;
   ConstantsFile constants_;
@@ -131,6 +149,16 @@ void set_rule_for(double layout_sd, DecisionRule& rule) {
   rule.builds = layout_sd <= 0.003 ? 4 : 8;
 }
 
+void set_rules_for(const MachineNoise& noise, ProofRules& rules) {
+  constexpr double kMostHoped = 0.03;
+  for (const KernelNoise& k : noise.kernels) {
+    ProofRule& rule = rules.by_family.try_emplace(k.family, rules.fallback).first->second;
+    rule.rule.delta = k.delta;
+    rule.rule.builds = k.proof_builds;
+    rule.hopeful_gain = std::min(k.hopeful_gain, kMostHoped);
+  }
+}
+
 MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench,
                                    const NoiseProgress& progress) {
   try {
@@ -154,8 +182,9 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
   const double limit = options.quick ? 14 : 58;
   Builder builder(std::shared_ptr<const Toolchain>(std::shared_ptr<void>(), &toolchain), std::max(1, this_machine().cores), bench.worker.stop);
   std::list<Specimen> specimens;  // neither moved nor copied: workers map what they hold
-  specimens.emplace_back("matrix product", product_graph(), builds, builder, options, bench);
-  specimens.emplace_back("gelu", gelu_graph(), builds, builder, options, bench);
+  specimens.emplace_back(NoiseFamily::kProducts, "matrix product", product_graph(), builds, builder, options, bench);
+  specimens.emplace_back(NoiseFamily::kElements, "gelu", gelu_graph(), builds, builder, options, bench);
+  specimens.emplace_back(NoiseFamily::kRows, "layernorm", layernorm_graph(), builds, builder, options, bench);
 
   // Rounds of all builds and half as many A/A, so that drift meets all of them alike.
   Random random(kSeed);
@@ -174,29 +203,11 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
   n.machine = this_machine().fingerprint();
   n.threads = options.threads;
   n.quick = options.quick;
-  DecisionRule rule;
-  PairNoise worst;
-  double worst_sd = -1, layout_high = 0, pair_seconds = 0;
   for (const Specimen& s : specimens) {
     n.kernels.push_back(s.result());
     n.pairs_dropped += s.dropped();
     n.build_seconds += s.build_seconds() / static_cast<double>(specimens.size());
-    layout_high = std::max(layout_high, n.kernels.back().layout_high);
-    pair_seconds = std::max(pair_seconds, n.kernels.back().pair_seconds);
-    const LayoutNoise noise = s.noise();
-    const double sd = std::hypot(noise.process_sd, noise.layout_sd);
-    if (sd <= worst_sd) continue;
-    worst_sd = sd;
-    worst = {noise.residuals, noise.layout_sd};
   }
-  set_rule_for(layout_high, rule);
-  n.delta = rule.delta;
-  n.builds = rule.builds;
-  n.smallest_gain = smallest_gain(rule, worst, 0.95, kSeed);
-  n.hopeful_gain = smallest_gain(rule, worst, 0.2, kSeed);
-  n.proof_pairs = power_at(rule, worst, n.smallest_gain, 400, random).pairs;
-  // Two stages, two arms.
-  n.proof_seconds = n.proof_pairs * pair_seconds + 4 * n.builds * n.build_seconds;
   n.measured_at = static_cast<int64_t>(std::time(nullptr));
   n.took_seconds = since(start);
   return n;
@@ -227,12 +238,13 @@ void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir
 
 void to_json(Json& j, const MachineNoise& n) {
   j = Json{{"format", kFormat}, {"machine", n.machine}, {"threads", n.threads}, {"measured_at", n.measured_at}, {"took_seconds", n.took_seconds},
-           {"quick", n.quick}, {"kernels", Json::array()}, {"pairs_dropped", n.pairs_dropped}, {"build_seconds", n.build_seconds},
-           {"delta", n.delta}, {"builds", n.builds}, {"smallest_gain", n.smallest_gain}, {"hopeful_gain", n.hopeful_gain},
-           {"proof_pairs", n.proof_pairs}, {"proof_seconds", n.proof_seconds}};
+           {"quick", n.quick}, {"kernels", Json::array()}, {"pairs_dropped", n.pairs_dropped}, {"build_seconds", n.build_seconds}};
   for (const KernelNoise& k : n.kernels)
-    j["kernels"].push_back({{"name", k.name}, {"seconds", k.seconds}, {"process_sd", k.process_sd}, {"layout_sd", k.layout_sd},
-                            {"layout_high", k.layout_high}, {"builds", k.builds}, {"pairs", k.pairs}, {"pair_seconds", k.pair_seconds}});
+    j["kernels"].push_back({{"family", to_string(k.family)}, {"name", k.name}, {"seconds", k.seconds}, {"process_sd", k.process_sd},
+                            {"layout_sd", k.layout_sd}, {"layout_high", k.layout_high}, {"builds", k.builds}, {"pairs", k.pairs},
+                            {"pair_seconds", k.pair_seconds}, {"delta", k.delta}, {"proof_builds", k.proof_builds},
+                            {"smallest_gain", k.smallest_gain}, {"hopeful_gain", k.hopeful_gain}, {"proof_pairs", k.proof_pairs},
+                            {"proof_seconds", k.proof_seconds}});
 }
 
 void from_json(const Json& j, MachineNoise& n) {
@@ -244,15 +256,10 @@ void from_json(const Json& j, MachineNoise& n) {
   n.quick = j.at("quick");
   n.pairs_dropped = j.at("pairs_dropped");
   n.build_seconds = j.at("build_seconds");
-  n.delta = j.at("delta");
-  n.builds = j.at("builds");
-  n.smallest_gain = j.at("smallest_gain");
-  n.hopeful_gain = j.at("hopeful_gain");
-  n.proof_pairs = j.at("proof_pairs");
-  n.proof_seconds = j.at("proof_seconds");
   for (const Json& k : j.at("kernels"))
-    n.kernels.push_back({k.at("name"), k.at("seconds"), k.at("process_sd"), k.at("layout_sd"), k.at("layout_high"), k.at("builds"), k.at("pairs"),
-                         k.at("pair_seconds")});
+    n.kernels.push_back({noise_family_named(k.at("family").get<std::string>()), k.at("name"), k.at("seconds"), k.at("process_sd"),
+                         k.at("layout_sd"), k.at("layout_high"), k.at("builds"), k.at("pairs"), k.at("pair_seconds"), k.at("delta"),
+                         k.at("proof_builds"), k.at("smallest_gain"), k.at("hopeful_gain"), k.at("proof_pairs"), k.at("proof_seconds")});
 }
 
 }  // namespace amdahl

@@ -1,19 +1,21 @@
 #pragma once
 // This machine's noise as the decision rule sees it: pairs of fresh processes of the same code (A/A), and of placebo builds of
-// it, on two kernels of ours: a matrix product that computes (about 1 ms) and a GELU that moves memory. From it follow
-// delta, the number of builds, the smallest gain that can be proven here and what a proof costs.
+// it, on three kernels of ours: a matrix product that computes (about 1 ms), a GELU that moves memory, and a layer
+// normalisation. Each stands for a family of kernels, for which it sets delta and the number of builds, and tells the smallest
+// gain that can be proven here and what a proof costs.
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tuner/decision.h"
+#include "tuner/proof_rules.h"
 #include "tuner/window_bench.h"
 
 namespace amdahl {
 
 struct KernelNoise {
+  NoiseFamily family = NoiseFamily::kProducts;  // what it stands for
   std::string name;
   double seconds = 0;       // a call
   double process_sd = 0;    // of a pair of processes, robust
@@ -21,6 +23,13 @@ struct KernelNoise {
   double layout_high = 0;   // as it may be, one standard error up
   int builds = 0, pairs = 0;
   double pair_seconds = 0;  // wall clock, starting the processes included
+
+  // What follows for its family.
+  double delta = 0.01;
+  int proof_builds = 8;
+  double smallest_gain = 0; // log ratio that passes both stages with 95%
+  double hopeful_gain = 0;  // with 20%: promises below it are not worth a proof
+  double proof_pairs = 0, proof_seconds = 0;  // of the smallest gain, both stages
 };
 
 struct MachineNoise {
@@ -32,14 +41,11 @@ struct MachineNoise {
   std::vector<KernelNoise> kernels;
   int pairs_dropped = 0;    // stolen time, preemption
   double build_seconds = 0; // a placebo build of one kernel
-
-  // What follows.
-  double delta = 0.01;
-  int builds = 8;
-  double smallest_gain = 0; // log ratio that passes both stages with 95%
-  double hopeful_gain = 0;  // with 20%: promises below it are not worth a proof
-  double proof_pairs = 0, proof_seconds = 0;  // of the smallest gain, both stages
 };
+
+// The rules that this noise asks for; what noise does not decide stays as `rules` has it. A noisy minute must not close a
+// session to real gains: no family's hope lies above 3%.
+void set_rules_for(const MachineNoise& noise, ProofRules& rules);
 
 // delta and K for a layout deviation of a build.
 void set_rule_for(double layout_sd, DecisionRule& rule);

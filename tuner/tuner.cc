@@ -88,14 +88,7 @@ void to_json(Json& j, const TuneOptions& o) {
            {"burst", o.burst},
            {"patience", o.patience},
            {"smallest_gain", o.smallest_gain},
-           {"hopeful_gain", o.hopeful_gain},
-           {"rule",
-            {{"delta", o.rule.delta},
-             {"wealth", o.rule.wealth},
-             {"max_pairs", o.rule.max_pairs},
-             {"futility_pairs", o.rule.futility_pairs},
-             {"builds", o.rule.builds},
-             {"confirm_after", o.rule.confirm_after}}}};
+           {"rule", o.rules}};
 }
 
 void from_json(const Json& j, TuneOptions& o) {
@@ -106,14 +99,7 @@ void from_json(const Json& j, TuneOptions& o) {
   j.at("burst").get_to(o.burst);
   o.patience = j.value("patience", o.patience);
   o.smallest_gain = j.value("smallest_gain", o.smallest_gain);
-  o.hopeful_gain = j.value("hopeful_gain", o.hopeful_gain);
-  const Json& r = j.at("rule");
-  r.at("delta").get_to(o.rule.delta);
-  r.at("wealth").get_to(o.rule.wealth);
-  r.at("max_pairs").get_to(o.rule.max_pairs);
-  r.at("futility_pairs").get_to(o.rule.futility_pairs);
-  o.rule.builds = r.value("builds", o.rule.builds);
-  o.rule.confirm_after = r.value("confirm_after", o.rule.confirm_after);
+  j.at("rule").get_to(o.rules);
 }
 
 Plan gated_plan(const SessionStore& store) { return plan_of(store, "gated"); }
@@ -482,18 +468,19 @@ struct Tuner::Loop {
     e.race_log_ratio = s.race.log_ratio;
     const std::string came_to = fmt::format("{:+.1f}% in the race", 100 * std::expm1(s.race.log_ratio));
     // As burst() chooses: a tie with the best must not be taken up again as unproven.
-    if (s.race.log_ratio > std::max(options.rule.delta, c.best ? best + kFaster : 0.0))
+    const double delta = options.rules.of(p.steps).rule.delta;
+    if (s.race.log_ratio > std::max(delta, c.best ? best + kFaster : 0.0))
       end(e, Outcome::kInconclusive, "race", came_to + ", not proven");
     else
       end(e, Outcome::kReverted, "race",
-          c.best && s.race.log_ratio > options.rule.delta ? fmt::format("{}, experiment {} has {:+.1f}%", came_to, c.best->id, 100 * std::expm1(best))
+          c.best && s.race.log_ratio > delta ? fmt::format("{}, experiment {} has {:+.1f}%", came_to, c.best->id, 100 * std::expm1(best))
                                                           : came_to);
     return true;
   }
 
   void settle(Campaign& c) {
     Experiment& e = *c.best;
-    if (const std::string why = not_worth_a_proof(e); !why.empty()) {
+    if (const std::string why = not_worth_a_proof(e, options.rules.of(c.best_form.steps)); !why.empty()) {
       end(e, Outcome::kReverted, "race", fmt::format("{:+.1f}% in the race: {}", percent(e.race_log_ratio), why));
       return;
     }
@@ -503,11 +490,11 @@ struct Tuner::Loop {
   }
 
   // The rule proves nothing below delta and little below the noise; and the smaller the window's share, the more it must win.
-  std::string not_worth_a_proof(const Experiment& e) const {
+  std::string not_worth_a_proof(const Experiment& e, const ProofRule& rule) const {
     const double promised = model_gain(e.share, e.race_log_ratio);
     if (promised < options.smallest_gain)
       return fmt::format("{:.3f}% of the model, not worth a proof (from {:.2f}% on)", percent(promised), percent(options.smallest_gain));
-    const double provable = std::max(options.rule.delta, options.hopeful_gain);
+    const double provable = std::max(rule.rule.delta, rule.hopeful_gain);
     if (e.race_log_ratio < provable)
       return fmt::format("a gain below {:.1f}% is hardly ever proven on this machine, not worth a proof", percent(provable));
     return "";
@@ -532,7 +519,7 @@ struct Tuner::Loop {
     say("proving in fresh processes");
     const double start = lab.now();
     Random random = random_for(e.id, 0x9407e);
-    const Evidence evidence = gather_evidence(lab, options.rule, p.steps, built, /*first_build=*/1, random, [&] {
+    const Evidence evidence = gather_evidence(lab, options.rules.of(p.steps).rule, p.steps, built, /*first_build=*/1, random, [&] {
       check_stop();
       return out_of_time();  // stays unproven: a resumed run may go on
     });
@@ -564,7 +551,7 @@ struct Tuner::Loop {
     win.predicted = model_gain(win.share, median(e.prove_log_ratios));
     win.proven_at = spent();
     const double left = options.seconds > 0 ? std::max(0.0, options.seconds - spent()) : 1e12;
-    win.confirm_at = win.proven_at + std::min(options.rule.confirm_after, left / 10);
+    win.confirm_at = win.proven_at + std::min(options.rules.of(p.steps).rule.confirm_after, left / 10);
     PlanRecord record;
     record.id = win.plan = plans.rbegin()->first + 1;
     record.parent = head_id;
@@ -648,7 +635,8 @@ struct Tuner::Loop {
       return evidence;
     }
     Random random = random_for(e.id, 0xc0f1f);
-    return gather_evidence(lab, options.rule, replacement, built, /*first_build=*/1 + options.rule.builds, random, [&] {
+    const DecisionRule& rule = options.rules.of(replacement).rule;
+    return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&] {
       check_stop();
       // The last confirmations of a session may run over, as its gate may: not for ever.
       return options.seconds > 0 && spent() > 1.1 * options.seconds + 30;
@@ -703,7 +691,7 @@ struct Tuner::Loop {
 
   GateOptions gate_options() const {
     GateOptions o;
-    o.rule.delta = options.rule.delta;
+    o.rule.delta = options.rules.of(NoiseFamily::kProducts).rule.delta;  // what most of a model is
     return o;
   }
 

@@ -14,6 +14,7 @@
 #include "tuner/gate.h"
 #include "tuner/laboratory.h"
 #include "tuner/progress.h"
+#include "tuner/proof_rules.h"
 #include "tuner/scheduler.h"
 #include "tuner/searcher.h"
 
@@ -27,8 +28,7 @@ struct TuneOptions {
   int burst = 6;                 // candidates built together and raced
   int patience = 3;              // bursts without a faster form that end the search on a window; then its best is proven
   double smallest_gain = 5e-4;   // of the model, log: wins that promise less are not proven
-  double hopeful_gain = 0.01;    // of a window, log: below it a proof on this machine is not likely to pass
-  DecisionRule rule;
+  ProofRules rules;
 };
 void to_json(Json& j, const TuneOptions& o);
 void from_json(const Json& j, TuneOptions& o);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/trust/recording_laboratory.h"
-#include "tuner/decision.h"
+#include "tuner/proof_rules.h"
 
 namespace amdahl::trust {
 
@@ -47,10 +47,10 @@ void from_json(const Json& j, Trial& t);
 // confirmation follows at once: a session waits DecisionRule::confirm_after.
 class Pipeline {
  public:
-  // `laboratory` has entered the incumbent's window. `hopeful_gain`: what a race must show at least, as in TuneOptions.
+  // `laboratory` has entered the incumbent's window.
   // `forced`: proven whatever the race says, so that there are pairs.
-  Pipeline(RecordingLaboratory& laboratory, const DecisionRule& rule, double hopeful_gain, bool forced)
-      : laboratory_(laboratory), rule_(rule), hopeful_gain_(hopeful_gain), forced_(forced) {}
+  Pipeline(RecordingLaboratory& laboratory, const ProofRule& rule, bool forced)
+      : laboratory_(laboratory), rule_(rule.rule), hopeful_gain_(rule.hopeful_gain), forced_(forced) {}
   // Fills what came of it. `seed` must be set. Throws Stopped.
   void run(Trial& trial, const std::vector<Step>& challenger, const Built& built);
 

@@ -22,7 +22,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr double kMostHoped = 0.03;  // as `tune` has it
 
 const std::map<std::string, std::string (*)(const std::vector<trust::Trial>&)> kTables{
     {"null", trust::null_table}, {"edits", trust::edits_table}, {"planted", trust::planted_table}, {"rivals", trust::rivals_table}};
@@ -48,10 +47,9 @@ void set_rule(trust::TrialOptions& options) {
   global.cache_dir = default_cache_dir();
   global.threads = options.threads;
   const std::optional<MachineNoise> noise = find_machine_noise(global, NoiseForm::kCachedOrShort);
-  options.rule.delta = noise->delta;
-  options.rule.builds = noise->builds;
-  options.hopeful_gain = std::min(noise->hopeful_gain, kMostHoped);
-  fmt::print(stderr, "the rule of this machine: delta {:.2f}%, {} builds of each arm\n", 100 * options.rule.delta, options.rule.builds);
+  set_rules_for(*noise, options.rules);
+  for (const auto& [family, proof] : options.rules.by_family)
+    fmt::print(stderr, "the rule of this machine for {}: delta {:.2f}%, {} builds of each arm\n", to_string(family), 100 * proof.rule.delta, proof.rule.builds);
 }
 
 int study(const std::string& name, const std::vector<std::string>& arguments) {

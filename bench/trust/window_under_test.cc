@@ -25,6 +25,7 @@ WindowUnderTest::WindowUnderTest(const std::string& name, const TrialOptions& op
     : window_(make_window(name)),
       options_(options),
       plan_(starter_plan(window_.graph, options.threads)),
+      rule_(options.rules.of(plan_.steps)),
       laboratory_(window_.graph, bench_options(options), default_cache_dir()) {
   const Variant& starter = plan_.steps.at(0).variant;
   source_ = kernel_kind(starter.problem.kind).source(starter);
@@ -60,7 +61,7 @@ void WindowUnderTest::run(Trial& trial, const std::vector<Step>& challenger, boo
   trial.twin = built.code == incumbent_code_ && trial.study != "aa";
   trial.seconds = built.seconds;
   if (trial.twin) return;
-  Pipeline(laboratory_, options_.rule, options_.hopeful_gain, forced).run(trial, challenger, built);
+  Pipeline(laboratory_, rule_, forced).run(trial, challenger, built);
 }
 
 Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds,
@@ -70,7 +71,7 @@ Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, ui
   if (screened.failure)
     throw Error(ExitCode::kInternal, fmt::format("{}: a planted kernel fails at {}: {}", name(), screened.failure->stage, screened.failure->reason));
   Placebos placebos;
-  if (options_.rule.builds > 0) placebos = laboratory_.placebos(challenger, 1, options_.rule.builds);
+  if (rule_.rule.builds > 0) placebos = laboratory_.placebos(challenger, 1, rule_.rule.builds);
   if (!placebos.message.empty())
     throw Error(ExitCode::kInternal, fmt::format("{}: a placebo build of a planted kernel fails: {}", name(), placebos.message));
   Random random(seed);

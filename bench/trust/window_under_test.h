@@ -14,8 +14,7 @@ struct TrialOptions {
   int threads = 2;
   uint64_t seed = 1;
   double pair_seconds = 0.1;  // timed part of a pair
-  DecisionRule rule;
-  double hopeful_gain = 0;    // what a race must show, as in TuneOptions
+  ProofRules rules;
 };
 
 class WindowUnderTest {
@@ -39,6 +38,7 @@ class WindowUnderTest {
   NamedWindow window_;
   TrialOptions options_;
   Plan plan_;
+  ProofRule rule_;  // of this window
   std::string source_;
   RecordingLaboratory laboratory_;
   std::string incumbent_code_;

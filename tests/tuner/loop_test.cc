@@ -141,7 +141,7 @@ TEST_F(Loop, AWinThatTheModelContradictsIsRolledBack) {
 
 TEST_F(Loop, TheStagesOfAProofShareNoBuilds) {
   MemoryStore store;
-  options.rule.builds = 6;
+  options.rules.fallback.rule.builds = 6;
   tune(store);
   int confirmations = 0;
   for (const SimulatedLaboratory::Stage& s : lab.stages) {
@@ -163,7 +163,7 @@ double start_of(const SimulatedLaboratory& lab, const std::string& candidate, bo
 TEST_F(Loop, NothingIsConfirmedTooEarly) {
   graph = testing::chain_of_matmuls(4, 128);
   lab.screen_seconds = 10;
-  options.rule.confirm_after = 50;
+  options.rules.fallback.rule.confirm_after = 50;
   MemoryStore store;
   tune(store);
   int kept = 0, waited = 0;
@@ -301,7 +301,7 @@ TEST_F(Loop, ImpossibleTimesAreNeverCountedAndEndAProofInTheEnd) {
 }
 
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {
-  options.hopeful_gain = 0.9;
+  options.rules.fallback.hopeful_gain = 0.9;
   MemoryStore store;
   tune(store);
   EXPECT_TRUE(lab.stages.empty());
@@ -402,10 +402,10 @@ TEST(Options, SurviveJson) {
   TuneOptions o;
   o.seconds = 60;
   o.seed = ~uint64_t{0};
-  o.rule.delta = 0.005;
-  o.rule.builds = 4;
-  o.rule.confirm_after = 60;
-  o.hopeful_gain = 0.02;
+  o.rules.fallback.rule.delta = 0.005;
+  o.rules.fallback.rule.builds = 4;
+  o.rules.fallback.rule.confirm_after = 60;
+  o.rules.fallback.hopeful_gain = 0.02;
   EXPECT_EQ(Json(Json::parse(Json(o).dump()).get<TuneOptions>()), Json(o));
 }
 
