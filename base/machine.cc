@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/amx.h"
 #include "base/hash.h"
 
 namespace amdahl {
@@ -58,6 +59,8 @@ void read_cpuinfo(MachineInfo& m) {
 MachineInfo detect() {
   MachineInfo m;
   read_cpuinfo(m);
+  if (m.has("amx_bf16") && !allow_amx())
+    m.isa.erase(std::remove_if(m.isa.begin(), m.isa.end(), [](const std::string& f) { return f.rfind("amx", 0) == 0; }), m.isa.end());
   read_caches(m);
   cpu_set_t set;
   CPU_ZERO(&set);

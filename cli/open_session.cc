@@ -54,6 +54,13 @@ BenchOptions bench_options(int threads, uint64_t seed) {
   return options;
 }
 
+BenchOptions bench_options(const TuneOptions& session, uint64_t seed) {
+  BenchOptions options = bench_options(session.threads, seed);
+  // Looked for are old or missing outputs, which differ by about their norm. An element may be several times as far off as the norm.
+  if (session.allow_bf16) options.model_tolerance = std::clamp(8 * session.max_error, options.model_tolerance, 0.5);
+  return options;
+}
+
 OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global) {
   OpenSession open;
   open.session = Session::open(path, access);

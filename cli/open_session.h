@@ -30,5 +30,7 @@ std::string short_name(const std::string& model);
 
 // What workers get: threads, the stop flag.
 BenchOptions bench_options(int threads, uint64_t seed);
+// Of a session: what it allows widens what two of its plans may differ by.
+BenchOptions bench_options(const TuneOptions& session, uint64_t seed);
 
 }  // namespace amdahl

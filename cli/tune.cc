@@ -37,7 +37,9 @@ void declare_tune(Options& options) {
   declare_budget(options);
   options.named.add_options()                                                                                           //
       ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
-      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of everything random");
+      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of everything random")  //
+      ("allow", po::value<std::string>()->value_name("TYPE"), "precision that may be given up: bf16 (products of numbers rounded to bfloat16)")  //
+      ("max-error", po::value<double>()->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
 }
 
 void declare_resume(Options& options) {
@@ -56,6 +58,17 @@ void set_budget(const po::variables_map& values, TuneOptions& options) {
     options.experiments = values["experiments"].as<int64_t>();
     if (options.experiments < 1) throw Error(ExitCode::kUsage, "--experiments: give a number from 1 on");
   }
+}
+
+void set_precision(const po::variables_map& values, TuneOptions& options) {
+  options.max_error = values["max-error"].as<double>();
+  if (!(options.max_error > 0)) throw Error(ExitCode::kUsage, "--max-error: give a number above 0");
+  if (!values.count("allow")) return;
+  const std::string type = values["allow"].as<std::string>();
+  if (type != "bf16") throw Error(ExitCode::kUsage, fmt::format("--allow {}: what can be allowed is bf16", type));
+  options.allow_bf16 = true;
+  if (!this_machine().has("amx_bf16"))
+    fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has no AMX, and without it bfloat16 is no faster than fp32\n");
 }
 
 std::string interval(const Gain& g) {
@@ -114,7 +127,7 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view) {
 }
 
 int tune(OpenSession& open, const std::string& path, const GlobalOptions& global) {
-  Workbench bench(open.graph, bench_options(open.options.threads, open.options.seed), global.cache_dir);
+  Workbench bench(open.graph, bench_options(open.options, open.options.seed), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(global.progress());
@@ -154,6 +167,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   open.options.threads = global.threads;
   open.options.seed = values["seed"].as<uint64_t>();
   set_budget(values, open.options);
+  set_precision(values, open.options);
   starter_plan(open.graph, open.options.threads);  // refused with all reasons before a file is made
   const Toolchain toolchain(global.cache_dir);
   set_rule(global, open.options);

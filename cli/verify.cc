@@ -31,7 +31,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 
   // Other inputs and other orders than the session's: the claim is about the plans, not about one draw.
   const uint64_t seed = std::random_device{}();
-  Workbench bench(open.graph, bench_options(open.options.threads, seed), global.cache_dir);
+  Workbench bench(open.graph, bench_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
   progress.update(0, 0, "outputs against float64");
   const ModelCheck before = bench.check_model(starter), after = bench.check_model(kept);
@@ -41,7 +41,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   Random random(seed);
   const Headline now = measure_headline(bench, starter, kept, claim ? claim->plan : 0, pairs, random);
 
-  const bool right = after.error <= 2 * before.error + GateOptions{}.error_floor;
+  const bool right = after.error <= open.options.gate().limit(before.error);
   // What was claimed must not be contradicted: the intervals meet, or today's is better.
   const bool faster = !claim || now.gain.hi >= claim->gain.lo;
   const bool nothing_claimed = !claim;

@@ -167,6 +167,10 @@ void write_weights(Writer& writer, const Blob& blob) {
   });
 }
 
+bool uses_amx(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return multiplies_in_bf16(s.variant.problem); });
+}
+
 }  // namespace
 
 std::vector<std::string> write_cxx(const ExportRequest& request) {
@@ -201,6 +205,7 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
                     {"LIMIT", fmt::format("{:.3e}", 2 * request.self_test.relative_norm + 1e-9)},
                     {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
                     {"FOLDER", "."},
+                    {"USES_AMX", uses_amx(request.plan) ? "1" : "0"},
                     {"CPU", this_machine().cpu},
                     {"KERNEL_FLAGS", fmt::format("{}", fmt::join(flags, " "))},
                     {"PER_KERNEL_FLAGS", fmt::format("{}", fmt::join(per_kernel, "\n"))}};

@@ -80,6 +80,9 @@ class EvalContext {
   bool bounds;
   std::vector<const RefTensor*> inputs;  // nullptr where absent
   std::vector<RefTensor> outputs;
+  // Relative rounding of each operand of a product (matrix product, convolution, attention) beyond its own bound: 0 for
+  // arithmetic in the operands' type, 2^-8 where kernels may round them to bfloat16 first.
+  double product_rounding = 0;
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i]; }
   const RefTensor& in(size_t i) const { return *inputs[i]; }

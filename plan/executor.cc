@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/amx.h"
 #include "base/error.h"
 
 namespace amdahl {
@@ -122,6 +123,7 @@ Executor::Executor(Program program, const std::byte* blob, const ExecutorHooks& 
     : state_(std::make_unique<State>()) {
   state_->program = std::move(program);
   state_->blob = blob;
+  allow_amx();  // kernels do not ask themselves
   for (const std::string& library : state_->program.libraries) state_->kernels.emplace_back(library);
   state_->place_buffers(hooks);
   state_->bind_calls(hooks);

@@ -27,6 +27,7 @@ const std::vector<const Rewrite*>& playbook() {
       fuse_pointwise_chain(),
       fuse_epilogue(),
       fuse_prologue(),
+      multiply_in_bf16(),
       unroll_k(),
       use_more_accumulators(),
       // tier 4

@@ -53,6 +53,8 @@ class Rewrite {
   // The window anchored at step `anchor`, or nullopt with the reason in *refusal. Deterministic: the same plan gives the
   // same match. `replacement` computes exactly the window's outputs; correctness is the harness's to judge.
   virtual std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const = 0;
+  // What the user must have allowed: "" nothing, "bf16" products of numbers rounded to bfloat16.
+  virtual std::string_view wants_allowed() const { return ""; }
   // A changed shape of the computation (fusion, layout, algorithm): judged by the best of a small search over its knobs.
   virtual bool structural() const { return false; }
   // Chance that its best form wins where it matches, before a session knows better. A changed algorithm or a form that good

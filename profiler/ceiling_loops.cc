@@ -4,8 +4,6 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 namespace amdahl {
@@ -113,7 +111,6 @@ __attribute__((target("avx512f,avx512bf16"))) void dot_bf16(int64_t iterations) 
 // Four accumulators of 16x16 fp32 fed by two 16x32 bf16 tiles on each side: the blocking that hides the 52-cycle latency
 // of a tile product issued every 16 cycles.
 __attribute__((target("amx-tile,amx-bf16"))) void amx_bf16(int64_t iterations) {
-  if (!allow_amx()) return;
   struct alignas(64) {
     uint8_t palette = 1, start_row = 0, reserved[14] = {};
     uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -140,16 +137,6 @@ __attribute__((target("amx-tile,amx-bf16"))) void amx_bf16(int64_t iterations) {
 #endif
 
 }  // namespace
-
-bool allow_amx() {
-#if defined(__x86_64__)
-  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)
-  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-  return granted;
-#else
-  return false;
-#endif
-}
 
 const std::vector<ArithmeticLoop>& arithmetic_loops() {
   static const std::vector<ArithmeticLoop> loops{

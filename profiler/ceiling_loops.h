@@ -28,7 +28,4 @@ struct StreamLoop {
 const std::vector<ArithmeticLoop>& arithmetic_loops();
 const std::vector<StreamLoop>& stream_loops();
 
-// AMX tiles need the kernel's permission once a process. False when it does not grant it.
-bool allow_amx();
-
 }  // namespace amdahl

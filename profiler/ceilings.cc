@@ -125,7 +125,6 @@ class StreamBuffer {
 };
 
 bool runs_here(const char* needs, const MachineInfo& machine) {
-  if (needs == std::string("amx_bf16") && !allow_amx()) return false;
   return !*needs || machine.has(needs);
 }
 
@@ -249,6 +248,10 @@ std::string_view name_of(MemoryLevel level) {
 double Ceilings::peak_gflops(int threads) const {
   return best_at(arithmetic, threads, [](const ArithmeticCeiling& a) { return a.fp32; },
                  [](const ArithmeticCeiling& a) { return a.gflops; });
+}
+
+double Ceilings::peak_bf16_gflops(int threads) const {
+  return best_at(arithmetic, threads, [](const ArithmeticCeiling&) { return true; }, [](const ArithmeticCeiling& a) { return a.gflops; });
 }
 
 double Ceilings::bandwidth_gbs(MemoryLevel level, int threads) const {

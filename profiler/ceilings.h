@@ -47,6 +47,8 @@ struct Ceilings {
 
   // 1e9 operations a second in fp32 at this thread count, between the measured counts by straight line.
   double peak_gflops(int threads) const;
+  // Likewise where operands may be rounded to bfloat16; never below that of fp32.
+  double peak_bf16_gflops(int threads) const;
   // Best pattern, likewise.
   double bandwidth_gbs(MemoryLevel level, int threads) const;
   // Smallest level that holds `bytes` spread over `threads` cores (L3 and DRAM are shared).

@@ -38,7 +38,7 @@ StepCost cost_of(const Problem& problem) {
     if (in.constant) weights += stored_bytes(in);
   // A gather reads few rows of its table: never more weights than the kind says must move.
   weights = std::min(weights, work.bytes);
-  return {work.flops, weights, work.bytes - weights};
+  return {work.flops, weights, work.bytes - weights, multiplies_in_bf16(problem)};
 }
 
 // Weights once each (tied weights are one), and the largest step's activations.
@@ -97,7 +97,7 @@ Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilin
     const double rate = ceilings.bandwidth_gbs(level, threads) * 1e9;
     return bytes > 0 && rate > 0 ? bytes / rate : 0;
   };
-  const double peak = ceilings.peak_gflops(threads) * 1e9;
+  const double peak = (cost.bf16 ? ceilings.peak_bf16_gflops(threads) : ceilings.peak_gflops(threads)) * 1e9;
   const double compute = peak > 0 ? cost.flops / peak : 0;
   const MemoryLevel weights_from = ceilings.level_of(run_bytes, threads);
   const MemoryLevel activations_from = ceilings.level_of(cost.weight_bytes + cost.activation_bytes, threads);

@@ -142,6 +142,7 @@ std::string Attention::source(const Variant& variant) const {
   text += p.params.value("hidden_added", false) ? "static inline ACC hidden_score(ACC score) { return score + ACC(MASKED); }\n"
                                                 : "static inline ACC hidden_score(ACC) { return ACC(MASKED); }\n";
   text += embedded_source("cpu/scalar_math.h");
+  text += embedded_source("cpu/sizes.h");
   text += embedded_source("cpu/gemm_tile.h");
   text += embedded_source("cpu/attention.cpp");
   return text;

@@ -109,6 +109,7 @@ std::string FusedMlp::source(const Variant& variant) const {
   text += ");\n}\n";
   text += emit_epilogue(p, extra + activation_extras);
   text += "static inline ACC finish(ACC sum, const void* const* in, int64_t m, int64_t n) { return epilogue(sum, in, m, n); }\n";
+  text += embedded_source("cpu/sizes.h");
   text += embedded_source("cpu/gemm_tile.h");
   text += embedded_source("cpu/fused_mlp.cpp");
   return text;

@@ -15,6 +15,7 @@
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
+#include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -49,6 +50,7 @@ class Matmul : public KernelKind {
     Work work;
     work.flops = 2.0 * s.batch * s.m * s.n * s.k;
     for (const Access& a : problem.in) work.bytes += touched_bytes(a);
+    if (multiplies_in_bf16(problem)) work.bytes -= touched_bytes(problem.in[1]) / 2;
     work.bytes += touched_bytes(problem.out[0]);
     return work;
   }
@@ -67,6 +69,7 @@ int64_t at_most(const std::vector<int64_t>& values, int64_t wanted) {
 }
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
+  if (multiplies_in_bf16(problem)) return bf16_space(problem);
   const Sizes s = sizes_of(problem);
   const bool avx512 = machine.has("avx512f");
   const bool converts = accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
@@ -165,6 +168,8 @@ std::string Matmul::source(const Variant& variant) const {
   if (alpha != 1) text += fmt::format("  sum *= ACC({:a});\n", alpha);
   text += has_epilogue ? fmt::format("  return epilogue(sum, in{}, m, n);\n}}\n", batch_indices(c.shape, rank - 2))
                        : "  return from_acc(sum);\n}\n";
+  text += embedded_source("cpu/sizes.h");
+  if (multiplies_in_bf16(p)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
   text += embedded_source("cpu/gemm_tile.h");
   text += embedded_source(variant.knobs.at("GEMV") ? "cpu/matmul_gemv.cpp" : "cpu/matmul.cpp");
   return text;

@@ -95,6 +95,8 @@ void from_json(const Json& j, Variant& v) {
   v.source_override = j.value("source_override", "");
 }
 
+bool multiplies_in_bf16(const Problem& problem) { return problem.params.value("declared", "") == "bf16"; }
+
 std::string Problem::canonical() const { return Json(*this).dump(); }
 std::string Variant::id() const { return hash_hex(Json(*this).dump()); }
 

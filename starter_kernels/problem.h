@@ -58,6 +58,10 @@ struct Problem {
   std::string canonical() const;  // stable text: equal problems, equal text
 };
 
+// params["declared"]: an algorithm that rounds more than the operations it stands for; the judge knows each by name
+// (tuner/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32.
+bool multiplies_in_bf16(const Problem& problem);
+
 using Knobs = std::map<std::string, int64_t>;
 
 // One concrete kernel: what (problem), how (knobs), and with which compiler and extra flags. Everything that changes the

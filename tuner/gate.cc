@@ -24,7 +24,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
     entry.reason = check.failure->reason;
     return entry;
   }
-  const double limit = 2 * starter_error_ + options_.error_floor;
+  const double limit = options_.limit(starter_error_);
   entry.error_ratio = check.error / std::max(starter_error_, options_.error_floor);
   if (check.error > limit) {
     entry.reason = fmt::format("outputs are {:.2g} from float64, the limit is {:.2g}", check.error, limit);

@@ -3,6 +3,8 @@
 // float64. A win of a window is tentative until it has passed here. Plans are not built as placebos: hundreds of kernels
 // eight times over, for a question that a window's proof has answered already.
 
+#include <algorithm>
+
 #include "experiments/experiment.h"
 #include "tuner/decision.h"
 #include "tuner/laboratory.h"
@@ -13,6 +15,9 @@ struct GateOptions {
   GateRule rule;
   // Error of the model's outputs (relative norm, against float64): at most twice the starter plan's, or this more.
   double error_floor = 1e-6;
+  double allowed_error = 0;    // what the user allows where precision is reduced, if that is more
+
+  double limit(double starter_error) const { return std::max(2 * starter_error + error_floor, allowed_error); }
 };
 
 class Gate {

@@ -51,8 +51,8 @@ void ternary_chunk(float* out, int64_t n, uint64_t seed, int64_t first) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bits_at(seed, first + i) % 3) - 1);
 }
 
-void float_chunk(float* out, int64_t n, Family family, uint64_t seed, int source, int64_t first) {
-  switch (family) {
+void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int source, int64_t first) {
+  switch (draw.family) {
     case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
     case Family::kUniform: return uniform_chunk(out, n, seed, first);
     case Family::kOffset: return normal_chunk(out, n, seed, first, 1000, 1);
@@ -74,7 +74,8 @@ void float_chunk(float* out, int64_t n, Family family, uint64_t seed, int source
       if (source % 2 == 1) return ternary_chunk(out, n, seed, first);
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t b = bits_at(seed, first + i);
-        const float magnitude = static_cast<float>(2049 + 2 * static_cast<int>(b % 1024));  // odd: all 12 bits matter
+        // Odd: all bits matter.
+        const float magnitude = static_cast<float>(draw.narrow ? 129 + 2 * static_cast<int>(b % 64) : 2049 + 2 * static_cast<int>(b % 1024));
         out[i] = (b >> 63) ? magnitude : -magnitude;
       }
       return;
@@ -187,7 +188,7 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
     return;
   }
   fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
-    float_chunk(out, count, draw.family, s, source, first);
+    float_chunk(out, count, draw, s, source, first);
     // Far enough to be seen through the bounds of its neighbours, near enough for exp() of it.
     if (nudged >= first && nudged < first + count) {
       float& value = out[nudged - first];

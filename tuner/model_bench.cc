@@ -61,7 +61,7 @@ Drive ModelBench::drive(const Program& program) {
       static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
       std::max<int64_t>(options_.worker.memory_bytes, 0);
   // Two plans of one model round differently, layer after layer: what is looked for here is old or missing outputs.
-  d.contents.tolerance = -1e-3;
+  d.contents.tolerance = -options_.model_tolerance;
   d.contents.share_allowed = 0.02;
   d.load_seconds = 120;
   d.call_seconds = 60;

@@ -28,7 +28,7 @@ double provable_floor(const std::vector<Step>& steps, int instances, int threads
   double flops = 0, weights = 0;
   for (const Step& step : steps) {
     const Problem& p = step.variant.problem;
-    if (!is_product(p) || !computes_in_fp32(p)) continue;
+    if (!is_product(p) || !computes_in_fp32(p) || multiplies_in_bf16(p)) continue;
     flops += kernel_kind(p.kind).work(p).flops / (p.kind == "conv" ? options.conv_factor : 1);
     for (const Access& in : p.in)
       if (in.constant) weights += stored_bytes(in);

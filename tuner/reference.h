@@ -33,9 +33,9 @@ struct Expected {
   size_t bytes() const;
 };
 
-// `subject`: a program of the window (its seeded constants state mean and deviation).
+// `subject`: a program of the window (its seeded constants state mean and deviation). `product_rounding`: as in EvalContext.
 Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges);
+                          const std::vector<InputRange>& ranges, double product_rounding = 0);
 
 struct Discrepancy {
   bool within = true;
@@ -63,10 +63,11 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io);
 class ReferenceCache {
  public:
   explicit ReferenceCache(size_t max_bytes) : max_bytes_(max_bytes) {}
-  using Key = std::tuple<std::string, int, uint64_t, uint64_t, bool, bool, int>;  // signature, then as in Draw
+  using Key = std::tuple<std::string, double, int, uint64_t, uint64_t, bool, bool, bool, int>;  // signature, rounding, then as in Draw
   template <typename Make>
-  std::shared_ptr<const Expected> get(const std::string& signature, const Draw& draw, Make make) {
-    const Key key{signature, static_cast<int>(draw.family), draw.seed, draw.weights_seed, draw.ternary, draw.nudged, draw.scale};
+  std::shared_ptr<const Expected> get(const std::string& signature, double product_rounding, const Draw& draw, Make make) {
+    const Key key{signature,    product_rounding, static_cast<int>(draw.family), draw.seed, draw.weights_seed,
+                  draw.ternary, draw.narrow,      draw.nudged,                   draw.scale};
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       if (it->first != key) continue;
       entries_.splice(entries_.begin(), entries_, it);

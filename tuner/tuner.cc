@@ -88,6 +88,8 @@ void to_json(Json& j, const TuneOptions& o) {
            {"burst", o.burst},
            {"patience", o.patience},
            {"smallest_gain", o.smallest_gain},
+           {"allow_bf16", o.allow_bf16},
+           {"max_error", o.max_error},
            {"rule", o.rules}};
 }
 
@@ -99,7 +101,16 @@ void from_json(const Json& j, TuneOptions& o) {
   j.at("burst").get_to(o.burst);
   o.patience = j.value("patience", o.patience);
   o.smallest_gain = j.value("smallest_gain", o.smallest_gain);
+  o.allow_bf16 = j.value("allow_bf16", o.allow_bf16);
+  o.max_error = j.value("max_error", o.max_error);
   j.at("rule").get_to(o.rules);
+}
+
+GateOptions TuneOptions::gate() const {
+  GateOptions o;
+  o.rule.delta = rules.of(NoiseFamily::kProducts).rule.delta;  // what most of a model is
+  if (allow_bf16) o.allowed_error = max_error;
+  return o;
 }
 
 Plan gated_plan(const SessionStore& store) { return plan_of(store, "gated"); }
@@ -689,15 +700,9 @@ struct Tuner::Loop {
     return confirmed() > 0 && (sum > 0.05 || confirmed() >= 6) && spent() - last_gate_at > 3 * gate_seconds;
   }
 
-  GateOptions gate_options() const {
-    GateOptions o;
-    o.rule.delta = options.rules.of(NoiseFamily::kProducts).rule.delta;  // what most of a model is
-    return o;
-  }
-
   void run_gate() {
     const double start = lab.now();
-    if (!gate) gate = std::make_unique<Gate>(lab, starter, gate_options());
+    if (!gate) gate = std::make_unique<Gate>(lab, starter, options.gate());
     // The longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
     size_t count = confirmed();
     while (count > 0) {
@@ -805,9 +810,20 @@ struct Tuner::Loop {
   }
 };
 
+namespace {
+
+std::vector<const Rewrite*> allowed_of(const std::vector<const Rewrite*>& rewrites, const TuneOptions& options) {
+  std::vector<const Rewrite*> allowed;
+  for (const Rewrite* r : rewrites)
+    if (options.allows(*r)) allowed.push_back(r);
+  return allowed;
+}
+
+}  // namespace
+
 Tuner::Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
              const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop)
-    : loop_(new Loop{graph, store, laboratory, rewrites, options, observer, stop, {}, {}, 0, 0, 0, 0, {}, 0, 0, 0, {}, {}, {},
+    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, {}, {}, 0, 0, 0, 0, {}, 0, 0, 0, {}, {}, {},
                      {}, {}, {}, {}, {}}) {}
 
 Tuner::~Tuner() = default;

@@ -65,8 +65,10 @@ struct TimedBinding {
 class Validation {
  public:
   // `harness` must be fresh; all arguments must outlive this.
-  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected)
-      : harness_(harness), judge_(judge), timed_(timed), expected_(expected) {}
+  // `narrow`: products are declared to be of bfloat16: exact on integers of 8 bits, bounded otherwise, and no less honest for
+  // being further from float64 than the starter.
+  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected, bool narrow = false)
+      : harness_(harness), judge_(judge), timed_(timed), expected_(expected), narrow_(narrow) {}
 
   std::optional<Failure> smoke();
   // Shapes, numerics, determinism, conduct. After smoke(). Leaves the harness bound for timing.
@@ -94,6 +96,7 @@ class Validation {
   const Judge& judge_;
   const TimedBinding& timed_;
   const ExpectedOf& expected_;
+  bool narrow_;
   std::string stage_;
   std::vector<std::byte> first_outputs_;
   std::vector<std::string> known_hashes_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -80,10 +81,12 @@ Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& ste
 ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature,
                                     const ErrorConstant& constant) {
   return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
-    const auto plain = cache_.get(key, draw, [&] {
-      return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)));
+    // Integers that the narrower type holds are exact there too.
+    const double rounding = draw.ternary ? 0 : constant.product_rounding;
+    const auto plain = cache_.get(key, rounding, draw, [&] {
+      return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)), rounding);
     });
-    return constant.is_plain() ? plain : std::make_shared<const Expected>(widened(*plain, constant));
+    return constant.factor == 1 && constant.reach == 0 ? plain : std::make_shared<const Expected>(widened(*plain, constant));
   };
 }
 
@@ -128,6 +131,7 @@ std::string WindowBench::enter(const WindowTask& task) {
   at_.judge = &judge_for(task, at_.incumbent);
   if (!at_.judge->unusable.empty()) return at_.judge->unusable;
   at_.feed = std::make_unique<Feed>(at_.judge->ranges);
+  at_.own_tolerance = at_.tolerance = tolerance_of(at_.incumbent, task.incumbent);
   try {
     // Its speed, before the slots of a segment are known.
     at_.timed.copies = copies_for(at_.incumbent);
@@ -148,11 +152,24 @@ std::string WindowBench::enter(const WindowTask& task) {
   return "";
 }
 
+// What two honest programs may differ by on numbers drawn as in the first check; a declared rounding widens it.
+double WindowBench::tolerance_of(const Program& program, const std::vector<Step>& steps) {
+  const ErrorConstant constant = declared_constant(steps);
+  if (constant.product_rounding == 0) return at_.judge->tolerance;
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
+  float bound = 0;
+  for (const Check& check : at_.judge->known)
+    for (const ExpectedOutput& o : expected(check.draw)->outputs)
+      for (float b : o.bound)
+        if (std::isfinite(b)) bound = std::max(bound, b);
+  return std::max(at_.judge->tolerance, 4.0 * bound);
+}
+
 Contents WindowBench::contents() const {
   Contents c;
   c.family = at_.judge->checks[0].draw.family;
   for (const Check& check : at_.judge->known) c.known.push_back(check.draw);
-  c.tolerance = at_.judge->tolerance;
+  c.tolerance = at_.tolerance;
   return c;
 }
 
@@ -224,7 +241,9 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
       return result;
     }
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
-  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared_constant(challenger));
+  const ErrorConstant declared = declared_constant(challenger);
+  const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared);
+  at_.tolerance = std::max(at_.own_tolerance, tolerance_of(program, challenger));
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
@@ -234,7 +253,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   bool timed = false;
   try {
     Harness harness(options_.worker, program, *at_.feed, constants_);
-    Validation validation(harness, judge, at_.timed, expected);
+    Validation validation(harness, judge, at_.timed, expected, declared.product_rounding > 0);
     result.failure = validation.smoke();
     lap(&result.validate_seconds);
     if (result.failure) return result;
@@ -295,6 +314,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
   result.instances = at_.timed.copies;
   at_.racer.reset();  // its memory and its cores are needed
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
+  at_.tolerance = std::max(at_.own_tolerance, tolerance_of(program, challenger));
   const uint64_t seed = at_.judge->checks[0].draw.seed;
   try {
     std::vector<std::string>& hashes = at_.known_hashes[built.code];

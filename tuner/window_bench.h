@@ -18,6 +18,7 @@ struct BenchOptions {
   double race_seconds = 0.12;               // a race; clear losers run a quarter of it
   double loser_margin = 0.05;               // log ratio by which a first heat drops a candidate
   double pair_seconds = 0.25;               // timed part of a pair of processes
+  double model_tolerance = 1e-3;            // between outputs of two plans of a model, of their root mean square
 };
 
 class WindowBench {
@@ -36,6 +37,8 @@ class WindowBench {
     std::unique_ptr<Feed> feed;
     Program incumbent;
     double incumbent_seconds = 0;
+    double own_tolerance = 0;        // between two programs as precise as the incumbent
+    double tolerance = 0;            // between the arms that race now
     TimedBinding timed;
     std::unique_ptr<Harness> racer;  // the living incumbent
     std::vector<std::string> racer_hashes;
@@ -49,6 +52,7 @@ class WindowBench {
   const Judge& judge_for(const WindowTask& task, const Program& incumbent);
   ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature,
                          const ErrorConstant& constant = {});
+  double tolerance_of(const Program& program, const std::vector<Step>& steps);
   Contents contents() const;
   Segments segments(double budget_seconds, int fewest_blocks) const;
   Drive drive() const;

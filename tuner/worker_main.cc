@@ -25,6 +25,7 @@
 #include <memory>
 #include <random>
 
+#include "base/amx.h"
 #include "base/error.h"
 #include "tuner/protocol.h"
 #include "tuner/rig.h"
@@ -172,6 +173,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2)
     if (std::strcmp(argv[i], "--memory") == 0) memory = std::atoll(argv[i + 1]);
   try {
+    amdahl::allow_amx();  // a kernel may not ask
     amdahl::limit_process(memory);
     // Ties OpenMP's runtime to this program: were it unloaded with a candidate's library, its waiting threads would wake
     // up in unmapped code.

@@ -63,11 +63,11 @@ void require_float(const InferContext& context, size_t i) {
                               name_of(context.dtype(i))));
 }
 
-void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, int64_t size, double* value,
-                      double* bound) {
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, int64_t size,
+                      double* value, double* bound) {
   f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
   if (!bound) return;
-  const double g = dot_growth(terms);
+  const double g = (1 + dot_growth(terms)) * (1 + rounding) * (1 + rounding) - 1;
   const std::vector<double> abs_a = magnitudes(a.value, {}), abs_b = magnitudes(b.value, {}),
                             abs_c = magnitudes(c.value, {});
   f(abs_a.data(), abs_b.data(), data_or_null(abs_c), bound);

@@ -45,10 +45,11 @@ struct BilinearOperand {
 
 // Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
 //   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms)
-// which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped.
+// which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped. `rounding`: EvalContext's
+// product_rounding r; 1 + g becomes (1 + g)(1 + r)^2.
 // `bound` null: not wanted. Both outputs hold `size` elements.
-void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, int64_t size, double* value,
-                      double* bound);
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, int64_t size,
+                      double* value, double* bound);
 
 // C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.
 void gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c, bool accumulate = false);

@@ -89,7 +89,7 @@ void eval_matmul(EvalContext& c) {
       gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n,
                y + static_cast<int64_t>(i) * s.m * s.n);
   };
-  bounded_bilinear(multiply, c.in(0), c.in(1), {}, s.k, out.numel(), out.value.data(),
+  bounded_bilinear(multiply, c.in(0), c.in(1), {}, s.k, c.product_rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
 }
@@ -156,7 +156,7 @@ void eval_gemm(EvalContext& c) {
     if (pc) std::copy(pc, pc + s.m * s.n, y);
     gemm_f64(s.m, s.n, s.k, pa, pb, y, pc != nullptr);
   };
-  bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, s.k, out.numel(), out.value.data(),
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, s.k, c.product_rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
 }

@@ -50,6 +50,7 @@ class AdoptKnobs final : public Rewrite {
     if (tuned == context.tuned.end()) return refuse(refusal, "no step of this kind has been tuned");
     for (int number : tuned->second) {
       const Step& donor = context.plan.steps[static_cast<size_t>(number)];
+      if (multiplies_in_bf16(problem) != multiplies_in_bf16(donor.variant.problem)) continue;  // other knobs
       const double d = distance(problem, donor.variant.problem);
       if (d >= nearest) continue;
       Variant variant = step.variant;

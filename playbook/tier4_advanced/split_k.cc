@@ -15,7 +15,8 @@ const Rewrite* split_k() {
       .open = {"SPLIT_K", "PARTITION"},
       .refuse = [](const RewriteContext& context, const Step& step) {
         const SearchSpace space = kernel_kind("matmul").space(step.variant.problem, context.machine);
-        return std::string(space.find("SPLIT_K")->values.size() > 1 ? "" : "K is short or C is large");
+        const Knob* parts = space.find("SPLIT_K");
+        return std::string(!parts ? "this form does not split K" : parts->values.size() > 1 ? "" : "K is short or C is large");
       },
   });
   return &rewrite;

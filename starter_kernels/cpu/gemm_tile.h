@@ -18,10 +18,6 @@ INLINE void store(ACC* p, Vec v) { *reinterpret_cast<MemoryVec*>(p) = v; }
 // x - 0 is x for every x, -0 too, so this is one broadcast; 0 + x would have to keep the addition.
 INLINE Vec splat(ACC x) { return x - Vec{}; }
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
-constexpr int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // c += (column of A: ROWS elements A_ROW apart) x (row of B: VECS vectors).
 template <int ROWS, int VECS, int64_t A_ROW>
 INLINE void rank1_update(const ACC* a, const ACC* b, Vec (&c)[ROWS][VECS]) {

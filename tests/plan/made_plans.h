@@ -8,6 +8,7 @@
 
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/formats.h"
+#include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/pointwise.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -93,9 +94,39 @@ inline Case gated_fused_mlp() {
   return made;
 }
 
+// Products of examples in bfloat16, and larger ones with several blocks of everything; none on a machine without AMX.
+inline std::vector<Case> bf16_cases() {
+  std::vector<Graph> graphs = kernel_kind("matmul").examples();
+  const auto product = [&](const char* name, Shape a, Shape b, bool bias) {
+    ExampleGraph g(name);
+    const ValueId x = g.input(a), w = g.normal(b, graphs.size());
+    graphs.push_back(g.finish({bias ? g.node("Gemm", {x, w, g.normal({b[1]}, 5)}) : g.node("MatMul", {x, w})}));
+  };
+  product("several tiles", {83, 300}, {300, 150}, true);
+  product("whole tiles", {64, 512}, {512, 96}, false);
+  std::vector<Case> cases;
+  for (const Graph& graph : graphs) {
+    Case made{graph.name + " in bfloat16", graph, starter_plan(graph, 2)};
+    Variant& variant = made.plan.steps.at(0).variant;
+    if (variant.problem.kind != "matmul" || !refused_in_bf16(variant.problem, this_machine()).empty()) continue;
+    variant.problem.params["declared"] = "bf16";
+    variant.knobs = bf16_space(variant.problem).starters();
+    cases.push_back(std::move(made));
+  }
+  return cases;
+}
+
+// What a list of mutants is for: a kind, or a form of one that has a text of its own.
+inline std::string kind_of(const std::string& form) { return form == "matmul_bf16" ? "matmul" : form; }
+
 // The kind's examples with their starters, and what rewrites would make of them.
 inline std::vector<Case> cases_of(const std::string& kind) {
   std::vector<Case> cases;
+  if (kind == "matmul_bf16") {
+    cases = bf16_cases();
+    for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
+    return cases;
+  }
   for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
   for (const std::string blocked : {"conv", "pool"})
     if (kind == blocked || kind == "reorder")

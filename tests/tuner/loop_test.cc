@@ -45,7 +45,7 @@ class Loop : public ::testing::Test {
   TuneSummary tune(SessionStore& store, int stop_after = -1) {
     std::atomic<bool> stop = false;
     StopAfter observer(stop_after, &stop);
-    Tuner tuner(graph, store, lab, {&rewrite}, options, observer, stop);
+    Tuner tuner(graph, store, lab, {offered}, options, observer, stop);
     TuneSummary s = tuner.run();
     notes = observer.notes;
     return s;
@@ -73,6 +73,7 @@ class Loop : public ::testing::Test {
 
   Graph graph = testing::chain_of_matmuls(4);
   testing::TuneBlocks rewrite;
+  const Rewrite* offered = &rewrite;
   SimulatedLaboratory lab;
   TuneOptions options;
   std::vector<std::string> notes;
@@ -91,6 +92,30 @@ TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
     EXPECT_TRUE(entry.kept) << entry.reason;
     EXPECT_NEAR(entry.predicted, entry.measured.log, 0.02);
   }
+}
+
+class TuneBlocksInBf16 final : public testing::TuneBlocks {
+  std::string_view wants_allowed() const override { return "bf16"; }
+};
+
+TEST_F(Loop, GivesUpPrecisionOnlyWhereItMay) {
+  const TuneBlocksInBf16 reduced;
+  offered = &reduced;
+  MemoryStore strict, allowed;
+  tune(strict);
+  EXPECT_EQ(strict.experiments().size(), 0u);
+  options.allow_bf16 = true;
+  tune(allowed);
+  EXPECT_GT(count(allowed, Outcome::kKept), 0);
+  EXPECT_TRUE(allowed.options().at("allow_bf16").get<bool>());  // a resumed run may still
+}
+
+TEST(GateLimit, IsTheUsersWherePrecisionMayBeGivenUp) {
+  TuneOptions options;
+  options.max_error = 0.01;
+  EXPECT_LT(options.gate().limit(1e-7), 1e-5);
+  options.allow_bf16 = true;
+  EXPECT_EQ(options.gate().limit(1e-7), 0.01);
 }
 
 TEST_F(Loop, KeptGainsComeFromConfirmationPairs) {

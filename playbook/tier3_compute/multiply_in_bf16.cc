@@ -1,0 +1,51 @@
+// Operands of a product rounded to bfloat16, sums in fp32, on AMX: eight times the arithmetic of fp32 and half the bytes of
+// weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
+// that rounding to this step and the gate the user's limit to the model.
+#include "playbook/playbook.h"
+#include "starter_kernels/matmul_bf16.h"
+
+namespace amdahl {
+namespace {
+
+class MultiplyInBf16 final : public Rewrite {
+ public:
+  int tier() const override { return 3; }
+  std::string_view name() const override { return "multiply_in_bf16"; }
+  std::string_view target() const override { return "matmul"; }
+  std::string_view precondition() const override { return "--allow bf16; AMX; fp32, B is one constant matrix"; }
+  std::string_view wants_allowed() const override { return "bf16"; }
+  bool structural() const override { return true; }
+  double prior() const override { return 0.9; }
+
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const auto refuse = [&](std::string reason) {
+      if (refusal) *refusal = std::move(reason);
+      return std::nullopt;
+    };
+    const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
+    if (step.variant.problem.kind != "matmul") return refuse("not a matmul");
+    if (!step.variant.source_override.empty()) return refuse("the kernel's text was edited");
+    if (multiplies_in_bf16(step.variant.problem)) return refuse("is in bfloat16 already");
+    if (std::string why = refused_in_bf16(step.variant.problem, context.machine); !why.empty()) return refuse(std::move(why));
+
+    Match match;
+    match.window.steps = {anchor};
+    match.replacement = {step};
+    Variant& variant = match.replacement[0].variant;
+    variant.problem.params["declared"] = "bf16";
+    const SearchSpace space = bf16_space(variant.problem);
+    variant.knobs = space.starters();
+    for (const Knob& knob : space.knobs)
+      if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});
+    return match;
+  }
+};
+
+}  // namespace
+
+const Rewrite* multiply_in_bf16() {
+  static const MultiplyInBf16 rewrite;
+  return &rewrite;
+}
+
+}  // namespace amdahl
