@@ -166,6 +166,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
        "1: weights pass by each tile of pixels, 0: pixels by each tile of weights"},
       {"PARTITION", {0, 1}, tiles < 16 * problem.threads, "threads share 0: pixels, 1: output channels"},
       {"UNROLL", {1, 2, 4, 8, 16}, 2, "input channels unrolled"},
+      {"PREFETCH", {0, 1}, 0, "1: the next group of weights is fetched while this one is used"},
   };
   if (conv_algorithms(problem).size() > 1) add_winograd_knobs(space, problem, g, registers);
   space.refuse = [fits](const Knobs& k) -> std::string {

@@ -17,6 +17,8 @@ struct ErrorConstant {
   // Of each operand of a product (EvalContext::product_rounding): such a challenger is judged by the oracle's bounds with it,
   // and must still be exact on integers that the narrower type holds.
   double product_rounding = 0;
+  // How many times the starter's error a challenger may have where the bound is wide (validate.cc: the ratchet).
+  double ratchet = 2;
   bool is_plain() const { return factor == 1 && reach == 0 && product_rounding == 0; }
 };
 

@@ -37,7 +37,9 @@ Segments plan_segments(double call_seconds, double budget_seconds, size_t operan
   const double affordable = std::max(1.0, static_cast<double>(kOperandBudget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));
   s.calls = static_cast<int>(std::min({std::ceil(1.5e-3 / call_seconds), affordable, double{kMostCalls}}));
   s.calls = std::max(s.calls, 1);
-  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), static_cast<double>(fewest_blocks), 10.0));
+  // Segments of one process differ by less than processes do: where every call brings megabytes of fresh numbers, fewer do.
+  const double most_blocks = static_cast<double>(s.calls) * static_cast<double>(operand_bytes) > 4e6 ? 4 : 10;
+  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), static_cast<double>(fewest_blocks), most_blocks));
   return s;
 }
 

@@ -17,13 +17,13 @@ namespace {
 // Inputs times 2^-24 lose no bit, and are far below any constant that a kernel could compare them with.
 constexpr int kScale = -24;
 
-// Bounds propagated through several nonlinear nodes may be far above any honest error: then twice the starter's error is
-// asked for too. Where they are tight (1e-4 of the value) they are the judge alone: an algorithm with another constant,
-// like Winograd's, is allowed what the bound allows.
-bool within_ratchet(const Check& check, const Discrepancy& d) {
-  if (d.rms_bound <= 1e-4 * d.rms_value) return true;
+// Bounds of long sums and those propagated through nonlinear nodes may be far above any honest error: then no more than `times`
+// the starter's error is asked for too (twice, unless an algorithm declares another constant). Where they are tight (1e-4 of
+// the value) they are the judge alone.
+bool within_ratchet(const Check& check, double times, const Discrepancy& d) {
+  if (!std::isfinite(times) || d.rms_bound <= 1e-4 * d.rms_value) return true;
   const double floor = 8 * kU32 * d.rms_value;
-  return d.rms_error <= 2 * check.starter_rms_error + floor && d.max_error <= 2 * check.starter_max_error + 4 * floor;
+  return d.rms_error <= times * check.starter_rms_error + floor && d.max_error <= times * check.starter_max_error + 4 * floor;
 }
 
 // Whether float outputs are those of `whole`, times 2^kScale; elements that lost bits to underflow are not asked.
@@ -207,7 +207,7 @@ std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, c
   const Discrepancy d = compare(*expected_(check.draw), harness_.program(), harness_.outputs(slot));
   const std::string on = fmt::format("on {} inputs: ", name_of(check.draw.family));
   if (!d.within) return failure(Outcome::kWrong, code, on + d.message);
-  if (!(narrow_ && !check.draw.ternary) && !within_ratchet(check, d))
+  if (!within_ratchet(check, check.draw.ternary ? 2 : declared_.ratchet, d))
     return failure(Outcome::kWrong, "less-precise",
                    on + fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error, check.starter_rms_error));
   return std::nullopt;
@@ -252,7 +252,7 @@ std::optional<Failure> Validation::numerics() {
   }
   for (size_t i = 1; i < judge_.checks.size(); ++i) {
     Check check = judge_.checks[i];
-    check.draw.narrow = narrow_ && check.draw.ternary;
+    check.draw.narrow = declared_.product_rounding > 0 && check.draw.ternary;
     // The same addresses hold other weights now.
     if (check.draw.ternary) harness_.change_weights(check.draw, judge_.deadline());
     const char* code = check.draw.ternary ? "inexact" : check.draw.family == Family::kSpecial ? "special-values" : "wrong-value";

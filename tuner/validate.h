@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "experiments/experiment.h"
+#include "tuner/declared.h"
 #include "tuner/harness.h"
 #include "tuner/reference.h"
 
@@ -65,10 +66,10 @@ struct TimedBinding {
 class Validation {
  public:
   // `harness` must be fresh; all arguments must outlive this.
-  // `narrow`: products are declared to be of bfloat16: exact on integers of 8 bits, bounded otherwise, and no less honest for
-  // being further from float64 than the starter.
-  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected, bool narrow = false)
-      : harness_(harness), judge_(judge), timed_(timed), expected_(expected), narrow_(narrow) {}
+  // `declared`: of the candidate's steps; `expected` is widened by it. Where products may round their operands, integers are
+  // of 8 bits, and still exact.
+  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected, const ErrorConstant& declared)
+      : harness_(harness), judge_(judge), timed_(timed), expected_(expected), declared_(declared) {}
 
   std::optional<Failure> smoke();
   // Shapes, numerics, determinism, conduct. After smoke(). Leaves the harness bound for timing.
@@ -96,7 +97,7 @@ class Validation {
   const Judge& judge_;
   const TimedBinding& timed_;
   const ExpectedOf& expected_;
-  bool narrow_;
+  ErrorConstant declared_;
   std::string stage_;
   std::vector<std::byte> first_outputs_;
   std::vector<std::string> known_hashes_;

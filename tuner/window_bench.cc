@@ -253,7 +253,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   bool timed = false;
   try {
     Harness harness(options_.worker, program, *at_.feed, constants_);
-    Validation validation(harness, judge, at_.timed, expected, declared.product_rounding > 0);
+    Validation validation(harness, judge, at_.timed, expected, declared);
     result.failure = validation.smoke();
     lap(&result.validate_seconds);
     if (result.failure) return result;

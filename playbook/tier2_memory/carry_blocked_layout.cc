@@ -4,13 +4,14 @@
 //
 // A whole network is too deep for one experiment (derived error bounds grow with every layer until they say nothing), so
 // its convolutions are taken in stretches that end where branches join. A stretch beside one that has the layout already
-// takes the conversion between them away.
+// takes the conversion between them away. What is between convolutions goes into their epilogues.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "playbook/fuse_inside.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/conv_algorithms.h"
 #include "starter_kernels/formats.h"
@@ -307,7 +308,7 @@ class CarryBlockedLayout final : public Rewrite {
       if (*first != anchor) return refuse(refusal, fmt::format("belongs to the stretch of step {}", *first));
       Region region = grow(context, anchor, *reads, stretch);
       find_conversions(context, region);
-      return Builder(context, region).build();
+      return with_epilogues_fused(context, Builder(context, region).build());
     }
     return refuse(refusal, "no stretch holds it");
   }
