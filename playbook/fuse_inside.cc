@@ -1,7 +1,6 @@
 #include "playbook/fuse_inside.h"
 
 #include <algorithm>
-#include <set>
 
 #include "playbook/playbook.h"
 
@@ -9,15 +8,15 @@ namespace amdahl {
 namespace {
 
 // Numbers of the steps of `plan` that write one of `operands`.
-std::vector<int> writers_of(const Plan& plan, const std::set<Operand>& operands) {
-  std::vector<int> steps;
+std::set<int> writers_of(const Plan& plan, const std::set<Operand>& operands) {
+  std::set<int> steps;
   for (size_t s = 0; s < plan.steps.size(); ++s)
-    if (operands.count(plan.steps[s].outputs[0])) steps.push_back(static_cast<int>(s));
+    if (operands.count(plan.steps[s].outputs[0])) steps.insert(static_cast<int>(s));
   return steps;
 }
 
-// One fusion inside `operands`' steps, or nothing.
-std::optional<Match> fusion_inside(const RewriteContext& context, const std::vector<int>& inside) {
+// One fusion that takes steps of `inside` only.
+std::optional<Match> fusion_inside(const RewriteContext& context, const std::set<int>& inside) {
   for (int anchor : inside) {
     std::string refusal;
     const auto match = fuse_epilogue()->match(context, anchor, &refusal);
@@ -28,19 +27,18 @@ std::optional<Match> fusion_inside(const RewriteContext& context, const std::vec
 
 }  // namespace
 
-Match with_epilogues_fused(const RewriteContext& context, Match match) {
+Plan with_epilogues_fused(const RewriteContext& context, const std::set<int>& steps, std::set<int>* left) {
   std::set<Operand> written;
-  for (const Step& step : match.replacement) written.insert(step.outputs[0]);
-  Plan plan = replace(context.graph, context.plan, match.window, match.replacement);
+  for (int s : steps) written.insert(context.plan.steps[static_cast<size_t>(s)].outputs[0]);
+  Plan plan = context.plan;
+  *left = steps;
   for (;;) {
     const RewriteContext now = RewriteContext::of(context.graph, plan, context.machine, context.uses, context.storage);
-    const auto fusion = fusion_inside(now, writers_of(plan, written));
-    if (!fusion) break;
+    const auto fusion = fusion_inside(now, *left);
+    if (!fusion) return plan;
     plan = replace(context.graph, plan, fusion->window, fusion->replacement);
+    *left = writers_of(plan, written);
   }
-  match.replacement.clear();
-  for (int s : writers_of(plan, written)) match.replacement.push_back(plan.steps[static_cast<size_t>(s)]);
-  return match;
 }
 
 }  // namespace amdahl

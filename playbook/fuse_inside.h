@@ -1,12 +1,15 @@
 #pragma once
-// Structural rewrites of a region leave pointwise steps between the kernels that they put there. Each is worth a fusion, all of them
-// one experiment: nobody would write the region with them.
+// A structural rewrite of a region would leave pointwise steps between the kernels that it puts there. Each is worth a fusion,
+// all of them one experiment: nobody would write the region with them.
+
+#include <set>
 
 #include "playbook/rewrite.h"
 
 namespace amdahl {
 
-// `match` with the pointwise steps of its replacement moved into the epilogues of the steps that they follow, where that can be.
-Match with_epilogues_fused(const RewriteContext& context, Match match);
+// The plan with those pointwise steps among `steps` moved into the epilogues of the steps that they follow that can be. *left:
+// what is left of `steps`, numbers in the new plan.
+Plan with_epilogues_fused(const RewriteContext& context, const std::set<int>& steps, std::set<int>* left);
 
 }  // namespace amdahl

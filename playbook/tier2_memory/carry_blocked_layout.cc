@@ -283,6 +283,22 @@ class Builder {
   std::set<ValueId> in_blocks_;
 };
 
+// The region in channel blocks with its pointwise steps in the epilogues before them: fused while everything is row-major, then
+// carried over. Nothing when a fused step could not be.
+std::optional<std::vector<Step>> with_fusions(const RewriteContext& context, const Region& plain) {
+  std::set<int> left;
+  const Plan plan = with_epilogues_fused(context, plain.steps, &left);
+  if (left.size() == plain.steps.size()) return std::nullopt;
+  const RewriteContext fused = RewriteContext::of(context.graph, plan, context.machine, context.uses, context.storage);
+  const int anchor = *std::find_if(left.begin(), left.end(), [&](int s) { return plan.steps[static_cast<size_t>(s)].variant.problem.kind == "conv"; });
+  auto reads = reads_of(fused, plan.steps[static_cast<size_t>(anchor)]);
+  if (!reads) return std::nullopt;
+  Region region = grow(fused, anchor, std::move(*reads), left);
+  if (region.steps != left) return std::nullopt;
+  find_conversions(fused, region);
+  return Builder(fused, region).build().replacement;
+}
+
 class CarryBlockedLayout final : public Rewrite {
  public:
   int tier() const override { return 2; }
@@ -308,7 +324,9 @@ class CarryBlockedLayout final : public Rewrite {
       if (*first != anchor) return refuse(refusal, fmt::format("belongs to the stretch of step {}", *first));
       Region region = grow(context, anchor, *reads, stretch);
       find_conversions(context, region);
-      return with_epilogues_fused(context, Builder(context, region).build());
+      Match match = Builder(context, region).build();
+      if (auto fused = with_fusions(context, region)) match.replacement = std::move(*fused);
+      return match;
     }
     return refuse(refusal, "no stretch holds it");
   }
