@@ -82,7 +82,7 @@ def relative_norm(got, want):
     return float(np.linalg.norm(got - want) / max(np.linalg.norm(want), 1e-300))
 
 
-def measure(label, onnx_file, torch_name, session, options, folder):
+def measure(label, onnx_file, torch_name, sessions, options, folder):
     inputs = os.path.join(folder, "inputs")
     os.makedirs(inputs, exist_ok=True)
     write_inputs(onnx_file, inputs)
@@ -90,15 +90,20 @@ def measure(label, onnx_file, torch_name, session, options, folder):
     wanted = [("starter", [options.arm, onnx_file, inputs, threads]),
               ("onnxruntime", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "optimised"]),
               ("onnxruntime plain", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "plain"])]
-    if session:
-        wanted.insert(1, ("tuned", [options.arm, onnx_file, inputs, threads, session]))
+    for at, (name, file) in enumerate(sessions.items()):
+        wanted.insert(1 + at, (name, [options.arm, onnx_file, inputs, threads, file]))
+    wanted += [(f"openvino {p}", [py, f"{HERE}/openvino_arm.py", onnx_file, inputs, threads, p]) for p in ("f32", "bf16")]
     if torch_name and not options.no_torch:
-        wanted.append(("pytorch eager", [py, f"{HERE}/torch_arm.py", torch_name, inputs, threads]))
+        wanted += [(f"pytorch {form} {p}", [py, f"{HERE}/torch_arm.py", torch_name, inputs, threads, form, p])
+                   for form in ("eager", "compiled") for p in ("f32", "bf16")]
+    if options.only:
+        wanted = [w for w in wanted if w[0] == "onnxruntime" or w[0] in options.only.split(",")]
     arms = []
     env = {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
     for name, argv in wanted:
         try:
-            arms.append(Arm(name, argv, env if "onnxruntime" not in name else {}))
+            print(f"\r  {label}: starting {name}" + 20 * " ", end="", file=sys.stderr, flush=True)
+            arms.append(Arm(name, argv, {} if name.startswith(("onnxruntime", "openvino")) else env))
         except RuntimeError as error:
             print(f"  {name}: not measured: {error}", file=sys.stderr)
     for r in range(options.rounds):
@@ -115,7 +120,7 @@ def measure(label, onnx_file, torch_name, session, options, folder):
         ratio = sorted(b / a for a, b in zip(arm.rounds, base.rounds))
         row = {"ms": statistics.median(arm.rounds), "over_onnxruntime": statistics.median(ratio),
                "low": ratio[len(ratio) // 10], "high": ratio[-1 - len(ratio) // 10]}
-        if arm.label in ("starter", "tuned"):
+        if not arm.label.startswith("pytorch"):  # whose weights are other random numbers
             row["error"] = max(relative_norm(g, w) for g, w in zip(arm.outputs(), want))
         rows[arm.label] = row
         arm.quit()
@@ -123,21 +128,19 @@ def measure(label, onnx_file, torch_name, session, options, folder):
 
 
 def print_table(results):
-    labels = ["starter", "tuned", "onnxruntime", "onnxruntime plain", "pytorch eager"]
-    print("| model | " + " | ".join(f"{l}, ms" for l in labels) + " | tuned over onnxruntime | error |")
-    print("|---" * (len(labels) + 3) + "|")
+    """One table a model: arms in the order of their speed."""
     for model, rows in results.items():
-        cells = [f"{rows[l]['ms']:.2f}" if l in rows else "-" for l in labels]
-        tuned = rows.get("tuned") or rows.get("starter")
-        cells.append(f"{tuned['over_onnxruntime']:.2f} ({tuned['low']:.2f} .. {tuned['high']:.2f})" if tuned else "-")
-        cells.append(f"{tuned['error']:.1e}" if tuned else "-")
-        print(f"| {model} | " + " | ".join(cells) + " |")
+        print(f"\n{model}\n\n| | ms | over onnxruntime (over rounds) | difference from its outputs |\n|---|---|---|---|")
+        for label, row in sorted(rows.items(), key=lambda r: r[1]["ms"]):
+            error = f"{row['error']:.1e}" if "error" in row else "-"
+            print(f"| {label} | {row['ms']:.2f} | {row['over_onnxruntime']:.2f} ({row['low']:.2f} .. {row['high']:.2f}) | {error} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", default=MODELS, help="shipped names or .onnx files (default: all six)")
-    parser.add_argument("--sessions", help="folder with NAME.amdahl; adds the tuned arm")
+    parser.add_argument("--sessions", help="folder with NAME.amdahl, and NAME.bf16.amdahl where bf16 was allowed; adds the arms 'tuned' and 'tuned bf16'")
+    parser.add_argument("--only", help="arms to run, separated by commas (ONNX Runtime always runs)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--runs", type=int, default=3)
@@ -154,11 +157,15 @@ def main():
             if shipped:
                 subprocess.run([options.program, "models", model, "-o", path], check=True, stdout=subprocess.DEVNULL)
             label = model if shipped else (os.path.basename(os.path.dirname(os.path.abspath(model))) + "/" + os.path.basename(model))
-            session = os.path.join(options.sessions, f"{model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))}.amdahl") if options.sessions else None
-            if session and not os.path.exists(session):
-                print(f"  {label}: no session {session}", file=sys.stderr)
-                session = None
-            results[label] = measure(label, path, model if shipped else None, session, options, folder)
+            stem = model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))
+            sessions = {}
+            for name, suffix in (("tuned", ""), ("tuned bf16", ".bf16")):
+                file = os.path.join(options.sessions or "", f"{stem}{suffix}.amdahl")
+                if options.sessions and os.path.exists(file):
+                    sessions[name] = file
+                elif options.sessions:
+                    print(f"  {label}: no session {file}", file=sys.stderr)
+            results[label] = measure(label, path, model if shipped else None, sessions, options, folder)
     print_table(results)
     if options.json:
         json.dump(results, open(options.json, "w"), indent=1)

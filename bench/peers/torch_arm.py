@@ -1,4 +1,7 @@
-"""PyTorch, eager, with the architecture as its own libraries define it (random weights): torch_arm.py NAME INPUT_DIR THREADS
+"""PyTorch with the architecture as its own libraries define it (random weights):
+torch_arm.py NAME INPUT_DIR THREADS {eager|compiled} {f32|bf16}
+
+Compiled: torch.compile with weights frozen, which is what CPU inference is advised to use. bf16: autocast.
 
 Its outputs are not compared: the weights are other random numbers; shapes and work are the same."""
 import sys
@@ -8,7 +11,7 @@ import torch
 
 import arm
 
-name, inputs, threads = sys.argv[1:4]
+name, inputs, threads, form, precision = sys.argv[1:6]
 start = time.perf_counter()
 torch.set_num_threads(int(threads))
 torch.manual_seed(0)
@@ -30,16 +33,22 @@ def build(name):
 
 
 model = build(name).eval()
+if form == "compiled":
+    import torch._inductor.config
+    torch._inductor.config.freezing = True
+    model = torch.compile(model)
 feeds = [torch.from_numpy(a) for a in arm.load_inputs(inputs).values()]
 if name == "bert-base":  # our order of inputs is input_ids, attention_mask, token_type_ids
     feeds = feeds[:3]
 
 
 def run():
-    with torch.inference_mode():
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
         out = model(*feeds)
     out = out if isinstance(out, torch.Tensor) else out[0]
-    return [out.numpy()]
+    return [out.float().numpy()]
 
 
+for _ in range(3):
+    run()  # compiles
 arm.serve(run, (time.perf_counter() - start) * 1e3)

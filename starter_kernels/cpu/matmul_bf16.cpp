@@ -22,7 +22,8 @@ constexpr int64_t ITEMS = PARTITION == 2 ? M_BLOCKS : PANELS;  // what threads s
 constexpr int64_t TASK_COUNT = PARTITION == 0 ? 1 : min_of(THREADS * TASKS, ITEMS);
 constexpr int WORKERS = static_cast<int>(PARTITION == 0 ? 1 : min_of(THREADS, TASK_COUNT));
 
-// Lines of the panel after this one that are fetched at each step, so that weights from DRAM arrive before they are needed.
+// Lines of the panel after this one that are fetched at each step, so that weights from DRAM arrive
+// before they are needed; into L2, for L1 is full of this one.
 constexpr int LINES = PREFETCH ? static_cast<int>(ceil_div(NT * TILE * 2 / 64, PARTITION == 2 ? ceil_div(M_BLOCKS, TASK_COUNT) : M_BLOCKS)) : 0;
 
 // ---- tiles -----------------------------------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ INLINE void multiply_block(const bf16* a, const bf16* panel, int64_t k0, int64_t
   else each<ROWS * NT>([&](auto i) { load_tile<decltype(i)::value>(waiting + decltype(i)::value * 256); });
   for (int64_t step = k0; step < k1; ++step) {
     const bf16 *a_step = a + step * TILE, *b_step = panel + step * NT * TILE;
-    each<LINES>([&](auto line) { __builtin_prefetch(next + decltype(line)::value * 64); });
+    each<LINES>([&](auto line) { __builtin_prefetch(next + decltype(line)::value * 64, 0, 2); });
     next += LINES * 64;
     each<NT>([&](auto j) { load_tile<B0 + decltype(j)::value>(b_step + decltype(j)::value * TILE); });
     each<ROWS>([&](auto i) {

@@ -1,0 +1,22 @@
+"""OpenVINO: openvino_arm.py MODEL INPUT_DIR THREADS {f32|bf16}; latency hint, one stream, precision as asked for."""
+import sys
+import time
+
+import openvino as ov
+
+import arm
+
+model, inputs, threads, precision = sys.argv[1:5]
+start = time.perf_counter()
+compiled = ov.Core().compile_model(model, "CPU", {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": int(threads), "NUM_STREAMS": 1,
+                                                  "INFERENCE_PRECISION_HINT": precision, "ENABLE_CPU_PINNING": True})
+request = compiled.create_infer_request()
+feeds = arm.load_inputs(inputs)
+
+
+def run():
+    request.infer(feeds)
+    return [request.get_output_tensor(i).data for i in range(len(compiled.outputs))]
+
+
+arm.serve(run, (time.perf_counter() - start) * 1e3)
