@@ -84,7 +84,7 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
 }
 
 // The last lines: what was won, what was proven, what remains, what to type next.
-void print_end(const Session& session, const std::string& path, const TuneSummary& summary) {
+void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
   if (const auto h = session.headline(); h && h->gain.pairs > 0)
     fmt::print("won      {} over the starter plan: {:.2f} ms -> {:.2f} ms a run, {} pairs of fresh processes\n", interval(h->gain),
@@ -95,6 +95,12 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
   fmt::print("proven   {} of {} experiments kept, each by two tests on fresh processes and by the whole model\n", kept,
              summary.status.experiments);
+  if (options.allow_bf16) {
+    double error = 0;
+    for (const LedgerEntry& e : session.ledger())
+      if (e.kept) error = e.error;
+    fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed: products may be in bfloat16\n", error, options.max_error);
+  }
   const std::vector<LeftToWin> left = left_to_win(session);
   if (!left.empty())
     fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
@@ -142,7 +148,7 @@ int tune(OpenSession& open, const std::string& path, const GlobalOptions& global
     }
   }
   if (global.json) fmt::print("{}\n", report_json(*open.session, open.session->identity()).dump(1, ' ', false, Json::error_handler_t::replace));
-  else print_end(*open.session, path, summary);
+  else print_end(*open.session, path, summary, open.options);
   return static_cast<int>(summary.end == TuneEnd::kStopped ? ExitCode::kInterrupted : ExitCode::kOk);
 }
 

@@ -124,6 +124,7 @@ void to_json(Json& j, const LedgerEntry& e) {
            {"after_seconds", e.after_seconds},
            {"kept", e.kept},
            {"reason", e.reason},
+           {"error", e.error},
            {"error_ratio", e.error_ratio}};
 }
 
@@ -138,6 +139,7 @@ void from_json(const Json& j, LedgerEntry& e) {
   j.at("after_seconds").get_to(e.after_seconds);
   j.at("kept").get_to(e.kept);
   j.at("reason").get_to(e.reason);
+  e.error = j.value("error", e.error);
   j.at("error_ratio").get_to(e.error_ratio);
 }
 

@@ -79,7 +79,8 @@ struct LedgerEntry {
   double before_seconds = 0, after_seconds = 0;
   bool kept = false;
   std::string reason;
-  double error_ratio = 0;       // error against float64 relative to the starter plan's (0: not measured)
+  double error = 0;             // of the model's outputs against float64, relative norm (0: not measured)
+  double error_ratio = 0;       // relative to the starter plan's
 };
 
 struct PlanRecord {

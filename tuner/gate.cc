@@ -25,6 +25,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
     return entry;
   }
   const double limit = options_.limit(starter_error_);
+  entry.error = check.error;
   entry.error_ratio = check.error / std::max(starter_error_, options_.error_floor);
   if (check.error > limit) {
     entry.reason = fmt::format("outputs are {:.2g} from float64, the limit is {:.2g}", check.error, limit);

@@ -166,10 +166,16 @@ void eval_where(EvalContext& c) {
 
 void eval_identity(EvalContext& c) { c.out(0) = c.in(0); }
 
+bool is_zero(const InferContext& c, size_t input, const char* what) {
+  const Tensor& scalar = c.constant(input, what);
+  if (scalar.numel() != 1) throw Refusal(fmt::format("{} must be one number", what));
+  return is_float(scalar.dtype()) ? to_doubles(scalar)[0] == 0 : to_ints(scalar)[0] == 0;
+}
+
 // Inference only. The mask of a dropout that drops nothing is all true.
 void infer_dropout(InferContext& c) {
-  if (c.node.version >= 12 && c.has_input(2) && to_ints(c.constant(2, "training_mode"))[0] != 0)
-    if (!c.has_input(1) || to_doubles(c.constant(1, "ratio"))[0] != 0) throw Refusal("training mode is not supported");
+  if (c.node.version >= 12 && c.has_input(2) && !is_zero(c, 2, "training_mode"))
+    if (!c.has_input(1) || !is_zero(c, 1, "ratio")) throw Refusal("training mode is not supported");
   infer_float(c);
   c.set_output(1, c.node.version >= 10 ? DType::kBool : c.dtype(0), c.shape(0));
 }

@@ -93,6 +93,12 @@ TEST_F(BadInput, ShippedModelThatDoesNotExist) {
   expect(amdahl({"profile", "builtin:gpt9"}), ExitCode::kBadModel, {"gpt9", "gpt2"});
 }
 
+TEST_F(BadInput, PrecisionThatCannotBeAllowed) {
+  expect(amdahl({"tune", file("good.onnx"), "--session", file("none.amdahl"), "--allow", "fp8"}), ExitCode::kUsage, {"fp8", "bf16"});
+  expect(amdahl({"tune", file("good.onnx"), "--session", file("none.amdahl"), "--allow", "bf16", "--max-error", "0"}), ExitCode::kUsage, {"--max-error"});
+  EXPECT_FALSE(fs::exists(file("none.amdahl")));
+}
+
 TEST_F(BadInput, ExternalDataMissingOrTooShort) {
   const std::string data = file("outside.onnx.data");
   ASSERT_TRUE(fs::exists(data));
