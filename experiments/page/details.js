@@ -5,12 +5,13 @@ function stripPlot(e) {
   const rows = [["race", there(e.race) ? [e.race] : []], ["proof", e.prove || []], ["confirmation", e.confirm || []], ["dropped pairs", e.dropped || []]].filter(r => r[1].length);
   if (!rows.length) return el("p", {class: "note"}, "It was never timed.");
   const all = [0, ...rows.flatMap(r => r[1])].filter(there), low = Math.min(...all), high = Math.max(...all), room = Math.max(0.02, (high - low) * 0.06);
-  const left = 96, right = 624, line = 24, height = rows.length * line;
+  const wide = innerWidth > 700 ? 640 : 350;  // drawn at its size: letters stay legible on a telephone
+  const left = 92, right = wide - 16, line = 24, height = rows.length * line;
   const x = log => left + (right - left) * (log - low + room) / (high - low + 2 * room);
   const tick = (log, text) => [svg("text", {x: x(log), y: height + 16, "text-anchor": "middle"}, text)];
   const words = rows.map(([name, samples]) => `${name}: ${samples.map(s => factor(s)).join(" ")}`).join("; ");
   const ends = [low, high].filter(log => Math.abs(x(log) - x(0)) > 60);
-  return svg("svg", {class: "strip", viewBox: `0 0 640 ${height + 22}`, role: "img", "aria-label": `Ratios by pair of fresh processes. ${words}`},
+  return svg("svg", {class: "strip", viewBox: `0 0 ${wide} ${height + 22}`, role: "img", "aria-label": `Ratios by pair of fresh processes. ${words}`},
     svg("path", {d: `M${x(0)},0V${height}`, stroke: "var(--quiet)", "stroke-dasharray": "3 3"}),
     rows.map(([name, samples], i) => [
       svg("text", {x: left - 10, y: i * line + 16, "text-anchor": "end"}, name),

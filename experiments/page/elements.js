@@ -18,6 +18,9 @@ const there = value => value !== null && value !== undefined;
 
 function seconds(value) {
   if (!there(value)) return "not measured";
+  return shortSeconds(value).replace(" ", "\u00a0");
+}
+function shortSeconds(value) {
   if (value >= 90) return `${(value / 60).toFixed(1)} min`;
   if (value >= 1) return `${value.toPrecision(3)} s`;
   const ms = value * 1e3;
@@ -53,7 +56,7 @@ const failure = {path: CROSS, fill: "none", stroke: "var(--bad)", failed: true};
 const OUTCOMES = {
   "kept": {path: CIRCLE, fill: "var(--accent)", stroke: "var(--accent)", means: "proven faster, applied"},
   "reverted": {path: DOT, fill: "var(--quiet)", stroke: "var(--quiet)", means: "works, is not faster"},
-  "inconclusive": {path: DIAMOND, fill: "var(--paper)", stroke: "var(--muted)", means: "looked faster, was not proven"},
+  "inconclusive": {path: CIRCLE, fill: "var(--paper)", stroke: "var(--muted)", means: "looked faster, was not proven"},
   "wrong": {...failure, means: "an output is outside its bound"},
   "mistrusted": {...failure, means: "its conduct proves nothing"},
   "crashed": {...failure, means: "died"},

@@ -57,7 +57,7 @@ function showRows() {
   document.getElementById("next").disabled = first + PAGE_ROWS >= total;
 }
 
-const moreRow = e => el("tr", {class: "more", id: `more${e.id}`}, el("td", {colspan: COLUMNS.length}, experimentDetails(REPORT, e)));
+const moreRow = e => el("tr", {class: "more", id: `more${e.id}`}, el("td", {colspan: COLUMNS.length}, el("div", {class: "held"}, experimentDetails(REPORT, e))));
 
 function toggleExperiment(id) {
   const row = document.getElementById(`e${id}`), open = !TABLE.open.has(id);

@@ -44,14 +44,16 @@ function drawProgress(data) {
   const parent = document.getElementById("progress");
   const all = data.experiments;
   if (!all.length) return parent.append(empty("No experiment was run yet."));
-  const failed = all.filter(e => OUTCOMES[e.outcome].failed), timed = all.filter(e => there(e.model_log) && !OUTCOMES[e.outcome].failed);
+  // Below the axis: failures by outcome, and what was dropped before it was timed (the same code as another, say).
+  const lane = e => OUTCOMES[e.outcome].failed ? e.outcome : there(e.model_log) ? "" : "not timed";
+  const timed = all.filter(e => !lane(e)), below = all.filter(lane), failed = all.filter(e => OUTCOMES[e.outcome].failed);
   const last = all[all.length - 1].id;
-  const lanes = Object.keys(OUTCOMES).filter(name => failed.some(e => e.outcome === name));
+  const lanes = [...Object.keys(OUTCOMES), "not timed"].filter(name => below.some(e => lane(e) === name));
   const steps = [{id: 0, log: 0, lo: 0, hi: 0}, ...data.frontier];
   const gates = data.ledger.filter(e => e.kept).map(e => ({id: Math.max(...e.experiments), gate: e.id, ...e.total}));
   const domain = speedDomain(timed, data.frontier, gates);
   const clamp = log => Math.min(domain[1], Math.max(domain[0], Math.exp(log)));
-  const point = e => ({id: e.id, y: there(e.model_log) ? clamp(e.model_log) : 0, outcome: e.outcome, ...OUTCOMES[e.outcome],
+  const point = e => ({id: e.id, lane: lane(e), y: there(e.model_log) ? clamp(e.model_log) : 0, outcome: e.outcome, ...OUTCOMES[e.outcome],
                        tip: `#${e.id} ${e.rewrite}, ${e.outcome}${there(e.log) ? `: window ${factor(e.log)} (${e.from})` : ""}\n${e.window}${e.reason ? `\n${e.reason}` : ""}`});
   const order = e => Object.keys(OUTCOMES).indexOf(e.outcome);
   const end = steps[steps.length - 1];
@@ -63,25 +65,25 @@ function drawProgress(data) {
     ...Object.keys(OUTCOMES).filter(n => shown(n) && !OUTCOMES[n].failed).map(n => [glyph(OUTCOMES[n]), `${n}: ${OUTCOMES[n].means}`]),
     ...(failed.length ? [[glyph(failure), `failed: ${failed.length.toLocaleString("en")}`]] : []),
   ]));
-  const plain = 300, lane = 18, height = plain + (lanes.length ? 12 + lane * lanes.length : 0);
+  const plain = 300, laneHeight = 18, height = plain + (lanes.length ? 12 + laneHeight * lanes.length : 0);
   const label = `Scatter plot of ${count(all.length, "experiment")} by number and by the speed of the whole model. The confirmed frontier rises from 1 to ${factor(end.log)}; ${count(failed.length, "experiment")} failed.`;
   plot(parent, label, width => ({
     height: height + 50,
     data: [
       {name: "trials", values: timed.slice().sort((a, b) => order(b) - order(a)).map(point)},
-      {name: "failed", values: failed.map(point)},
+      {name: "below", values: below.map(point)},
       {name: "frontier", values: [...steps, {...end, id: last}].map(p => ({id: p.id, y: clamp(p.log), lo: clamp(p.lo), hi: clamp(p.hi)}))},
       {name: "gates", values: gates.map(g => ({id: g.id, y: clamp(g.log), lo: clamp(g.lo), hi: clamp(g.hi), tip: `ledger ${g.gate}: ${factor(g.log)} so far, ${interval(g)}`}))},
     ],
     scales: [
       {name: "x", type: "linear", domain: [0, last], range: "width", nice: false},
-      {name: "y", type: "linear", domain, range: [{signal: `height - ${height - plain}`}, 0], nice: false},
-      {name: "lane", type: "band", domain: lanes, range: [{signal: `height - ${lane * lanes.length}`}, {signal: "height"}]},
+      {name: "y", type: "linear", zero: false, domain, range: [{signal: `height - ${height - plain}`}, 0], nice: false},
+      {name: "lane", type: "band", domain: lanes, range: [{signal: `height - ${laneHeight * lanes.length}`}, {signal: "height"}]},
     ],
     axes: [
       {scale: "y", orient: "left", grid: true, domain: false, ticks: false, tickCount: 6, title: "times the starter plan's speed", format: ".3~r", labelPadding: 6},
       {scale: "x", orient: "bottom", ticks: false, tickCount: Math.max(3, Math.floor(width / 90)), title: "experiment", labelPadding: 6, format: "~d"},
-      ...(lanes.length ? [{scale: "lane", orient: "left", domain: false, ticks: false, labelPadding: 6, labelColor: "var(--bad)"}] : []),
+      ...(lanes.length ? [{scale: "lane", orient: "left", domain: false, ticks: false, labelPadding: 6}] : []),
     ],
     marks: [
       {type: "area", from: {data: "frontier"}, encode: {enter: {x: {scale: "x", field: "id"}, y: {scale: "y", field: "lo"}, y2: {scale: "y", field: "hi"},
@@ -94,8 +96,8 @@ function drawProgress(data) {
         stroke: {value: "var(--ink)"}, strokeWidth: {value: 1.5}}}},
       {type: "symbol", from: {data: "gates"}, encode: {enter: {x: {scale: "x", field: "id"}, y: {scale: "y", field: "y"}, shape: {value: DIAMOND}, size: {value: 90},
         fill: {value: "var(--paper)"}, stroke: {value: "var(--ink)"}, strokeWidth: {value: 1.5}, tooltip: say("datum.tip")}}},
-      {type: "symbol", from: {data: "failed"}, encode: {enter: {x: {scale: "x", field: "id"}, y: {scale: "lane", field: "outcome", band: 0.5}, shape: {value: CROSS}, size: {value: 40},
-        stroke: {value: "var(--bad)"}, fill: {value: "transparent"}, strokeWidth: {value: 1.2}, cursor: {value: "pointer"}, tooltip: say("datum.tip")}}},
+      {type: "symbol", from: {data: "below"}, encode: {enter: {x: {scale: "x", field: "id"}, y: {scale: "lane", field: "lane", band: 0.5}, shape: {field: "path"}, size: {value: 40},
+        stroke: {field: "stroke"}, fill: {field: "fill"}, strokeWidth: {value: 1.2}, cursor: {value: "pointer"}, tooltip: say("datum.tip")}}},
     ],
   }), datum => OUTCOMES[datum.outcome] && showExperiment(datum.id));
   parent.append(el("p", {class: "note"}, "Points beyond the frame lie on its edge. A click on a point opens its row below."));
@@ -122,7 +124,7 @@ function drawRoofline(data) {
     scales: [{name: "x", type: "log", domain: xDomain, range: "width"},
              {name: "y", type: "linear", domain: [0, Math.max(1, ...points.map(p => p.y))], range: "height"}],
     axes: [{scale: "x", orient: "bottom", title: "milliseconds a run, all steps of the group", tickCount: Math.max(3, Math.floor(width / 120)), format: "~g", ticks: false, labelPadding: 6, labelOverlap: true},
-           {scale: "y", orient: "left", grid: true, domain: false, ticks: false, tickCount: 5, format: ".0%", title: "of its time is the floor", labelPadding: 6}],
+           {scale: "y", orient: "left", grid: true, domain: false, ticks: false, tickCount: 5, format: ".0%", title: "roofline floor / time taken", labelPadding: 6}],
     marks: [
       {type: "rule", encode: {enter: {x: {value: 0}, x2: {signal: "width"}, y: {scale: "y", value: 1}, stroke: {value: "var(--ink)"}, strokeDash: {value: [3, 3]}}}},
       {type: "text", encode: {enter: {x: {signal: "width"}, y: {scale: "y", value: 1}, dy: {value: 12}, align: {value: "right"}, text: {value: "roofline"}, fill: {value: "var(--muted)"}, fontSize: {value: 11}, font: {value: "system-ui, sans-serif"}}}},
@@ -136,5 +138,6 @@ function drawRoofline(data) {
     {title: "Of floor", number: true, cell: g => percent(g.floor / g.seconds, 0)},
     {title: "GFLOP/s", number: true, wide: true, cell: g => (g.flops / g.seconds / 1e9).toFixed(1)}, {title: "GB/s", number: true, wide: true, cell: g => (g.bytes / g.seconds / 1e9).toFixed(1)},
   ];
-  parent.append(folded("All groups of the plan profiled last", table("Least work of the problem over the time taken in place", columns, newest.slice().sort((a, b) => b.seconds - a.seconds))));
+  parent.append(el("p", {class: "note"}, "A floor is made of ceilings measured apart; a group may beat it where caches hold what the floor fetches. More than 120% lies on the edge."),
+    folded("All groups of the plan profiled last", table("Least work of the problem over the time taken in place", columns, newest.slice().sort((a, b) => b.seconds - a.seconds))));
 }
