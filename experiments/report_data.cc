@@ -108,7 +108,7 @@ Json ledger_of(const std::vector<LedgerEntry>& ledger) {
     so_far.push_back(e);
     rows.push_back({{"id", e.id}, {"experiments", e.experiments}, {"predicted", number(e.predicted)}, {"measured", gain(e.measured)},
                     {"before", number(e.before_seconds)}, {"after", number(e.after_seconds)}, {"kept", e.kept}, {"reason", e.reason},
-                    {"error_ratio", e.error_ratio > 0 ? number(e.error_ratio) : Json()}, {"total", gain(confirmed_gain(so_far))}});
+                    {"error", e.error > 0 ? number(e.error) : Json()}, {"error_ratio", e.error_ratio > 0 ? number(e.error_ratio) : Json()}, {"total", gain(confirmed_gain(so_far))}});
   }
   return rows;
 }

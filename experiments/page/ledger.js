@@ -37,7 +37,8 @@ function drawLedger(data) {
     {title: "Measured", number: true, cell: e => [factor(e.measured.log), el("span", {class: "window"}, interval(e.measured))]},
     {title: "Pairs", number: true, wide: true, cell: e => e.measured.pairs},
     {title: "A run", number: true, wide: true, cell: e => `${seconds(e.before)} \u2192 ${seconds(e.after)}`},
-    {title: "Error\u00a0/\u00a0starter\u2019s", number: true, wide: true, cell: e => there(e.error_ratio) ? `${e.error_ratio.toPrecision(3)}\u00d7` : "not measured"},
+    {title: "Error against float64", number: true, wide: true, cell: e => [there(e.error) ? e.error.toExponential(1) : there(e.error_ratio) ? null : "not measured",
+      there(e.error_ratio) ? el("span", {class: "window"}, `${Number(e.error_ratio.toPrecision(3)).toLocaleString("en")}\u00d7 the starter\u2019s`) : null]},
     {title: "Verdict", text: true, cell: e => [el("span", {class: e.kept ? "good" : "bad"}, e.kept ? "kept" : "rolled back"), e.reason ? el("span", {class: e.kept ? "window wide" : "window"}, e.reason) : null]},
   ], data.ledger));
 }

@@ -61,7 +61,7 @@ function leftToWin(newest) {
     el("span", {class: "left", style: `width: ${r.above / longest * 100}%`}));
   return [el("h3", {}, "What is left to win"), table("The ten groups of equal steps with most time above their floor, in the plan profiled last", [
     {title: "Group", text: true, cell: r => [r.kind, el("span", {class: "window"}, r.shapes)]}, {title: "Steps", number: true, wide: true, cell: r => r.count},
-    {title: "Time, floor part dark", wide: true, cell: meter}, {title: "Time", number: true, cell: r => seconds(r.seconds)},
+    {title: "Time, floor first", wide: true, cell: meter}, {title: "Time", number: true, cell: r => seconds(r.seconds)},
     {title: "Above floor", number: true, cell: r => seconds(r.above)}, {title: "Model at most", number: true, cell: r => factor(-Math.log1p(-r.above / model))}], rows)];
 }
 
