@@ -1,15 +1,22 @@
 // amdahl status FILE and amdahl report FILE: what a session amounts to. Both may be asked while it is being written.
+// report --html writes it as a page.
 
 #include <fmt/format.h>
 
+#include "base/atomic_file.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "experiments/report.h"
+#include "experiments/report_page.h"
 
 namespace amdahl {
 namespace {
 
 void declare(Options& options) { options.word("session"); }
+void declare_report(Options& options) {
+  declare(options);
+  options.named.add_options()("html", po::value<std::string>()->value_name("OUT"), "write a page that opens from the disk, with plots");
+}
 
 int print(const po::variables_map& values, const GlobalOptions& global, const ReportOptions& options) {
   const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
@@ -21,7 +28,19 @@ int print(const po::variables_map& values, const GlobalOptions& global, const Re
 }
 
 int run_status(const po::variables_map& values, const GlobalOptions& global) { return print(values, global, {false, 5}); }
-int run_report(const po::variables_map& values, const GlobalOptions& global) { return print(values, global, {true, 12}); }
+
+int run_report(const po::variables_map& values, const GlobalOptions& global) {
+  if (!values.count("html")) return print(values, global, {true, 12});
+  const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
+  const std::string path = values["html"].as<std::string>();
+  const std::string page = report_page(*session);
+  write_atomically(path, page);
+  if (global.json)
+    fmt::print("{}\n", Json{{"html", path}, {"bytes", page.size()}}.dump(1));
+  else
+    fmt::print("{}: {} experiments, {:.1f} MB; open it in a browser\n", path, session->experiments().size(), page.size() / 1e6);
+  return 0;
+}
 
 }  // namespace
 
@@ -29,6 +48,6 @@ const Command kStatusCommand{"status", "FILE [options]", "how far a session is, 
                              "May be asked while the session is being tuned.", declare, run_status};
 const Command kReportCommand{"report", "FILE [options]", "every experiment of a session, kept steps, ledger, what is left to win",
                              "May be asked while the session is being tuned. --json has everything but the kernels' texts.",
-                             declare, run_report};
+                             declare_report, run_report};
 
 }  // namespace amdahl

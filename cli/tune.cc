@@ -101,7 +101,7 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
       if (e.kept) error = e.error;
     fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed: products may be in bfloat16\n", error, options.max_error);
   }
-  const std::vector<LeftToWin> left = left_to_win(session);
+  const std::vector<StepGroup> left = left_to_win(session);
   if (!left.empty())
     fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
                1e3 * (left[0].seconds - left[0].floor_seconds));

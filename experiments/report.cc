@@ -7,8 +7,6 @@
 #include <ctime>
 #include <map>
 
-#include "plan/plan.h"
-
 namespace amdahl {
 namespace {
 
@@ -133,12 +131,12 @@ void ledger_table(const std::vector<LedgerEntry>& ledger, std::string& out) {
 }
 
 void left_table(const SessionStore& store, int rows, std::string& out) {
-  const std::vector<LeftToWin> left = left_to_win(store);
+  const std::vector<StepGroup> left = left_to_win(store);
   if (left.empty()) return;
   double model = 0;
-  for (const LeftToWin& row : left) model += row.seconds;
+  for (const StepGroup& row : left) model += row.seconds;
   out += "\nleft to win (time above the roofline, in the plan profiled last)\n";
-  for (const LeftToWin& row : left) {
+  for (const StepGroup& row : left) {
     if (rows-- == 0) break;
     const double winnable = std::max(0.0, row.seconds - row.floor_seconds);
     out += fmt::format("  {:<12} {:<44} ×{:<3} {:>9} of {:>9}  {:>5.2f}x\n", row.kind, fit(row.shapes, 44), row.count,
@@ -159,15 +157,6 @@ void experiment_table(const std::vector<Experiment>& experiments, size_t last, s
   }
 }
 
-std::string shapes_of(const Problem& problem) {
-  std::string text;
-  for (const Access& in : problem.in) {
-    if (text.size() > 60) break;
-    text += (text.empty() ? "" : " x ") + to_string(in.shape);
-  }
-  return text;
-}
-
 }  // namespace
 
 Gain confirmed_gain(const std::vector<LedgerEntry>& ledger) {
@@ -183,31 +172,6 @@ Gain confirmed_gain(const std::vector<LedgerEntry>& ledger) {
   gain.lo = gain.log - std::sqrt(below);
   gain.hi = gain.log + std::sqrt(above);
   return gain;
-}
-
-std::vector<LeftToWin> left_to_win(const SessionStore& store) {
-  const std::vector<ProfileRecord> profiles = store.profiles();
-  if (profiles.empty()) return {};
-  const ProfileRecord& profile = profiles.back();
-  std::vector<LeftToWin> groups;
-  for (const PlanRecord& record : store.plans()) {
-    if (record.id != profile.plan) continue;
-    const Plan plan = record.plan.get<Plan>();
-    std::map<std::string, size_t> group_of;
-    for (size_t i = 0; i < plan.steps.size() && i < profile.step_seconds.size() && i < profile.floor_seconds.size(); ++i) {
-      const Problem& problem = plan.steps[i].variant.problem;
-      const auto [it, fresh] = group_of.emplace(problem.canonical(), groups.size());
-      if (fresh) groups.push_back({problem.kind, shapes_of(problem)});
-      LeftToWin& group = groups[it->second];
-      ++group.count;
-      group.seconds += profile.step_seconds[i];
-      group.floor_seconds += profile.floor_seconds[i];
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const LeftToWin& a, const LeftToWin& b) {
-    return a.seconds - a.floor_seconds > b.seconds - b.floor_seconds;
-  });
-  return groups;
 }
 
 std::string report_text(const SessionStore& store, const SessionIdentity& identity, const ReportOptions& options) {
@@ -236,7 +200,7 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
     row.erase("replacement");  // whole kernels; `amdahl replay` and `export` give them
     j["experiments"].push_back(std::move(row));
   }
-  for (const LeftToWin& row : left_to_win(store))
+  for (const StepGroup& row : left_to_win(store))
     j["left_to_win"].push_back({{"kind", row.kind}, {"shapes", row.shapes}, {"count", row.count},
                                 {"seconds", row.seconds}, {"floor_seconds", row.floor_seconds}});
   return j;

@@ -64,7 +64,7 @@ TEST(Report, ConfirmedGainMultipliesKeptGatesOnly) {
 }
 
 TEST(Report, LeftToWinGroupsEqualStepsAndRanksByWhatIsAboveTheFloor) {
-  const std::vector<LeftToWin> left = left_to_win(example_store());
+  const std::vector<StepGroup> left = left_to_win(example_store());
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0].kind, "softmax");
   EXPECT_EQ(left[0].count, 2);

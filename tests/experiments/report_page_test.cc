@@ -1,0 +1,103 @@
+// The page as a browser sees it. Chromium runs once, on a session of 5,000 experiments, and the probe (report_probe.js), which
+// is put into a copy of the page, does what a reader would do.
+
+#include "experiments/report_page.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/subprocess.h"
+#include "experiments/vega.h"
+#include "tests/experiments/made_sessions.h"
+
+namespace amdahl {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(ReportPage, IsOneFileThatFetchesNothing) {
+  const std::string page = report_page(report_data(made_session(60), made_identity(), text_of), "/*vega*/");
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0u);
+  EXPECT_EQ(page.find("{{"), std::string::npos);
+  const std::regex fetched(R"re((src=|<link[^>]*href="(?!data:)|@import|url\(|fetch\(|XMLHttpRequest))re");
+  std::smatch found;
+  EXPECT_FALSE(std::regex_search(page, found, fetched)) << found.str();
+}
+
+TEST(ReportPage, WithoutVegaTheErrorNamesItsPackage) {
+  try {
+    vega_script("/nowhere");
+    FAIL() << "it found Vega";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kIo);
+    EXPECT_NE(std::string(error.what()).find("apt-get install libjs-vega"), std::string::npos) << error.what();
+  }
+}
+
+class ReportInABrowser : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!run_subprocess({"chromium", "--version"}).ok()) GTEST_SKIP() << "no browser: apt-get install chromium";
+    if (!fs::exists(kVegaFolder)) GTEST_SKIP() << "no Vega: apt-get install libjs-vega";
+    dir_ = fs::temp_directory_path() / ("amdahl-page-" + std::to_string(getpid()));
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  // What the probe wrote, after it has taken the page away.
+  Json probe(const MemoryStore& store) {
+    std::string page = report_page(report_data(store, made_identity(), text_of), vega_script());
+    const std::string script = "<script>" + read_file(fs::path(AMDAHL_SOURCE_DIR) / "tests/experiments/report_probe.js") + "</script>";
+    page.insert(page.find("<style>"), script);
+    std::ofstream(dir_ / "page.html", std::ios::binary) << page;
+    const SubprocessResult r = run_subprocess({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                                               "--user-data-dir=" + (dir_ / "profile").string(), "--window-size=1200,900", "--timeout=15000",
+                                               "--dump-dom", "file://" + (dir_ / "page.html").string()}, {60});
+    const size_t from = r.output.find("PROBE{"), to = r.output.find("}PROBE");
+    EXPECT_TRUE(to != std::string::npos) << r.output.substr(0, 2000);
+    return to == std::string::npos ? Json::object() : Json::parse(r.output.substr(from + 5, to - from - 4));
+  }
+  fs::path dir_;
+};
+
+TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
+  const Json seen = probe(made_session(5000));
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.at("errors"), Json::array()) << seen.dump();
+  EXPECT_EQ(seen.at("title"), "Amdahl: gpt2-mini 1.284\u00d7");
+  EXPECT_EQ(seen.at("plots"), 4);
+  EXPECT_EQ(seen.at("points"), 5000);
+  EXPECT_EQ(seen.at("rows"), 50);
+  EXPECT_EQ(seen.at("all"), "1\u201350 of 5,000 experiments");
+  EXPECT_EQ(seen.at("kept"), "1\u201350 of 100 experiments");
+  EXPECT_EQ(seen.at("one"), 1);
+  EXPECT_EQ(seen.at("none"), "No experiment matches: clear a filter.");
+  EXPECT_EQ(seen.at("dearest"), "descending");
+  EXPECT_EQ(seen.at("opened"), Json({true, "true", 8, true}));  // row there, aria-expanded, ticks of the strip, a changed line
+  EXPECT_LT(seen.at("milliseconds").get<double>(), 2000);
+}
+
+TEST_F(ReportInABrowser, AnEmptySessionIsAPageThatSaysSo) {
+  const Json seen = probe(MemoryStore{});
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.at("errors"), Json::array()) << seen.dump();
+  EXPECT_EQ(seen.at("plots"), 0);
+  EXPECT_NE(seen.at("text").get<std::string>().find("No gain is confirmed"), std::string::npos);
+  EXPECT_NE(seen.at("text").get<std::string>().find("No experiment was run yet"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace amdahl
