@@ -149,6 +149,8 @@ void infer_reduce(InferContext& c) {
 // Element offsets of all index combinations of the dimensions whose flag equals `which`, row-major.
 std::vector<int64_t> offsets(const Shape& shape, const std::vector<bool>& flags, bool which) {
   const Shape strides = row_major_strides(shape);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (flags[d] == which && shape[d] == 0) return {};  // whatever the others come to: their product may not fit memory
   std::vector<int64_t> out{0};
   for (size_t d = 0; d < shape.size(); ++d) {
     if (flags[d] != which) continue;
@@ -168,8 +170,12 @@ void eval_reduce(EvalContext& c) {
   if (!axes_are_input(c.node)) axes = c.node.attr_ints("axes");
   else if (c.has_input(1)) axes = c.in(1).ints;
   const std::vector<bool> reduced = reduced_dimensions(c.node, axes, x.shape.size());
-  const std::vector<int64_t> rows = offsets(x.shape, reduced, false), elements = offsets(x.shape, reduced, true);
   RefTensor& out = c.out(0);
+  if (out.numel() == 0) {
+    if (out.is_float()) float_output(c, 0);
+    return;
+  }
+  const std::vector<int64_t> rows = offsets(x.shape, reduced, false), elements = offsets(x.shape, reduced, true);
   const auto count = static_cast<int64_t>(rows.size());
   const bool nothing_reduced = std::find(reduced.begin(), reduced.end(), true) == reduced.end() &&
                                c.node.attr_int("noop_with_empty_axes", 0) != 0 && axes.empty();
