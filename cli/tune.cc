@@ -99,7 +99,7 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
     double error = 0;
     for (const LedgerEntry& e : session.ledger())
       if (e.kept) error = e.error;
-    fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed: products may be in bfloat16\n", error, options.max_error);
+    if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed: products may be in bfloat16\n", error, options.max_error);
   }
   const std::vector<StepGroup> left = left_to_win(session);
   if (!left.empty())

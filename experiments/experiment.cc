@@ -1,6 +1,8 @@
 #include "experiments/experiment.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -20,6 +22,8 @@ Outcome outcome_from_name(std::string_view name) {
   }
   throw Error(ExitCode::kSessionDamaged, "session holds an unknown outcome '" + std::string(name) + "'");
 }
+
+double model_gain(double share, double log_gain) { return -std::log1p(std::min(0.999, share) * std::expm1(-log_gain)); }
 
 void to_json(Json& j, const Headline& h) {
   j = Json{{"plan", h.plan}, {"gain", h.gain}, {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds}};

@@ -37,6 +37,9 @@ struct Gain {
   int pairs = 0;
 };
 
+// Amdahl's law: log speed-up of the model when this share of its time becomes faster by `log_gain`.
+double model_gain(double share, double log_gain);
+
 struct Experiment {
   int64_t id = 0;               // 1, 2, … in order of start
   // What was tried.

@@ -23,9 +23,6 @@ Json numbers(const std::vector<double>& values) {
 }
 Json gain(const Gain& g) { return {{"log", number(g.log)}, {"lo", number(g.lo)}, {"hi", number(g.hi)}, {"pairs", g.pairs}}; }
 
-// What the whole model gains, as a log, when a window that has `share` of its time gets exp(log) times faster.
-double amdahl_log(double share, double log) { return -std::log1p(share * std::expm1(-log)); }
-
 bool confirmed(const Experiment& e) { return e.outcome == Outcome::kKept && e.gain.pairs > 0 && std::isfinite(e.gain.log); }
 
 double median(std::vector<double> values) {
@@ -80,10 +77,10 @@ Json frontier_of(const std::vector<Experiment>& experiments) {
   double log = 0, below = 0, above = 0;
   for (const Experiment& e : experiments) {
     if (!confirmed(e)) continue;
-    const double step = amdahl_log(e.share, e.gain.log);
+    const double step = model_gain(e.share, e.gain.log);
     log += step;
-    below += std::pow(step - amdahl_log(e.share, e.gain.lo), 2);
-    above += std::pow(amdahl_log(e.share, e.gain.hi) - step, 2);
+    below += std::pow(step - model_gain(e.share, e.gain.lo), 2);
+    above += std::pow(model_gain(e.share, e.gain.hi) - step, 2);
     points.push_back({{"id", e.id}, {"log", number(log)}, {"lo", number(log - std::sqrt(below))}, {"hi", number(log + std::sqrt(above))}});
   }
   return points;
@@ -95,8 +92,8 @@ void place_trials(const std::vector<Experiment>& experiments, Json& rows) {
   for (size_t i = 0; i < experiments.size(); ++i) {
     const Experiment& e = experiments[i];
     const Evidence known = evidence(e);
-    if (std::isfinite(known.log)) rows[i]["model_log"] = number(log + amdahl_log(e.share, known.log));
-    if (confirmed(e)) log += amdahl_log(e.share, e.gain.log);
+    if (std::isfinite(known.log)) rows[i]["model_log"] = number(log + model_gain(e.share, known.log));
+    if (confirmed(e)) log += model_gain(e.share, e.gain.log);
   }
 }
 

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <map>
 
+#include "base/atomic_file.h"
+#include "base/error.h"
 #include "profiler/ceiling_loops.h"
 
 namespace amdahl {
@@ -318,9 +320,11 @@ Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_di
   Ceilings c = measure_ceilings(machine, progress);
   std::error_code ignored;
   fs::create_directories(cache_dir, ignored);
-  const fs::path half = path.string() + fmt::format(".{}", c.measured_at);
-  std::ofstream(half) << nlohmann::json(c).dump(1) << '\n';
-  fs::rename(half, path, ignored);
+  try {
+    write_atomically(path.string(), nlohmann::json(c).dump(1) + '\n');
+  } catch (const Error&) {
+    // A cache that cannot be written costs the next session a measurement.
+  }
   return c;
 }
 

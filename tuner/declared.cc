@@ -16,7 +16,7 @@ namespace {
 // largest bound within a tile (4 outputs a side), and 6 to 12 times those of the direct sum. bfloat16 is above a hundred.
 // winograd_f23: tiles of 2 outputs a side; its transforms only add and halve.
 // bf16: operands of a product are rounded to 8 significant bits, sums stay in fp32.
-const std::map<std::string, ErrorConstant> kConstants = {{"winograd_f43", {4, 3, 0, 12}}, {"winograd_f23", {2, 1, 0, 3}}, {"bf16", {1, 0, 0x1.0p-8, HUGE_VAL}}};
+const std::map<std::string, ErrorConstant> kConstants = {{"winograd_f43", {4, 3, 0, 12}}, {"winograd_f23", {2, 1}}, {"bf16", {1, 0, 0x1.0p-8, HUGE_VAL}}};
 
 // The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.
 void dilate(std::vector<float>& values, size_t extent, size_t stride, size_t reach) {

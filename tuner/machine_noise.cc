@@ -11,6 +11,7 @@
 #include <fstream>
 #include <list>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "starter_kernels/example_graph.h"
 #include "tuner/layout_noise.h"
@@ -229,11 +230,13 @@ std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, i
 }
 
 void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir) {
-  const std::string path = path_of(cache_dir, noise.threads), half = fmt::format("{}.{}", path, getpid());
   std::error_code ignored;
   fs::create_directories(cache_dir, ignored);
-  std::ofstream(half) << Json(noise).dump(1) << '\n';
-  fs::rename(half, path, ignored);
+  try {
+    write_atomically(path_of(cache_dir, noise.threads), Json(noise).dump(1) + '\n');
+  } catch (const Error&) {
+    // A cache that cannot be written costs the next session a measurement.
+  }
 }
 
 void to_json(Json& j, const MachineNoise& n) {

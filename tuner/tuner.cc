@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "tuner/draft.h"
+#include "tuner/gate.h"
 #include "tuner/proof.h"
+#include "tuner/scheduler.h"
+#include "tuner/searcher.h"
 
 namespace amdahl {
 namespace {
@@ -39,8 +42,6 @@ void from_json(const Json& j, Pending& p) {
   p.confirmed = j.value("confirmed", true);  // older sessions confirmed at once
 }
 
-// Log speedup of the model when this share of its time becomes faster by `log_gain`.
-double model_gain(double share, double log_gain) { return -std::log(1 - std::min(0.999, share) * (1 - std::exp(-log_gain))); }
 double percent(double log) { return 100 * std::expm1(log); }
 
 // The search for a faster form of one window, up to the one proof that ends it.
@@ -79,39 +80,6 @@ Plan plan_of(const SessionStore& store, const char* which) {
 }
 
 }  // namespace
-
-void to_json(Json& j, const TuneOptions& o) {
-  j = Json{{"seconds", o.seconds},
-           {"experiments", o.experiments},
-           {"seed", o.seed},
-           {"threads", o.threads},
-           {"burst", o.burst},
-           {"patience", o.patience},
-           {"smallest_gain", o.smallest_gain},
-           {"allow_bf16", o.allow_bf16},
-           {"max_error", o.max_error},
-           {"rule", o.rules}};
-}
-
-void from_json(const Json& j, TuneOptions& o) {
-  j.at("seconds").get_to(o.seconds);
-  j.at("experiments").get_to(o.experiments);
-  j.at("seed").get_to(o.seed);
-  j.at("threads").get_to(o.threads);
-  j.at("burst").get_to(o.burst);
-  o.patience = j.value("patience", o.patience);
-  o.smallest_gain = j.value("smallest_gain", o.smallest_gain);
-  o.allow_bf16 = j.value("allow_bf16", o.allow_bf16);
-  o.max_error = j.value("max_error", o.max_error);
-  j.at("rule").get_to(o.rules);
-}
-
-GateOptions TuneOptions::gate() const {
-  GateOptions o;
-  o.rule.delta = rules.of(NoiseFamily::kProducts).rule.delta;  // what most of a model is
-  if (allow_bf16) o.allowed_error = max_error;
-  return o;
-}
 
 Plan gated_plan(const SessionStore& store) { return plan_of(store, "gated"); }
 Plan head_plan(const SessionStore& store) { return plan_of(store, "head"); }

@@ -122,12 +122,9 @@ inline std::string kind_of(const std::string& form) { return form == "matmul_bf1
 // The kind's examples with their starters, and what rewrites would make of them.
 inline std::vector<Case> cases_of(const std::string& kind) {
   std::vector<Case> cases;
-  if (kind == "matmul_bf16") {
-    cases = bf16_cases();
-    for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
-    return cases;
-  }
-  for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
+  if (kind == "matmul_bf16") cases = bf16_cases();
+  else
+    for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
   for (const std::string blocked : {"conv", "pool"})
     if (kind == blocked || kind == "reorder")
       for (const Graph& graph : kernel_kind(blocked).examples())

@@ -143,6 +143,21 @@ TEST(CarryBlockedLayout, AChainWithoutJoinsIsCut) {
   EXPECT_EQ(stretches, 2);
 }
 
+// The activation between two convolutions becomes part of the first one's epilogue.
+TEST(CarryBlockedLayout, TakesPointwiseStepsIntoEpilogues) {
+  Network n;
+  const ValueId x = n.op("Relu", {n.conv(n.input({1, 16, 6, 6}), 16, 3, 1)});
+  n.output(n.conv(x, 16, 3, 1));
+  const Plan plan = starter_plan(n.graph, 1);
+  std::string refusal;
+  const auto match = match_at(n.graph, plan, 0, &refusal);
+  ASSERT_TRUE(match) << refusal;
+  const Plan carried = replace(n.graph, plan, match->window, match->replacement);
+  for (const Step& step : carried.steps) EXPECT_NE(step.variant.problem.kind, "pointwise");
+  const testing::Judgement j = testing::judge(n.graph, carried, 3);
+  EXPECT_TRUE(j.within) << j.reason;
+}
+
 // F(x) = sigmoid(x) makes zero one half: padding channels would no longer be zero.
 TEST(CarryBlockedLayout, LeavesPointwiseStepsOutThatDoNotKeepZero) {
   Network n;

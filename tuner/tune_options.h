@@ -1,0 +1,31 @@
+#pragma once
+// What a user may set about a tuning session. Kept in the session as JSON: a resumed run finds the first run's options.
+
+#include <cstdint>
+
+#include "playbook/rewrite.h"
+#include "tuner/gate.h"
+#include "tuner/proof_rules.h"
+
+namespace amdahl {
+
+struct TuneOptions {
+  double seconds = 0;            // of this and earlier runs together; 0: no limit
+  int64_t experiments = 0;       // likewise
+  uint64_t seed = 1;             // of everything random
+  int threads = 1;
+  int burst = 6;                 // candidates built together and raced
+  int patience = 3;              // bursts without a faster form that end the search on a window; then its best is proven
+  double smallest_gain = 5e-4;   // of the model, log: wins that promise less are not proven
+  ProofRules rules;
+  // Products of numbers rounded to bfloat16, within `max_error` of the model's outputs (relative norm, against float64).
+  bool allow_bf16 = false;
+  double max_error = 0.02;
+
+  bool allows(const Rewrite& rewrite) const { return rewrite.wants_allowed().empty() || allow_bf16; }
+  GateOptions gate() const;
+};
+void to_json(Json& j, const TuneOptions& o);
+void from_json(const Json& j, TuneOptions& o);
+
+}  // namespace amdahl
