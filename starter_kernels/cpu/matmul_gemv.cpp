@@ -27,23 +27,34 @@ static void add_rows(const A_T* a, const B_T* b, int64_t k, int64_t count, int64
       for (int m = 0; m < M; ++m) sums[m * columns + n] += to_acc(a[m * A_ROW + (k + u) * A_COL]) * b[(k + u) * B_ROW + n];
 }
 
-// B with contiguous columns: dot products along K of one column of B with all rows of A.
-static void dot_column(const A_T* a, const B_T* b, ACC* sums, int64_t step) {
-  Vec c[M];
-  UNROLLED for (int m = 0; m < M; ++m) c[m] = Vec{};
+// B with contiguous columns: dot products along K of COLUMNS columns of B with all rows of A, a stream a column. One sum a column
+// would wait four cycles for each of its additions: STREAMS sums hide that, and stay in registers.
+constexpr int STREAMS = M * UNROLL_K <= 24 ? UNROLL_K : max_of(1, 24 / M);
+
+template <int COLUMNS>
+static void dot_columns(const A_T* a, const B_T* b, ACC* sums, int64_t step) {
+  Vec c[M][COLUMNS];
+  UNROLLED for (int m = 0; m < M; ++m) {
+    UNROLLED for (int j = 0; j < COLUMNS; ++j) c[m][j] = Vec{};
+  }
   int64_t k = 0;
   if constexpr (A_COL == 1) {
     for (; k + LANES <= K; k += LANES) {
-      const Vec column = load(reinterpret_cast<const ACC*>(b) + k);
-      UNROLLED for (int m = 0; m < M; ++m) c[m] += load(reinterpret_cast<const ACC*>(a) + m * A_ROW + k) * column;
+      Vec column[COLUMNS];
+      UNROLLED for (int j = 0; j < COLUMNS; ++j) column[j] = load(reinterpret_cast<const ACC*>(b) + j * B_COL + k);
+      UNROLLED for (int m = 0; m < M; ++m) {
+        const Vec row = load(reinterpret_cast<const ACC*>(a) + m * A_ROW + k);
+        UNROLLED for (int j = 0; j < COLUMNS; ++j) c[m][j] += row * column[j];
+      }
     }
   }
-  for (int m = 0; m < M; ++m) {
-    ACC sum = 0;
-    for (int64_t l = 0; l < LANES; ++l) sum += c[m][l];
-    for (int64_t i = k; i < K; ++i) sum += to_acc(a[m * A_ROW + i * A_COL]) * b[i];
-    sums[m * step] = sum;
-  }
+  for (int m = 0; m < M; ++m)
+    for (int j = 0; j < COLUMNS; ++j) {
+      ACC sum = 0;
+      for (int64_t l = 0; l < LANES; ++l) sum += c[m][j][l];
+      for (int64_t i = k; i < K; ++i) sum += to_acc(a[m * A_ROW + i * A_COL]) * b[j * B_COL + i];
+      sums[m * step + j] = sum;
+    }
 }
 
 extern "C" size_t amdahl_workspace_bytes(void) { return sizeof(ACC) * WORKERS * SUMS; }
@@ -62,7 +73,9 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
       for (int64_t i = 0; i < M * columns; ++i) sums[i] = 0;
       for (int64_t k = 0; k < K; k += UNROLL_K) add_rows(a, b, k, min_of(UNROLL_K, K - k), columns, sums);
     } else {
-      for (int64_t n = 0; n < columns; ++n) dot_column(a, b + n * B_COL, sums + n, columns);
+      int64_t n = 0;
+      for (; n + STREAMS <= columns; n += STREAMS) dot_columns<STREAMS>(a, b + n * B_COL, sums + n, columns);
+      for (; n < columns; ++n) dot_columns<1>(a, b + n * B_COL, sums + n, columns);
     }
     for (int64_t m = 0; m < M; ++m) {
       C_T* row = static_cast<C_T*>(out[0]) + C_OFFSET + m * C_ROW + begin * C_COL;
