@@ -23,17 +23,6 @@ namespace {
 
 Error usage_error(const std::string& message) { return Error(ExitCode::kUsage, message); }
 
-po::options_description global_options() {
-  po::options_description options("for every command");
-  options.add_options()                                                               //
-      ("json", po::bool_switch(), "print one JSON document instead of text")          //
-      ("quiet", po::bool_switch(), "no progress")                                     //
-      ("threads", po::value<int>()->value_name("N"), "threads of a kernel (default: all cores)")  //
-      ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
-      ("help,h", po::bool_switch(), "this page");
-  return options;
-}
-
 GlobalOptions global_of(const po::variables_map& values) {
   GlobalOptions global;
   global.json = values["json"].as<bool>();
@@ -129,6 +118,17 @@ int dispatch(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
+
+po::options_description global_options() {
+  po::options_description options("for every command");
+  options.add_options()                                                               //
+      ("json", po::bool_switch(), "print one JSON document instead of text")          //
+      ("quiet", po::bool_switch(), "no progress")                                     //
+      ("threads", po::value<int>()->value_name("N"), "threads of a kernel (default: all cores)")  //
+      ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
+      ("help,h", po::bool_switch(), "this page");
+  return options;
+}
 
 void Options::word(const char* name, int count) {
   words.add_options()(name, po::value<std::vector<std::string>>());

@@ -41,6 +41,7 @@ struct Command {
 };
 
 const std::vector<const Command*>& commands();
+po::options_description global_options();
 
 // The program without main(): parses, runs, prints errors. Returns the exit code.
 int run_amdahl(const std::vector<std::string>& arguments);

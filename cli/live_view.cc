@@ -6,108 +6,153 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace amdahl {
 namespace {
 
-size_t columns() {
+LiveSize terminal_size() {
   winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 1 || size.ws_row < 1) return {};
+  return {size.ws_col, size.ws_row};
 }
 
-std::string clock_text(double seconds) {
-  const auto s = static_cast<int64_t>(std::max(0.0, seconds));
-  return fmt::format("{}:{:02}", s / 60, s % 60);
+bool draws_blocks() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && kind && *kind && std::string(kind) != "dumb";
 }
 
-std::string left_text(const TuneStatus& s) {
-  if (s.seconds_left >= 0) return clock_text(s.seconds_left) + " left";
-  if (s.experiments_left >= 0) return fmt::format("{} experiments left", s.experiments_left);
-  return "until nothing is left to win";
+bool wants_colour() {
+  const char* no = std::getenv("NO_COLOR");  // no-color.org: set and not empty
+  return !(no && *no);
 }
 
-std::string model_text(const TuneStatus& s) {
-  if (s.baseline_seconds <= 0) return "default plan not measured yet";
-  return fmt::format("{:.2f} ms a run -> {:.2f} ms, {:.2f}x confirmed on the whole model", 1e3 * s.baseline_seconds,
-                     1e3 * s.current_seconds, std::exp(s.proven_log_speedup));
+std::string kept_text(const Experiment& e) {
+  return fmt::format("#{} {} on {}{}: {:.2f}x [{:.2f}, {:.2f}]", e.id, e.rewrite, e.window, e.occurrences > 1 ? fmt::format(" (x{})", e.occurrences) : "",
+                     std::exp(e.gain.log), std::exp(e.gain.lo), std::exp(e.gain.hi));
+}
+
+std::string gate_text(const LedgerEntry& e) {
+  return fmt::format("{}: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured on the whole model, {:.2f} ms -> {:.2f} ms", e.kept ? "kept" : "rolled back",
+                     std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo), std::exp(e.measured.hi), 1e3 * e.before_seconds,
+                     1e3 * e.after_seconds);
+}
+
+// What a log says of an experiment: keeps, failures, and proofs that proved nothing. Losers are the normal case: counted, not told.
+std::string told(const Experiment& e) {
+  if (e.outcome == Outcome::kKept) return kept_text(e) + " proven";
+  if (e.outcome == Outcome::kReverted) return "";
+  if (e.outcome == Outcome::kInconclusive)
+    return e.stage == "proven" ? fmt::format("#{} {} on {}: {}", e.id, e.rewrite, e.window, e.reason) : "";
+  return fmt::format("#{} {} on {}: {}: {}", e.id, e.rewrite, e.window, name_of(e.outcome), e.reason);
 }
 
 }  // namespace
 
-LiveView::LiveView(bool shown) : shown_(shown), terminal_(isatty(STDERR_FILENO)) {}
-LiveView::~LiveView() { erase(); }
-
-void LiveView::erase() {
-  if (drawn_lines_ > 0) fmt::print(stderr, "\x1b[{}A\r\x1b[J", drawn_lines_);
-  drawn_lines_ = 0;
+LiveView::LiveView(std::string model, bool shown, std::function<void()> after_change)
+    : shown_(shown), terminal_(shown && draws_blocks()), colour_(wants_colour()), after_change_(std::move(after_change)) {
+  state_.model = std::move(model);
+  if (terminal_) ticker_ = std::thread([this] { tick(); });
 }
 
-void LiveView::draw() {
-  const size_t width = columns() - 1;
-  const double rate = status_.seconds_spent > 1 ? 3600.0 * static_cast<double>(status_.experiments) / status_.seconds_spent : 0;
-  std::string rows[] = {model_text(status_),
-                        fmt::format("{} experiments ({:.0f} an hour), {} kept; {} spent, {}", status_.experiments, rate, status_.kept,
-                                    clock_text(status_.seconds_spent), left_text(status_)),
-                        fmt::format("{}: {} {}", status_.phase, status_.rewrite, status_.why)};
-  erase();
-  for (std::string& row : rows) {
-    size_t end = std::min(row.size(), width);
-    while (end < row.size() && (row[end] & 0xc0) == 0x80) --end;  // not inside a UTF-8 character
-    row.resize(end);
-    fmt::print(stderr, "{}\n", row);
+LiveView::~LiveView() {
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
   }
-  drawn_lines_ = static_cast<int>(std::size(rows));
+  ended_.notify_all();
+  if (ticker_.joinable()) ticker_.join();
+  erase();
+}
+
+void LiveView::tick() {
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::seconds(1), [&] { return end_; }))
+    if (drawn_) draw();
+}
+
+void LiveView::erase() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\x1b[J");
   std::fflush(stderr);
+  drawn_ = false;
+}
+
+// The cursor waits at the block's first character, and rows are cut off by the terminal, not wrapped: then nothing goes wrong
+// when the terminal changes its size, which it may do before this process can know.
+void LiveView::draw() {
+  LiveState now = state_;
+  const double since = std::chrono::duration<double>(Clock::now() - status_at_).count();
+  now.status.seconds_spent += since;
+  if (now.status.seconds_left >= 0) now.status.seconds_left = std::max(0.0, now.status.seconds_left - since);
+  const std::vector<std::string> rows = live_block(now, terminal_size(), colour_);
+  std::string text = "\r\x1b[?7l";
+  for (const std::string& row : rows) text += row + "\x1b[K\n";
+  fmt::print(stderr, "{}\x1b[J\x1b[{}A\x1b[?7h", text, rows.size());  // at once: nothing is seen half drawn
+  std::fflush(stderr);
+  drawn_ = true;
 }
 
 void LiveView::line(const std::string& text) {
-  if (!shown_) return;
-  erase();
-  fmt::print(stderr, "{}\n", text);
+  if (shown_ && !terminal_ && !text.empty()) fmt::print(stderr, "  {}\n", text);
+}
+
+void LiveView::show(std::string* where, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  *where = text;
+  line(text);
   if (terminal_) draw();
 }
 
+void LiveView::changed() const {
+  if (after_change_) after_change_();
+}
+
 void LiveView::on_status(const TuneStatus& status) {
-  const bool new_phase = status.phase != status_.phase;
-  status_ = status;
-  if (!shown_) return;
-  const auto now = Clock::now();
-  const double since = std::chrono::duration<double>(now - last_).count();
-  if (terminal_) {
-    if (since < 0.1 && !new_phase) return;
-    draw();
-  } else {
-    if (since < 10) return;  // a log gets a line every ten seconds
-    fmt::print(stderr, "{}; {} experiments, {} kept, {}; {}: {} {}\n", model_text(status), status.experiments, status.kept, left_text(status),
-               status.phase, status.rewrite, status.why);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    const bool new_phase = status.phase != state_.status.phase;
+    state_.status = status;
+    status_at_ = now;
+    if (status.baseline_seconds > 0 && status.current_seconds > 0) {
+      const double speedup = status.baseline_seconds / status.current_seconds;
+      if (state_.frontier.empty() || state_.frontier.back().speedup != speedup) state_.frontier.push_back({status.seconds_spent, speedup});
+    }
+    const double since = std::chrono::duration<double>(now - last_).count();
+    const double again = terminal_ ? (new_phase ? 0 : 0.1) : 10;  // a log gets a line every ten seconds
+    if (shown_ && since >= again) {
+      if (terminal_) draw();
+      else fmt::print(stderr, "{}\n", live_line(status));
+      last_ = now;
+    }
   }
-  last_ = now;
+  changed();
 }
 
 void LiveView::on_experiment(const Experiment& e) {
-  switch (e.outcome) {
-    case Outcome::kKept:
-      return line(fmt::format("  #{} {} on {} (x{}): {:.2f}x [{:.2f}, {:.2f}] proven", e.id, e.rewrite, e.window, e.occurrences,
-                              std::exp(e.gain.log), std::exp(e.gain.lo), std::exp(e.gain.hi)));
-    case Outcome::kCrashed:
-    case Outcome::kTimedOut:
-    case Outcome::kWrong:
-    case Outcome::kMistrusted:
-    case Outcome::kBuildFailed:
-      return line(fmt::format("  #{} {} on {}: {}: {}", e.id, e.rewrite, e.window, name_of(e.outcome), e.reason));
-    case Outcome::kInconclusive:
-      if (e.stage == "proven") line(fmt::format("  #{} {} on {}: {}", e.id, e.rewrite, e.window, e.reason));
-      return;
-    default: return;  // losers are the normal case: counted, not told
+  {
+    const std::lock_guard lock(mutex_);
+    if (e.outcome == Outcome::kKept) state_.kept.push_back(kept_text(e));
+    line(told(e));
+    if (terminal_) draw();
   }
+  changed();
 }
 
 void LiveView::on_ledger(const LedgerEntry& e) {
-  line(fmt::format("  {} on the whole model: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured, {:.2f} ms -> {:.2f} ms",
-                   e.kept ? "kept" : "rolled back", std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo),
-                   std::exp(e.measured.hi), 1e3 * e.before_seconds, 1e3 * e.after_seconds));
+  show(&state_.gate, gate_text(e));
+  changed();
 }
 
-void LiveView::on_note(const std::string& note) { line("  " + note); }
+void LiveView::on_note(const std::string& note) { show(&state_.note, note); }
+
+void LiveView::phase(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.status.rewrite = state_.status.window = state_.status.why = "";
+  }
+  show(&state_.status.phase, what);
+}
 
 }  // namespace amdahl

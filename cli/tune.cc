@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "cli/live_page.h"
 #include "cli/live_view.h"
 #include "cli/find_noise.h"
 #include "cli/model_options.h"
@@ -29,7 +31,8 @@ constexpr int kHeadlinePairs = 12;  // a 95% interval of the median that two str
 void declare_budget(Options& options) {
   options.named.add_options()                                                                                       //
       ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, earlier runs of the session counted")  //
-      ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise");
+      ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise")                    //
+      ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
 }
 
 void declare_tune(Options& options) {
@@ -121,7 +124,7 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view) {
   const Plan starter = starter_plan(open.graph, open.options.threads);
   Random random(open.options.seed + open.session->experiments().size());
   while (any_kept(*open.session)) {
-    view.on_note("measuring starter against kept plan");
+    view.phase("measuring starter against kept plan");
     Commit commit;
     commit.headline = measure_headline(bench, starter, gated_plan(*open.session), open.session->state().at("gated").get<int64_t>(),
                                        kHeadlinePairs, random);
@@ -132,11 +135,15 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view) {
   }
 }
 
-int tune(OpenSession& open, const std::string& path, const GlobalOptions& global) {
+int tune(OpenSession& open, const std::string& path, const po::variables_map& values, const GlobalOptions& global) {
+  std::optional<LivePage> page;
+  if (values.count("html")) page.emplace(*open.session, values["html"].as<std::string>());
   Workbench bench(open.graph, bench_options(open.options, open.options.seed), global.cache_dir);
   TuneSummary summary;
   {
-    LiveView view(global.progress());
+    LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
+      if (page) page->refresh();
+    });
     Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag());
     summary = tuner.run();
     if (summary.end != TuneEnd::kStopped) {
@@ -147,6 +154,7 @@ int tune(OpenSession& open, const std::string& path, const GlobalOptions& global
       }
     }
   }
+  if (page) page->finish();
   if (global.json) fmt::print("{}\n", report_json(*open.session, open.session->identity()).dump(1, ' ', false, Json::error_handler_t::replace));
   else print_end(*open.session, path, summary, open.options);
   return static_cast<int>(summary.end == TuneEnd::kStopped ? ExitCode::kInterrupted : ExitCode::kOk);
@@ -167,7 +175,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
                               path, id.model, path));
     if (global.progress()) fmt::print(stderr, "going on with {} ({} experiments)\n", path, open.session->experiments().size());
     set_budget(values, open.options);
-    return tune(open, path, global);
+    return tune(open, path, values, global);
   }
   open.graph = load_named_model(values, global);
   open.options.threads = global.threads;
@@ -178,14 +186,14 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   const Toolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
   open.session = Session::create(path, identity_of(model, load_options(values), open.graph, toolchain.description()));
-  return tune(open, path, global);
+  return tune(open, path, values, global);
 }
 
 int run_resume(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   OpenSession open = open_session(path, Session::Access::kWrite, global);
   set_budget(values, open.options);
-  return tune(open, path, global);
+  return tune(open, path, values, global);
 }
 
 }  // namespace

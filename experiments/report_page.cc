@@ -23,26 +23,27 @@ std::string_view asset(std::string_view name) { return find_text(embedded_page()
 
 }  // namespace
 
-std::string report_page(const Json& data, const std::string& vega) {
+std::string report_page(const Json& data, const std::string& vega, int reload_seconds) {
   std::string script;
-  for (const char* name : {"elements.js", "summary.js", "plots.js", "time.js", "ledger.js", "sources.js", "details.js", "experiments.js", "main.js"})
+  for (const char* name : {"elements.js", "summary.js", "plots.js", "time.js", "ledger.js", "sources.js", "details.js", "experiments.js", "live.js", "main.js"})
     script += asset(name);
   std::string page(asset("page.html"));
   size_t at = fill(page, 0, "{{style}}", asset("page.css"));
+  at = fill(page, at, "{{reload}}", reload_seconds > 0 ? " data-reload=\"" + std::to_string(reload_seconds) + "\"" : "");
   at = fill(page, at, "{{data}}", script_json(data));
   at = fill(page, at, "{{vega}}", vega);
   fill(page, at, "{{script}}", script);
   return page;
 }
 
-std::string report_page(const Session& session) {
+std::string report_page(const Session& session, int reload_seconds) {
   const std::string vega = vega_script();
   const auto source_of = [&](const Variant& v) {
     if (!v.source_override.empty()) return v.source_override;
     const std::string tried = session.source(v.id());
     return tried.empty() ? kernel_kind(v.problem.kind).source(v) : tried;  // a starter kernel was never a candidate
   };
-  return report_page(report_data(session, session.identity(), source_of), vega);
+  return report_page(report_data(session, session.identity(), source_of), vega, reload_seconds);
 }
 
 }  // namespace amdahl

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -29,6 +30,12 @@ std::string read_module(const std::string& folder, const char* name) {
 }
 
 }  // namespace
+
+std::string vega_folder() {
+  std::error_code error;
+  const std::filesystem::path installed = std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share/amdahl/vega";
+  return !error && std::filesystem::exists(installed, error) ? installed.string() : kVegaFolder;
+}
 
 std::string vega_script(const std::string& folder) {
   std::string script =

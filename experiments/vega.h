@@ -8,7 +8,10 @@ namespace amdahl {
 
 inline constexpr const char* kVegaFolder = "/usr/share/javascript/vega";  // where libjs-vega installs
 
+// share/amdahl/vega beside this program's bin/, where an installation has a copy; else kVegaFolder.
+std::string vega_folder();
+
 // Defines `vega` with parse() and View. Throws Error(kIo) that names the package when a module is not in `folder`.
-std::string vega_script(const std::string& folder = kVegaFolder);
+std::string vega_script(const std::string& folder = vega_folder());
 
 }  // namespace amdahl

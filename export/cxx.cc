@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,6 +13,7 @@
 #include "base/embedded.h"
 #include "base/error.h"
 #include "base/machine.h"
+#include "export/cxx_kernels.h"
 #include "plan/program.h"
 #include "starter_kernels/backend.h"
 
@@ -41,7 +43,7 @@ class Writer {
     if (fs::exists(directory_) && !fs::is_empty(directory_, error) && !fs::exists(directory_ + "/weights.bin"))
       throw Error(ExitCode::kIo, fmt::format("'{}' holds other files: give a new or empty folder", directory_));
     fs::remove_all(directory_ + "/src", error);
-    for (const char* sub : {"", "/src/kernels", "/include"}) {
+    for (const char* sub : {"", "/src/kernels", "/src/portable", "/include", "/cmake"}) {
       fs::create_directories(directory_ + sub, error);
       if (error) throw Error(ExitCode::kIo, fmt::format("cannot create '{}{}': {}", directory_, sub, error.message()));
     }
@@ -65,21 +67,15 @@ class Writer {
   std::vector<std::string> files_;
 };
 
-// Kernels come with equal function names: each goes into a namespace of its own with its four entry points renamed, and
-// includes are lifted out of it.
-std::string isolated(const std::string& source, int number) {
-  std::string includes, body;
-  size_t at = 0;
-  while (at < source.size()) {
-    const size_t end = std::min(source.find('\n', at), source.size() - 1) + 1;
-    const std::string line = source.substr(at, end - at);
-    (line.rfind("#include <", 0) == 0 ? includes : body) += line;
-    at = end;
+// Names of a model may hold anything.
+std::string c_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (u < 0x20 || u >= 0x7f || c == '"' || c == '\\' || c == '?') out += fmt::format("\\{:03o}", u);
+    else out += c;
   }
-  std::string renames;
-  for (const char* f : {"workspace_bytes", "packed_bytes", "pack", "run"})
-    renames += fmt::format("#define amdahl_{} amdahl_k{}_{}\n", f, number, f);
-  return fmt::format("{}{}namespace amdahl_k{} {{\n{}\n}}  // namespace\n", renames, includes, number, body);
+  return out + "\"";
 }
 
 std::string tensor_table(const Graph& graph, const std::vector<ValueId>& values, const std::string& name, const char* which) {
@@ -88,7 +84,7 @@ std::string tensor_table(const Graph& graph, const std::vector<ValueId>& values,
     const Value& v = graph.value(values[i]);
     shapes += fmt::format("static const int64_t {}_shape_{}[] = {{{}}};\n", which, i,
                           v.shape.empty() ? "1" : fmt::format("{}", fmt::join(v.shape, ", ")));
-    rows += fmt::format("    {{\"{}\", \"{}\", {}, {}_shape_{}, {}}},\n", v.name, name_of(v.dtype), v.shape.size(), which, i,
+    rows += fmt::format("    {{{}, \"{}\", {}, {}_shape_{}, {}}},\n", c_string(v.name), name_of(v.dtype), v.shape.size(), which, i,
                         static_cast<size_t>(numel(v.shape)) * size_of(v.dtype));
   }
   return fmt::format("{}extern \"C\" const int {}_{}_count = {};\nextern \"C\" const {}_tensor {}_{}s[] = {{\n{}}};\n", shapes, name,
@@ -105,10 +101,23 @@ std::string place_of(const Program::Buffer& b) {
   return "";
 }
 
+// In the order of the calls: the kernel's file and the nodes it stands for.
+std::string step_table(const ExportRequest& request, const Program& p, const std::vector<CxxKernel>& kernels, const std::string& name) {
+  std::string rows;
+  for (const Program::Call& c : p.calls) {
+    std::vector<std::string> nodes;
+    for (NodeId n : request.plan.steps[static_cast<size_t>(c.step)].nodes) nodes.push_back(request.graph.nodes[static_cast<size_t>(n)].name);
+    const std::string computes = nodes.empty() ? "conversion of a layout" : fmt::format("{}", fmt::join(nodes, ", "));
+    rows += fmt::format("    {{{}, {}}},\n", c_string(kernels[static_cast<size_t>(c.kernel)].file), c_string(computes));
+  }
+  return fmt::format("extern \"C\" const int {0}_step_count = CALLS;\nextern \"C\" const {0}_step {0}_steps[CALLS + 1] = {{\n{1}}};\n", name, rows);
+}
+
 // src/model_tables.h: the program as constant tables.
-std::string tables(const Graph& graph, const Program& p, const std::string& name) {
+std::string tables(const ExportRequest& request, const Program& p, const std::vector<CxxKernel>& kernels, const std::string& name) {
+  const Graph& graph = request.graph;
   size_t max_in = 1, max_out = 1;
-  std::string buffers, calls, kernels, declarations;
+  std::string buffers, calls;
   for (const Program::Buffer& b : p.buffers) buffers += fmt::format("    {{{}}},\n", place_of(b));
   for (const Program::Call& c : p.calls) {
     max_in = std::max(max_in, c.inputs.size());
@@ -116,41 +125,38 @@ std::string tables(const Graph& graph, const Program& p, const std::string& name
     calls += fmt::format("    {{{}, {}, {}, {{{}}}, {{{}}}}},\n", c.kernel, c.inputs.size(), c.outputs.size(),
                          fmt::join(c.inputs, ", "), fmt::join(c.outputs, ", "));
   }
-  for (size_t k = 0; k < p.libraries.size(); ++k) {
-    declarations += fmt::format(
-        "extern \"C\" size_t amdahl_k{0}_workspace_bytes(void);\nextern \"C\" size_t amdahl_k{0}_packed_bytes(int);\n"
-        "extern \"C\" void amdahl_k{0}_pack(int, const void*, void*);\n"
-        "extern \"C\" void amdahl_k{0}_run(const void* const*, void* const*, void*);\n",
-        k);
-    kernels += fmt::format(
-        "    {{amdahl_k{0}_workspace_bytes, amdahl_k{0}_packed_bytes, amdahl_k{0}_pack, amdahl_k{0}_run}},\n", k);
-  }
   return fmt::format(
       "// Generated.\n#pragma once\nenum {{ BUFFERS = {}, CALLS = {}, KERNELS = {}, INPUTS = {}, OUTPUTS = {}, MAX_INPUTS = {}, "
       "MAX_OUTPUTS = {} }};\n"
       "static const size_t WEIGHT_BYTES = {}, ARENA_BYTES = {};\n"
-      "int cpu_can_run(char* missing, size_t bytes);\n\n"
+      "int amdahl_{}_cpu_can_run(char* missing, size_t bytes);\n\n"
       "enum buffer_place {{ GIVEN_INPUT, GIVEN_OUTPUT, IN_ARENA, IN_WEIGHTS }};\n"
       "struct buffer_entry {{\n  buffer_place place;\n  size_t offset;\n}};\n"
       "struct call_entry {{\n  int kernel, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n"
       "struct kernel_entry {{\n  size_t (*workspace_bytes)(void);\n  size_t (*packed_bytes)(int);\n"
-      "  void (*pack)(int, const void*, void*);\n  void (*run)(const void* const*, void* const*, void*);\n}};\n\n{}\n"
+      "  void (*pack)(int, const void*, void*);\n  void (*call)(const void* const*, void* const*, void*, struct engaged*);\n}};\n\n{}\n"
       "static const buffer_entry buffer_table[BUFFERS] = {{\n{}}};\n"
       "static const call_entry call_table[CALLS] = {{\n{}}};\n"
-      "static const kernel_entry kernel_table[KERNELS] = {{\n{}}};\n"
       "static const int input_buffer[INPUTS + 1] = {{{}}};\nstatic const int output_buffer[OUTPUTS + 1] = {{{}}};\n\n{}\n{}",
       p.buffers.size(), p.calls.size(), p.libraries.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
-      std::max<size_t>(p.arena_bytes, 64), declarations, buffers, calls, kernels, fmt::join(p.inputs, ", "),
+      std::max<size_t>(p.arena_bytes, 64), name, cxx_kernel_tables(name, kernels), buffers, calls, fmt::join(p.inputs, ", "),
       fmt::join(p.outputs, ", "), tensor_table(graph, graph.inputs, name, "input"),
-      tensor_table(graph, graph.outputs, name, "output"));
+      tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name));
+}
+
+// For a comment: what would end it does not.
+std::string in_comment(std::string text) {
+  for (size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text.insert(at + 1, " ");
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  return text;
 }
 
 std::string describe_tensors(const Graph& graph) {
   std::string text;
   for (ValueId v : graph.inputs)
-    text += fmt::format(" *   in  {} {} {}\n", graph.value(v).name, name_of(graph.value(v).dtype), to_string(graph.value(v).shape));
+    text += fmt::format(" *   in  {} {} {}\n", in_comment(graph.value(v).name), name_of(graph.value(v).dtype), to_string(graph.value(v).shape));
   for (ValueId v : graph.outputs)
-    text += fmt::format(" *   out {} {} {}\n", graph.value(v).name, name_of(graph.value(v).dtype), to_string(graph.value(v).shape));
+    text += fmt::format(" *   out {} {} {}\n", in_comment(graph.value(v).name), name_of(graph.value(v).dtype), to_string(graph.value(v).shape));
   return text;
 }
 
@@ -167,8 +173,24 @@ void write_weights(Writer& writer, const Blob& blob) {
   });
 }
 
-bool uses_amx(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return multiplies_in_bf16(s.variant.problem); });
+constexpr const char* kAmxNote =
+    "Some tuned kernels multiply in bfloat16 on AMX, as the user of the tuner allowed; their portable form multiplies in fp32, so the\n"
+    "two builds differ by that rounding.\n";
+
+// What single kernels were tuned with beyond the common flags.
+std::string own_flags(const std::vector<CxxKernel>& kernels) {
+  std::string text;
+  for (const CxxKernel& k : kernels)
+    if (!k.flags.empty())
+      text += fmt::format("set_property(SOURCE src/kernels/{} APPEND PROPERTY COMPILE_OPTIONS {})\n", k.file, fmt::join(k.flags, " "));
+  return text;
+}
+
+std::string amx_files(const std::vector<CxxKernel>& kernels) {
+  std::string text;
+  for (const CxxKernel& k : kernels)
+    if (k.amx) text += " src/kernels/" + k.file;
+  return text;
 }
 
 }  // namespace
@@ -177,19 +199,13 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
   const std::string name = c_identifier(request.name);
   Writer writer(request.directory);
 
-  // Steps with equal variants share a kernel; "libraries" are the kernels' names here.
-  std::vector<std::string> library_of, per_kernel;
-  std::map<std::string, int> number_of;
-  for (const Step& step : request.plan.steps) {
-    const Variant& v = step.variant;
-    const auto [it, is_new] = number_of.try_emplace(v.id(), static_cast<int>(number_of.size()));
-    library_of.push_back(fmt::format("k{:03}", it->second));
-    if (!is_new) continue;
-    const std::string text = v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override;
-    const std::string file = fmt::format("src/kernels/k{:03}_{}.cpp", it->second, v.problem.kind);
-    writer.text(file, isolated(text, it->second));
-    if (!v.flags.empty())
-      per_kernel.push_back(fmt::format("set_property(SOURCE {} APPEND PROPERTY COMPILE_OPTIONS {})", file, fmt::join(v.flags, " ")));
+  std::vector<int> kernel_of;
+  const std::vector<CxxKernel> kernels = cxx_kernels(name, request.plan, &kernel_of);
+  std::vector<std::string> library_of;  // kernels' names stand for libraries here
+  for (int k : kernel_of) library_of.push_back(fmt::format("k{:03}", k));
+  for (const CxxKernel& k : kernels) {
+    writer.text("src/kernels/" + k.file, k.tuned);
+    writer.text("src/portable/" + k.file, k.portable);
   }
   Blob blob;
   const Program program = model_program(request.graph, request.plan, library_of, &blob);
@@ -199,26 +215,32 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
   for (const std::string& f : compile_flags(plain))
     if (f != "-march=native" && f != "-fopenmp") flags.push_back(f);
   const Words words{{"NAME", name},
-                    {"PROVENANCE", request.provenance},
+                    {"PROVENANCE", in_comment(request.provenance)},
                     {"THREADS", fmt::format("{}", request.plan.threads)},
                     {"SIGNATURE", describe_tensors(request.graph)},
                     {"LIMIT", fmt::format("{:.3e}", 2 * request.self_test.relative_norm + 1e-9)},
                     {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
                     {"FOLDER", "."},
-                    {"USES_AMX", uses_amx(request.plan) ? "1" : "0"},
+                    {"USES_AMX", amx_files(kernels).empty() ? "0" : "1"},
+                    {"AMX_KERNELS", amx_files(kernels)},
+                    {"AMX_NOTE", amx_files(kernels).empty() ? "" : kAmxNote},
                     {"CPU", this_machine().cpu},
                     {"KERNEL_FLAGS", fmt::format("{}", fmt::join(flags, " "))},
-                    {"PER_KERNEL_FLAGS", fmt::format("{}", fmt::join(per_kernel, "\n"))}};
+                    {"PER_KERNEL_FLAGS", own_flags(kernels)}};
   const std::vector<std::pair<std::string, std::string>> texts{{"model.cpp.in", "src/model.cpp"},
                                                                {"cpu_check.cpp.in", "src/cpu_check.cpp"},
                                                                {"features.cpp.in", "src/features.cpp"},
+                                                               {"engaged.h.in", "src/engaged.h"},
+                                                               {"exports.map.in", "cmake/exports.map"},
+                                                               {"config.cmake.in", fmt::format("cmake/{}Config.cmake.in", name)},
+                                                               {"package.pc.in", fmt::format("cmake/{}.pc.in", name)},
                                                                {"model.h.in", fmt::format("include/{}.h", name)},
                                                                {"selftest.cpp.in", "selftest.cpp"},
                                                                {"example.c.in", "example.c"},
                                                                {"CMakeLists.txt.in", "CMakeLists.txt"},
                                                                {"README.md.in", "README.md"}};
   for (const auto& [from, to] : texts) writer.text(to, filled(std::string(find_text(embedded_templates(), from)), words));
-  writer.text("src/model_tables.h", tables(request.graph, program, name));
+  writer.text("src/model_tables.h", tables(request, program, kernels, name));
   write_weights(writer, blob);
   writer.binary("selftest.bin", [&](std::ostream& out) {
     for (const std::vector<Tensor>* list : {&request.self_test.inputs, &request.self_test.expected})

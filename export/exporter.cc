@@ -20,10 +20,26 @@ const ExportFormat* find_export_format(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+// An export of one of these names would hide a header (NAME.h), a library (libNAME.so) or a target of the build.
+bool is_taken(std::string_view name) {
+  for (std::string_view taken : {"assert", "complex", "cpuid", "ctype", "errno", "fenv", "float", "inttypes", "limits", "locale", "malloc", "math", "memory",
+                                 "new", "omp", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib",
+                                 "string", "threads", "time", "uchar", "unistd", "wchar",  // headers
+                                 "c", "dl", "gcc", "gomp", "iomp5", "m", "pthread", "rt",   // libraries
+                                 "all", "clean", "depend", "edit_cache", "example", "help", "install", "list_install_components", "package",
+                                 "rebuild_cache", "selftest", "test"})
+    if (name == taken) return true;
+  return false;
+}
+
+}  // namespace
+
 std::string c_identifier(std::string_view name) {
   std::string out;
   for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out = "model_" + out;
+  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) || is_taken(out)) out = "model_" + out;
   return out;
 }
 

@@ -36,6 +36,7 @@ struct ExportFormat {
 const std::vector<ExportFormat>& export_formats();
 const ExportFormat* find_export_format(std::string_view name);
 
+// Letters, digits and '_', and no name that a compiler or a build has for something else: "math" becomes "model_math".
 std::string c_identifier(std::string_view name);
 
 }  // namespace amdahl

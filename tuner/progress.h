@@ -10,7 +10,8 @@ namespace amdahl {
 
 struct TuneStatus {
   std::string phase;             // "measuring the default plan", "building 6 candidates", "proving", "gate"
-  std::string rewrite, why;      // what is being tried
+  std::string rewrite, window;   // what is being tried, and on what: "matmul [128, 768] x4"; "" between two campaigns
+  std::string why;               // it was chosen
   int64_t experiments = 0, kept = 0;
   std::map<Outcome, int64_t> outcomes;
   double baseline_seconds = 0;   // the default plan, one run

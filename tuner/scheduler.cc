@@ -45,7 +45,7 @@ void Scheduler::observe(const Experiment& e) {
 
 void Scheduler::exclude(const std::string& rewrite, const std::string& signature) { excluded_[{rewrite, signature}] = true; }
 
-std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities, const Plan& plan,
+std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities,
                                         double model_seconds, Random& random) const {
   std::optional<Choice> best;
   double best_rate = 0;
@@ -72,9 +72,8 @@ std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportun
     c.opportunity = i;
     c.expected_gain = gain_if_won * chance;
     c.expected_cost = cost;
-    c.why = fmt::format("{}: {:.1f}% of the model, {:.3g} ms above its roofline in {} places; {} won {} of {}",
-                        o.describe(plan), 100 * o.seconds / model_seconds, 1e3 * o.winnable_seconds, o.windows.size(),
-                        o.rewrite->name(), r.kept, r.tries);
+    c.why = fmt::format("{:.1f}% of the model, {:.3g} ms above its roofline in {} place{}; {} won {} of {}", 100 * o.seconds / model_seconds,
+                        1e3 * o.winnable_seconds, o.windows.size(), o.windows.size() == 1 ? "" : "s", o.rewrite->name(), r.kept, r.tries);
     best = c;
   }
   return best;

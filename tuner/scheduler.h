@@ -38,7 +38,7 @@ class Scheduler {
   // A window that cannot be judged, or whose search space is exhausted, until the plan changes.
   void exclude(const std::string& rewrite, const std::string& signature);
   // nullopt: nothing left that is worth a try.
-  std::optional<Choice> choose(const std::vector<Opportunity>& opportunities, const Plan& plan, double model_seconds,
+  std::optional<Choice> choose(const std::vector<Opportunity>& opportunities, double model_seconds,
                                Random& random) const;
 
  private:

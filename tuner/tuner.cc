@@ -235,7 +235,7 @@ struct Tuner::Loop {
     Scheduler s = scheduler();
     for (const auto& [rewrite, sign] : exhausted) s.exclude(rewrite, sign);
     Random random = random_for(next_id(), 0xc4005e);
-    return s.choose(opportunities, head, profile.seconds, random);
+    return s.choose(opportunities, profile.seconds, random);
   }
 
   // What to try next on top of the draft.
@@ -249,7 +249,7 @@ struct Tuner::Loop {
       offers.push_back(std::move(o));
     }
     Random random = random_for(next_id(), 0x1d51de);
-    const std::optional<Choice> choice = scheduler().choose(offers, c.draft.plan(), profile.seconds, random);
+    const std::optional<Choice> choice = scheduler().choose(offers, profile.seconds, random);
     if (!choice) return std::nullopt;
     status.why = choice->why;
     return offers[choice->opportunity];
@@ -309,11 +309,12 @@ struct Tuner::Loop {
     c.task = task_on(head, c.target.signature, c.target.windows[0]);
     c.incumbent = candidate_id(c.task.incumbent);
     status.rewrite = c.target.rewrite->name();
+    status.window = c.target.describe(head);
     say("preparing the judge");
     const std::string unusable = lab.enter(c.task);
     if (!unusable.empty()) {
       exhausted.insert({status.rewrite, c.target.signature});
-      observer.on_note(fmt::format("{} on {} is left alone: {}", status.rewrite, c.target.describe(head), unusable));
+      observer.on_note(fmt::format("{} on {} is left alone: {}", status.rewrite, status.window, unusable));
       return false;
     }
     const Built incumbent = lab.build({c.task.incumbent})[0];
@@ -574,7 +575,8 @@ struct Tuner::Loop {
   bool confirm(size_t i) {
     Experiment e = experiments.at(pending[i].experiment);
     status.rewrite = e.rewrite;
-    status.why = e.window;
+    status.window = e.window;
+    status.why = "a second proof, of other builds and later";
     say("confirming on fresh pairs");
     const double start = lab.now();
     e.confirm_delay = spent() - pending[i].proven_at;
@@ -680,6 +682,7 @@ struct Tuner::Loop {
     // The longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
     size_t count = confirmed();
     while (count > 0) {
+      status.rewrite = status.window = status.why = "";
       say(fmt::format("gate: {} of {} wins on the whole model", count, confirmed()));
       double predicted = 0;
       std::vector<int64_t> ids;
@@ -747,6 +750,7 @@ struct Tuner::Loop {
       if (store.state().is_null()) begin();
       else load();
       for (;;) {
+        status.rewrite = status.window = status.why = "";
         say("choosing");
         if (options.seconds > 0 && spent() + closing_seconds() >= options.seconds) {
           summary = {TuneEnd::kTimeUp, "time is up", {}};

@@ -119,7 +119,8 @@ class WorkerProcess {
   Random nonces_;
 };
 
-// $AMDAHL_WORKER, else amdahl-worker beside this program, or one folder up. Throws Error(kIo).
+// $AMDAHL_WORKER, else amdahl-worker beside this program or one folder up (as built), else ../libexec/amdahl (as installed).
+// Throws Error(kIo).
 std::string worker_program();
 
 }  // namespace amdahl

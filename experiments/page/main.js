@@ -7,3 +7,4 @@ drawTime(REPORT);
 drawRoofline(REPORT);
 drawLedger(REPORT);
 drawExperiments(REPORT);
+keepFresh(Number(document.body.dataset.reload || 0));

@@ -7,14 +7,19 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/random.h"
 #include "base/subprocess.h"
+#include "export/cxx.h"
 #include "export/exporter.h"
 #include "graph/builders.h"
 #include "graph/oracle.h"
+#include "starter_kernels/matmul_bf16.h"
 
 namespace amdahl {
 namespace {
@@ -66,16 +71,28 @@ class Export : public ::testing::TestWithParam<const char*> {
   fs::path dir_;
 };
 
-// What a user of the format would do with it, and what must hold then.
-void use_cxx(const std::function<SubprocessResult(const std::string&)>& shell, const fs::path& dir) {
-  const SubprocessResult build = shell("cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build build -j2");
-  ASSERT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
-  const SubprocessResult right = shell("./build/selftest . && ./build/example");
-  EXPECT_EQ(right.exit_code, 0) << right.output;
-  const SubprocessResult needs = shell("ldd build/selftest");
-  EXPECT_EQ(needs.output.find("amdahl"), std::string::npos) << needs.output;
+using Shell = std::function<SubprocessResult(const std::string&)>;
 
-  // Other weights: the outputs are not the recorded ones.
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void replace_in(const fs::path& path, const std::string& from, const std::string& to) {
+  std::string text = read_text(path);
+  const size_t at = text.find(from);
+  ASSERT_NE(at, std::string::npos) << from << " in " << path;
+  write_text(path, text.replace(at, from.size(), to));
+}
+bool has(const SubprocessResult& r, const std::string& words) { return r.output.find(words) != std::string::npos; }
+
+void build_cxx(const Shell& shell) {
+  const SubprocessResult build = shell("cmake -S . -B build -G Ninja && cmake --build build -j2");
+  ASSERT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
+}
+
+// Other weights: the outputs are not the recorded ones. Half of them: they are not the model's.
+void selftest_notices_weights(const Shell& shell, const fs::path& dir) {
   std::fstream weights(dir / "weights.bin", std::ios::binary | std::ios::in | std::ios::out);
   std::vector<float> values(fs::file_size(dir / "weights.bin") / sizeof(float));
   weights.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
@@ -93,19 +110,131 @@ void use_cxx(const std::function<SubprocessResult(const std::string&)>& shell, c
   EXPECT_NE(cut_off.output.find("weights.bin"), std::string::npos) << cut_off.output;
 }
 
+// A program in C, by somebody who knows no C++, against the installed library: four ways to find it.
+void use_installed(const Shell& shell, const fs::path& dir, const std::string& name) {
+  EXPECT_EQ(shell("cc -std=c99 -pedantic -Wall -Wextra -Werror -Iinclude -c example.c -o /dev/null").output, "");
+  ASSERT_EQ(shell("cmake --install build --prefix \"$PWD/first\" && mv first moved").exit_code, 0);
+  fs::create_directories(dir / "consumer");
+  fs::copy_file(dir / "example.c", dir / "consumer/example.c", fs::copy_options::overwrite_existing);
+  write_text(dir / "consumer/CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(consumer C)\nfind_package(" + name +
+                                                  " 1.0 REQUIRED)\nadd_executable(a example.c)\ntarget_link_libraries(a " + name + "::" + name +
+                                                  ")\nadd_executable(b example.c)\ntarget_link_libraries(b " + name + "::" + name +
+                                                  "_shared)\nfile(WRITE ${CMAKE_BINARY_DIR}/weights \"${" + name + "_WEIGHTS}\")\n");
+  const SubprocessResult cmake =
+      shell("cd consumer && cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/../moved\" && cmake --build build && "
+            "./build/a \"$(cat build/weights)\" && ./build/b \"$(cat build/weights)\"");
+  EXPECT_EQ(cmake.exit_code, 0) << cmake.output;
+  const SubprocessResult pkg_config =
+      shell("cd consumer && export PKG_CONFIG_PATH=$(dirname $(find \"$PWD/../moved\" -name '*.pc')) && P=\"pkg-config " + name +
+            "\" && cc example.c -o c $($P --cflags --libs) && LD_LIBRARY_PATH=$($P --variable=libdir) ./c $($P --variable=weights) && "
+            "cc example.c -o d $($P --cflags) $($P --static --libs | sed 's/-l" + name + "/-l:lib" + name + ".a/') && ./d $($P --variable=weights)");
+  EXPECT_EQ(pkg_config.exit_code, 0) << pkg_config.output;
+  // A program may hold two models: what can be seen from outside is the interface, and all names have the model's in them.
+  EXPECT_EQ(shell("nm --defined-only -g build/lib" + name + ".a 2>/dev/null | grep ' [A-Z] ' | grep -v -e " + name + " -e DW.ref").output, "");
+  const SubprocessResult seen = shell("find moved -name 'lib" + name + ".so' | xargs nm -D --defined-only | grep -v ' A ' | grep -v ' " + name + "_'");
+  EXPECT_EQ(seen.output, "");
+}
+
+// The self-test says which build ran, notices when it is another, and a CPU that lacks something gets the portable one.
+void choose_builds(const Shell& shell, const fs::path& dir, const std::string& name) {
+  const SubprocessResult both = shell("./build/selftest .");
+  EXPECT_TRUE(has(both, "tuned kernels: all") && has(both, "portable kernels: all")) << both.output;
+  EXPECT_FALSE(has(shell("./build/selftest . portable"), "tuned kernels"));
+  EXPECT_EQ(shell("./build/selftest . fast").exit_code, 2);
+  // What both builds defined under one name, the linker would take from either: from one that this CPU cannot run, perhaps.
+  EXPECT_EQ(shell("find build -path '*portable*.o' | xargs nm -C | grep ' [WVu] ' | grep -v -e amdahl_" + name + "_p -e DW.ref").output, "");
+
+  const std::string tables = read_text(dir / "src/model_tables.h");
+  replace_in(dir / "src/model_tables.h", "amdahl_" + name + "_k0_call},", "amdahl_" + name + "_p0_call},");
+  ASSERT_EQ(shell("cmake --build build").exit_code, 0);
+  const SubprocessResult swapped = shell("./build/selftest .");
+  EXPECT_EQ(swapped.exit_code, 1) << swapped.output;
+  EXPECT_TRUE(has(swapped, "0 times tuned")) << swapped.output;
+  write_text(dir / "src/model_tables.h", tables);
+
+  const std::string features = read_text(dir / "src/features.cpp");
+  replace_in(dir / "src/features.cpp", "    nullptr", "    \"frobnication\",\n    nullptr");
+  ASSERT_EQ(shell("cmake --build build").exit_code, 0);
+  const SubprocessResult other_cpu = shell("./build/example && ./build/selftest .");
+  EXPECT_EQ(other_cpu.exit_code, 0) << other_cpu.output;
+  EXPECT_TRUE(has(other_cpu, "by the portable kernels") && has(other_cpu, "lacks frobnication")) << other_cpu.output;
+  const SubprocessResult refused = shell("./build/selftest . tuned");
+  EXPECT_EQ(refused.exit_code, 2) << refused.output;
+  EXPECT_TRUE(has(refused, "needs frobnication")) << refused.output;
+  write_text(dir / "src/features.cpp", features);
+  ASSERT_EQ(shell("cmake --build build").exit_code, 0);
+}
+
+// What a user of the format would do with it, and what must hold then.
+void use_cxx(const Shell& shell, const fs::path& dir, const std::string& name) {
+  ASSERT_NO_FATAL_FAILURE(build_cxx(shell));
+  const SubprocessResult right = shell("./build/selftest . && ./build/example");
+  EXPECT_EQ(right.exit_code, 0) << right.output;
+  const SubprocessResult needs = shell("ldd build/selftest");
+  EXPECT_EQ(needs.output.find("amdahl"), std::string::npos) << needs.output;
+  ASSERT_NO_FATAL_FAILURE(use_installed(shell, dir, name));
+  ASSERT_NO_FATAL_FAILURE(choose_builds(shell, dir, name));
+  selftest_notices_weights(shell, dir);
+}
+
 TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
   for (const ExportFormat& format : export_formats()) {
     SCOPED_TRACE(format.name);
     EXPECT_FALSE(format.summary.empty());
     ASSERT_NO_FATAL_FAILURE(write(format));
     const auto shell = [&](const std::string& command) { return in_folder(command); };
-    if (format.name == "cxx") use_cxx(shell, dir_);
+    if (format.name == "cxx") use_cxx(shell, dir_, c_identifier(GetParam()));
     else FAIL() << "nobody has said how this format is used";
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Minis, Export, ::testing::Values("gpt2-mini", "mobilenet-mini"),
                          [](const auto& info) { std::string n = info.param; std::replace(n.begin(), n.end(), '-', '_'); return n; });
+
+// Tiles of AMX, and an edited kernel that compiles for one kind of CPU only: the library has another form of both.
+TEST(ExportFormats, WhatOneKindOfCpuOnlyRunsHasAPortableForm) {
+  const fs::path dir = fs::temp_directory_path() / ("amdahl-export-amx-" + std::to_string(getpid()));
+  fs::remove_all(dir);
+  const Graph graph = find_shipped_model("gpt2-mini")->build({});
+  Plan plan = starter_plan(graph, 2);
+  int in_bf16 = 0, edited = 0;
+  MachineInfo amx_machine = this_machine();
+  amx_machine.isa = {"amx_bf16", "avx512_bf16"};
+  for (Step& step : plan.steps) {
+    Variant& v = step.variant;
+    const KernelKind& kind = kernel_kind(v.problem.kind);
+    if (v.problem.kind == "matmul" && refused_in_bf16(v.problem, amx_machine).empty()) {
+      v.problem.params["declared"] = "bf16";
+      v.knobs = kind.space(v.problem, this_machine()).starters();
+      ++in_bf16;
+    } else if (v.problem.kind == "layernorm") {
+      v.source_override = "#ifndef __AVX__\n#error an edited kernel for AVX\n#endif\n" + kind.source(v);
+      ++edited;
+    }
+  }
+  ASSERT_GT(in_bf16, 0);
+  ASSERT_GT(edited, 0);
+  SelfTestCase test = self_test_of(graph);
+  test.relative_norm = 0.02;
+  write_cxx({graph, plan, "math", dir, test, 1.0, "*/ a test"});  // a name that would hide a header
+  const Shell shell = [&](const std::string& command) { return run_subprocess({"sh", "-c", "cd '" + dir.string() + "' && " + command}, {300}); };
+  // For a CPU without AMX: what is compiled for such a one must still build.
+  const SubprocessResult build = shell("cmake -S . -B build -G Ninja -DMARCH=x86-64-v3 && cmake --build build -j2");
+  EXPECT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
+  const SubprocessResult r = shell("./build/selftest .");
+  EXPECT_EQ(r.exit_code, 0) << r.output;
+  EXPECT_TRUE(has(r, "portable kernels: all")) << r.output;
+  EXPECT_TRUE(has(r, this_machine().has("amx_bf16") ? "tuned kernels: all" : "lacks")) << r.output;
+  fs::remove_all(dir);
+}
+
+TEST(ExportFormats, NamesAreIdentifiersThatNobodyElseHas) {
+  EXPECT_EQ(c_identifier("gpt2-mini"), "gpt2_mini");
+  EXPECT_EQ(c_identifier("3d"), "model_3d");
+  EXPECT_EQ(c_identifier("math"), "model_math");
+  EXPECT_EQ(c_identifier("m"), "model_m");
+  EXPECT_EQ(c_identifier(""), "model_");
+}
 
 TEST(ExportFormats, AFolderOfSomebodyElseIsLeftAlone) {
   const fs::path dir = fs::temp_directory_path() / ("amdahl-export-foreign-" + std::to_string(getpid()));

@@ -1,0 +1,38 @@
+#include "cli/live_page.h"
+
+#include <algorithm>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "experiments/report_page.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int kReloadSeconds = 5;
+constexpr double kShareOfTime = 0.02;  // a long session makes a long page: no more of the time than this goes into writing it
+
+}  // namespace
+
+LivePage::LivePage(const Session& session, std::string path) : session_(session), path_(std::move(path)) { write(kReloadSeconds); }
+
+void LivePage::refresh() {
+  const double age = std::chrono::duration<double>(Clock::now() - written_).count();
+  if (age < std::max<double>(kReloadSeconds, took_ / kShareOfTime)) return;
+  try {
+    write(kReloadSeconds);
+  } catch (const Error&) {
+    written_ = Clock::now();  // the next one may succeed; finish() says what is wrong
+  }
+}
+
+void LivePage::finish() { write(0); }
+
+void LivePage::write(int reload_seconds) {
+  const auto start = Clock::now();
+  write_atomically(path_, report_page(session_, reload_seconds));
+  written_ = Clock::now();
+  took_ = std::chrono::duration<double>(written_ - start).count();
+}
+
+}  // namespace amdahl

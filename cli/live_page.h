@@ -1,0 +1,31 @@
+#pragma once
+// The report's page of a session that is being tuned: written again when there is something new, whole or not at all, and told
+// to reload itself; the last one stands still.
+
+#include <chrono>
+#include <string>
+
+#include "experiments/session.h"
+
+namespace amdahl {
+
+class LivePage {
+ public:
+  // Writes the first page: what is wrong with the path or the plots shows before hours of work. Throws Error(kIo).
+  LivePage(const Session& session, std::string path);
+  // Written unless the last one is young. Never throws: a full disk must not end a session.
+  void refresh();
+  // Throws Error(kIo).
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void write(int reload_seconds);
+
+  const Session& session_;
+  std::string path_;
+  Clock::time_point written_{};
+  double took_ = 0;  // seconds
+};
+
+}  // namespace amdahl
