@@ -66,6 +66,7 @@ SubprocessResult ConfinedCompiler::run(const std::vector<std::string>& arguments
   around.folder = folder;
   // A compiler behind ccache would keep what we keep already, in a folder that is closed. Messages are read for "error:".
   around.environment = {"TMPDIR=" + folder, "CCACHE_DISABLE=1", "LC_ALL=C"};
+  if (!std::getenv("PATH")) around.environment.push_back("PATH=/usr/bin:/bin");  // gcc finds its own parts by it
   around.folders = restriction.why_not().empty() ? &restriction : nullptr;
   around.network = !can_close_network();
   return run_subprocess(argv, {limits.seconds, limits.memory_bytes, kFileBytes}, {}, around);
