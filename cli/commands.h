@@ -51,6 +51,6 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 
 extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kReportCommand, kRunCommand,
     kStatusCommand,
-    kTuneCommand, kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand;
+    kTuneCommand, kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand, kWisdomCommand;
 
 }  // namespace amdahl

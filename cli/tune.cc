@@ -17,6 +17,7 @@
 #include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/progress.h"
+#include "cli/wisdom_options.h"
 #include "experiments/report.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
@@ -33,6 +34,7 @@ void declare_budget(Options& options) {
       ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, earlier runs of the session counted")  //
       ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise")                    //
       ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
+  declare_wisdom(options);
 }
 
 void declare_tune(Options& options) {
@@ -87,7 +89,7 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
 }
 
 // The last lines: what was won, what was proven, what remains, what to type next.
-void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options) {
+void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options, int learnt) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
   if (const auto h = session.headline(); h && h->gain.pairs > 0)
     fmt::print("won      {} over the starter plan: {:.2f} ms -> {:.2f} ms a run, {} pairs of fresh processes\n", interval(h->gain),
@@ -108,6 +110,7 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   if (!left.empty())
     fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
                1e3 * (left[0].seconds - left[0].floor_seconds));
+  if (learnt > 0) fmt::print("learnt   {} forms for other sessions (amdahl wisdom list)\n", learnt);
   std::string next = fmt::format("amdahl report {}", path);
   if (session.headline()) next += fmt::format(" | amdahl verify {0} | amdahl export {0} --format cxx -o DIR", path);
   if (summary.end != TuneEnd::kConverged) next += fmt::format(" | amdahl resume {}", path);
@@ -138,13 +141,14 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view) {
 int tune(OpenSession& open, const std::string& path, const po::variables_map& values, const GlobalOptions& global) {
   std::optional<LivePage> page;
   if (values.count("html")) page.emplace(*open.session, values["html"].as<std::string>());
+  SessionWisdom wisdom(values, global, open.options);
   Workbench bench(open.graph, bench_options(open.options, open.options.seed), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
       if (page) page->refresh();
     });
-    Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag());
+    Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag(), wisdom.known());
     summary = tuner.run();
     if (summary.end != TuneEnd::kStopped) {
       try {
@@ -155,8 +159,9 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     }
   }
   if (page) page->finish();
+  const int learnt = wisdom.learn(open);
   if (global.json) fmt::print("{}\n", report_json(*open.session, open.session->identity()).dump(1, ' ', false, Json::error_handler_t::replace));
-  else print_end(*open.session, path, summary, open.options);
+  else print_end(*open.session, path, summary, open.options, learnt);
   return static_cast<int>(summary.end == TuneEnd::kStopped ? ExitCode::kInterrupted : ExitCode::kOk);
 }
 

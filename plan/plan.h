@@ -75,6 +75,11 @@ Plan replace(const Graph& graph, const Plan& plan, const Window& window, const s
 std::vector<Step> transfer(const Graph& graph, const Plan& plan, const Window& from, const Window& to,
                            const std::vector<Step>& replacement);
 
+// `replacement` of a window with the window's own numbers for values and nodes: it fits every window of equal signature, in any
+// graph; placed() puts it there. Both throw Error(kInternal) when it names what the window does not contain.
+std::vector<Step> localized(const Graph& graph, const Plan& plan, const Window& window, const std::vector<Step>& replacement);
+std::vector<Step> placed(const Graph& graph, const Plan& plan, const Window& window, const std::vector<Step>& local);
+
 void to_json(Json& j, const Operand& o);
 void from_json(const Json& j, Operand& o);
 void to_json(Json& j, const Step& s);

@@ -193,27 +193,58 @@ Plan replace(const Graph& graph, const Plan& plan, const Window& window, const s
   return out;
 }
 
+namespace {
+
+// Every value and node of `steps` renamed.
+template <typename Value, typename NodeOf>
+std::vector<Step> renamed(std::vector<Step> steps, Value value, NodeOf node) {
+  for (Step& step : steps) {
+    for (NodeId& n : step.nodes) n = node(n);
+    for (Operand& o : step.inputs) o.value = value(o.value);
+    for (Operand& o : step.outputs) o.value = value(o.value);
+  }
+  return steps;
+}
+
+constexpr const char* kForeign = "a replacement uses what its window does not contain";
+
+template <typename T>
+T number_in(const std::vector<T>& list, T item) {
+  const auto it = std::find(list.begin(), list.end(), item);
+  if (it == list.end()) throw Error(ExitCode::kInternal, kForeign);
+  return static_cast<T>(it - list.begin());
+}
+
+template <typename T>
+T item_of(const std::vector<T>& list, T number) {
+  if (number < 0 || number >= static_cast<T>(list.size())) throw Error(ExitCode::kInternal, kForeign);
+  return list[static_cast<size_t>(number)];
+}
+
+std::vector<Step> with_own_numbers(const Canonical& own, const std::vector<Step>& steps) {
+  return renamed(steps, [&](ValueId v) { return number_in(own.values, v); }, [&](NodeId n) { return number_in(own.nodes, n); });
+}
+
+std::vector<Step> with_graph_numbers(const Canonical& own, const std::vector<Step>& local) {
+  return renamed(local, [&](ValueId v) { return item_of(own.values, v); }, [&](NodeId n) { return item_of(own.nodes, n); });
+}
+
+}  // namespace
+
+std::vector<Step> localized(const Graph& graph, const Plan& plan, const Window& window, const std::vector<Step>& replacement) {
+  return with_own_numbers(Canonicalizer(graph, plan, window).run(), replacement);
+}
+
+std::vector<Step> placed(const Graph& graph, const Plan& plan, const Window& window, const std::vector<Step>& local) {
+  return with_graph_numbers(Canonicalizer(graph, plan, window).run(), local);
+}
+
 std::vector<Step> transfer(const Graph& graph, const Plan& plan, const Window& from, const Window& to,
                            const std::vector<Step>& replacement) {
   const Canonical a = Canonicalizer(graph, plan, from).run();
   const Canonical b = Canonicalizer(graph, plan, to).run();
   if (a.text != b.text) throw Error(ExitCode::kInternal, "transfer between windows of different signature");
-  std::map<ValueId, ValueId> value;
-  std::map<NodeId, NodeId> node;
-  for (size_t i = 0; i < a.values.size(); ++i) value[a.values[i]] = b.values[i];
-  for (size_t i = 0; i < a.nodes.size(); ++i) node[a.nodes[i]] = b.nodes[i];
-  const auto find = [](const auto& map, auto key) {
-    const auto it = map.find(key);
-    if (it == map.end()) throw Error(ExitCode::kInternal, "a replacement uses what its window does not contain");
-    return it->second;
-  };
-  std::vector<Step> out = replacement;
-  for (Step& step : out) {
-    for (NodeId& n : step.nodes) n = find(node, n);
-    for (Operand& o : step.inputs) o.value = find(value, o.value);
-    for (Operand& o : step.outputs) o.value = find(value, o.value);
-  }
-  return out;
+  return with_graph_numbers(b, with_own_numbers(a, replacement));
 }
 
 }  // namespace amdahl

@@ -92,6 +92,7 @@ struct Tuner::Loop {
   TuneOptions options;
   TuneObserver& observer;
   const std::atomic<bool>& stop;
+  const std::map<std::string, WisdomForm> known;
 
   // Mirrors the store.
   std::map<int64_t, Experiment> experiments;
@@ -238,6 +239,51 @@ struct Tuner::Loop {
     return s.choose(opportunities, profile.seconds, random);
   }
 
+  // ---- wisdom ----------------------------------------------------------------------------------------------------------
+
+  bool was_tried(const Opportunity& o, const std::string& candidate) const {
+    const auto same = [&](const auto& numbered) {
+      const Experiment& e = numbered.second;
+      return e.signature == o.signature && (e.candidate == candidate || e.incumbent == candidate) && !may_return(e);
+    };
+    return candidate == candidate_id(steps_of(head, o.windows[0])) || std::any_of(experiments.begin(), experiments.end(), same);
+  }
+
+  // The opportunity whose known form promises the model most; none when all of them were tried or promise nothing.
+  std::optional<size_t> most_promising_known() const {
+    std::optional<size_t> best;
+    double most = options.smallest_gain;
+    for (size_t i = 0; i < opportunities.size(); ++i) {
+      const Opportunity& o = opportunities[i];
+      const auto form = known.find(o.signature);
+      if (form == known.end() || exhausted.count({std::string(o.rewrite->name()), o.signature})) continue;
+      const double promised = model_gain(o.seconds / std::max(profile.seconds, 1e-12), form->second.log_gain);
+      if (promised < most || was_tried(o, candidate_id(form->second.steps))) continue;
+      most = promised;
+      best = i;
+    }
+    return best;
+  }
+
+  // Tries the most promising form that earlier sessions proved. It is judged and proven as any other; only the search for it is
+  // saved. False when there is none.
+  bool recall() {
+    if (known.empty()) return false;
+    if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, this_machine());
+    const std::optional<size_t> number = most_promising_known();
+    if (!number) return false;
+    const Opportunity target = opportunities[*number];
+    const WisdomForm& form = known.at(target.signature);
+    Campaign c{target, {}, {}, Draft(graph, head, target.windows[0])};
+    status.why = fmt::format("wisdom: {} came to {:.2f}x there in {}", form.rewrite, std::exp(form.log_gain), form.model);
+    if (!enter(c)) return true;
+    const std::vector<Step> steps = placed(graph, head, target.windows[0], form.steps);
+    const Rewrite* rewrite = find_rewrite(form.rewrite);
+    burst(c, rewrite ? *rewrite : *target.rewrite, {{steps, {}, candidate_id(steps)}});
+    if (c.best) settle(c);
+    return true;
+  }
+
   // What to try next on top of the draft.
   std::optional<Opportunity> choose_inside(const Campaign& c) {
     std::vector<Opportunity> offers;
@@ -295,12 +341,18 @@ struct Tuner::Loop {
     if (c.best) settle(c);
   }
 
+  static std::vector<Step> steps_of(const Plan& plan, const Window& window) {
+    std::vector<Step> steps;
+    for (int s : window.steps) steps.push_back(plan.steps[static_cast<size_t>(s)]);
+    return steps;
+  }
+
   WindowTask task_on(const Plan& plan, const std::string& sign, const Window& window) const {
     WindowTask task;
     task.signature = sign;
     task.io = io_of(graph, plan, window);
     task.threads = plan.threads;
-    for (int s : window.steps) task.incumbent.push_back(plan.steps[static_cast<size_t>(s)]);
+    task.incumbent = steps_of(plan, window);
     return task;
   }
 
@@ -762,6 +814,8 @@ struct Tuner::Loop {
         } else if (gate_is_due()) {
           run_gate();
           continue;
+        } else if (recall()) {
+          continue;
         } else if (const std::optional<Choice> choice = choose()) {
           run_campaign(*choice);
           continue;
@@ -800,9 +854,9 @@ std::vector<const Rewrite*> allowed_of(const std::vector<const Rewrite*>& rewrit
 }  // namespace
 
 Tuner::Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop)
-    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, {}, {}, 0, 0, 0, 0, {}, 0, 0, 0, {}, {}, {},
-                     {}, {}, {}, {}, {}}) {}
+             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known)
+    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, std::move(known), {}, {}, 0, 0, 0, 0, {}, 0,
+                     0, 0, {}, {}, {}, {}, {}, {}, {}, {}}) {}
 
 Tuner::~Tuner() = default;
 

@@ -6,11 +6,13 @@
 // done again.
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "experiments/session_store.h"
+#include "experiments/wisdom.h"
 #include "playbook/rewrite.h"
 #include "tuner/laboratory.h"
 #include "tuner/progress.h"
@@ -28,9 +30,10 @@ struct TuneSummary {
 
 class Tuner {
  public:
-  // `rewrites` in playbook order. The options are those of this run; the store keeps those of the first.
+  // `rewrites` in playbook order. The options are those of this run; the store keeps those of the first. `known`: forms proven in
+  // earlier sessions, by signature of their window (known_at()); where one promises anything it is the first to be tried there.
   Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-        const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop);
+        const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known = {});
   ~Tuner();
   // Throws Error when the machine or the model fails us; what was committed stays.
   TuneSummary run();

@@ -111,6 +111,21 @@ TEST(Window, AWinIsTransferredToItsTwin) {
   EXPECT_EQ(both.steps[0].outputs[0].value, t.active[0]);
 }
 
+// With its own numbers a replacement leaves the graph that it was made for.
+TEST(Window, AWinIsTakenToAnotherGraph) {
+  const TwoLayers here;
+  TwoLayers there;
+  there.graph.add_value("more", DType::kF32, {1});
+  const Window first{{0, 1}}, second{{2, 3}};
+  const std::vector<Step> steps{there.plan.steps[2], there.plan.steps[3]};
+  const std::vector<Step> local = localized(here.graph, here.plan, first, {here.plan.steps[0], here.plan.steps[1]});
+  EXPECT_TRUE(Json(placed(there.graph, there.plan, second, local)) == Json(steps));
+  std::vector<Step> foreign = local;
+  foreign[0].inputs[0].value = 99;
+  EXPECT_THROW(placed(there.graph, there.plan, second, foreign), Error);
+  EXPECT_THROW(localized(here.graph, here.plan, first, {here.plan.steps[3]}), Error);
+}
+
 TEST(Window, TransferBetweenDifferentWindowsIsRefused) {
   const TwoLayers t;
   EXPECT_THROW(transfer(t.graph, t.plan, {{0}}, {{1}}, {}), Error);

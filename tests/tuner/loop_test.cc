@@ -45,7 +45,7 @@ class Loop : public ::testing::Test {
   TuneSummary tune(SessionStore& store, int stop_after = -1) {
     std::atomic<bool> stop = false;
     StopAfter observer(stop_after, &stop);
-    Tuner tuner(graph, store, lab, {offered}, options, observer, stop);
+    Tuner tuner(graph, store, lab, {offered}, options, observer, stop, known);
     TuneSummary s = tuner.run();
     notes = observer.notes;
     return s;
@@ -76,6 +76,7 @@ class Loop : public ::testing::Test {
   const Rewrite* offered = &rewrite;
   SimulatedLaboratory lab;
   TuneOptions options;
+  std::map<std::string, WisdomForm> known;
   std::vector<std::string> notes;
 };
 
@@ -116,6 +117,53 @@ TEST(GateLimit, IsTheUsersWherePrecisionMayBeGivenUp) {
   EXPECT_LT(options.gate().limit(1e-7), 1e-5);
   options.allow_bf16 = true;
   EXPECT_EQ(options.gate().limit(1e-7), 0.01);
+}
+
+// What a session proved, as the next one finds it.
+std::map<std::string, WisdomForm> learnt_from(const Graph& graph, const SessionStore& store) {
+  return known_at(proven_forms(graph, store, {}, "chain", 1), {});
+}
+
+TEST_F(Loop, WhatASessionProvedIsTriedFirstInTheNext) {
+  MemoryStore first, second;
+  tune(first);
+  known = learnt_from(graph, first);
+  ASSERT_EQ(known.size(), 1u);  // four equal windows
+  EXPECT_NEAR(known.begin()->second.log_gain, first.state().at("proven_log").get<double>(), 0.02);
+  graph = testing::chain_of_matmuls(7);  // another model with such windows
+  lab = {};
+  options.experiments = 1;
+  tune(second);
+  ASSERT_EQ(second.experiments().size(), 1u);
+  EXPECT_EQ(second.experiments()[0].outcome, Outcome::kKept);
+  EXPECT_EQ(second.experiments()[0].occurrences, 7);
+  EXPECT_FALSE(lab.stages.empty()) << "kept without a proof of its own";
+  for (const Step& step : gated_plan(second).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+}
+
+TEST_F(Loop, WhatIsKnownIsJudgedAgainAndTriedOnce) {
+  MemoryStore first, second;
+  tune(first);
+  known = learnt_from(graph, first);
+  const Knobs best = known.begin()->second.steps[0].variant.knobs;
+  lab = {};
+  lab.verdict = [&](const Knobs& k) -> std::optional<Failure> {
+    if (k == best) return Failure{Outcome::kWrong, "wrong-value", "numerics", "y[0] is 1, should be 2", 1};
+    return std::nullopt;
+  };
+  tune(second);
+  expect_sound(second);
+  EXPECT_EQ(second.experiments()[0].outcome, Outcome::kWrong);
+  EXPECT_GT(second.experiments().size(), 10u) << "the search goes on without it";
+  EXPECT_EQ(count(second, Outcome::kKept), 0);  // there is no other form that is better
+}
+
+TEST_F(Loop, WhatWasRolledBackIsNoWisdom) {
+  lab.model_ignores_wins = true;
+  options.experiments = 40;
+  MemoryStore store;
+  tune(store);
+  EXPECT_TRUE(learnt_from(graph, store).empty());
 }
 
 TEST_F(Loop, KeptGainsComeFromConfirmationPairs) {

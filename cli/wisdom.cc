@@ -1,0 +1,129 @@
+// amdahl wisdom list | why MODEL | merge FILE | prune: what earlier sessions proved, across models.
+
+#include "experiments/wisdom.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/model_options.h"
+#include "cli/wisdom_options.h"
+#include "playbook/playbook.h"
+#include "tuner/opportunity.h"
+
+namespace amdahl {
+namespace {
+
+void declare(Options& options) {
+  options.word("verb");
+  declare_model(options);
+  options.named.add_options()                                                                                                        //
+      ("wisdom", po::value<std::string>()->value_name("FILE"), "the file (default: wisdom.db in the cache folder)")                      //
+      ("allow", po::value<std::string>()->value_name("TYPE"), "why: as given to tune")                                                   //
+      ("older-than", po::value<double>()->value_name("DAYS"), "prune: forms proven longer ago")                                          //
+      ("elsewhere", po::bool_switch(), "prune: forms proven on another CPU or with other compilers, which are never offered here");
+}
+
+Wisdom open_wisdom(const po::variables_map& values, const GlobalOptions& global) {
+  std::string note;
+  Wisdom wisdom = Wisdom::open(wisdom_path(values, global), &note);
+  if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
+  return wisdom;
+}
+
+std::string day_of(int64_t unix_time) { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(unix_time))); }
+
+int list(const Wisdom& wisdom, const GlobalOptions& global) {
+  const std::vector<WisdomForm> forms = wisdom.forms();
+  const WisdomPlace here = wisdom_here(global, global.threads, true);
+  const auto offered = [&](const WisdomForm& f) { return why_unknown({f}, here, f.signature, f.window); };
+  if (global.json) {
+    Json j = Json::array();
+    for (const WisdomForm& f : forms)
+      j.push_back({{"signature", f.signature}, {"rewrite", f.rewrite}, {"window", f.window}, {"speedup", std::exp(f.log_gain)}, {"model", f.model},
+                   {"proven_at", f.proven_at}, {"threads", f.place.threads}, {"compiler", f.place.compiler}, {"allowed", f.place.allowed},
+                   {"not_offered_here", offered(f)}});
+    fmt::print("{}\n", j.dump(1));
+    return 0;
+  }
+  for (const WisdomForm& f : forms) {
+    const std::string why = offered(f);
+    fmt::print("{:5.2f}x  {:<24} {}{}  ({}, {}){}\n", std::exp(f.log_gain), f.rewrite, f.window, f.place.allowed.empty() ? "" : ", " + f.place.allowed,
+               f.model, day_of(f.proven_at), why.empty() ? "" : "; not offered here: " + why);
+  }
+  if (forms.empty()) fmt::print("{} holds nothing yet: `amdahl tune MODEL` fills it\n", wisdom.path());
+  else fmt::print("\n{} forms in {}\n", forms.size(), wisdom.path());
+  return 0;
+}
+
+// Every window that a rewrite offers on the model's starter plan, once.
+int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
+  const Graph graph = load_named_model(values, global);
+  const std::vector<WisdomForm> forms = wisdom.forms();
+  const WisdomPlace here = wisdom_here(global, global.threads, values.count("allow") && values["allow"].as<std::string>() == "bf16");
+  const std::map<std::string, WisdomForm> known = known_at(forms, here);
+  const Plan plan = starter_plan(graph, global.threads);
+  Profile nothing_timed;
+  nothing_timed.steps.resize(plan.steps.size());
+  std::map<std::string, std::string> windows;  // signature -> description
+  for (const Opportunity& o : find_opportunities(graph, plan, nothing_timed, playbook(), this_machine()))
+    windows.try_emplace(o.signature, o.describe(plan) + (o.windows.size() > 1 ? fmt::format(" x{}", o.windows.size()) : ""));
+  int hits = 0;
+  Json j = Json::array();
+  for (const auto& [signature, window] : windows) {
+    const auto hit = known.find(signature);
+    hits += hit != known.end();
+    const std::string reason = hit == known.end() ? why_unknown(forms, here, signature, window.substr(0, window.find(" x"))) : "";
+    if (global.json) j.push_back({{"signature", signature}, {"window", window}, {"known", hit != known.end()}, {"reason", reason}});
+    else if (hit != known.end()) fmt::print("known    {}: {:.2f}x by {} in {}\n", window, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model);
+    else fmt::print("unknown  {}: {}\n", window, reason);
+  }
+  if (global.json) fmt::print("{}\n", j.dump(1));
+  else fmt::print("\n{} of {} windows of the starter plan are known; each is proven again before it is used\n", hits, windows.size());
+  return 0;
+}
+
+int merge(Wisdom& wisdom, const po::variables_map& values) {
+  const std::string other = required_word(values, "model", "FILE, another wisdom file");
+  if (!std::filesystem::exists(other)) throw Error(ExitCode::kIo, fmt::format("cannot open {}: there is no such file", other));
+  std::string note;
+  const Wisdom from = Wisdom::open(other, &note);
+  if (!note.empty()) throw Error(ExitCode::kSessionDamaged, note);
+  fmt::print("{} forms taken into {}\n", wisdom.learn(from.forms()), wisdom.path());
+  return 0;
+}
+
+int prune(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
+  const bool elsewhere = values["elsewhere"].as<bool>();
+  if (!elsewhere && !values.count("older-than")) throw Error(ExitCode::kUsage, "wisdom prune: say what is useless: --older-than DAYS, --elsewhere, or both");
+  const WisdomPlace here = wisdom_here(global, global.threads, true);
+  const double oldest = values.count("older-than") ? static_cast<double>(std::time(nullptr)) - 86400 * values["older-than"].as<double>() : -1;
+  const int gone = wisdom.forget([&](const WisdomForm& f) {
+    return static_cast<double>(f.proven_at) < oldest || (elsewhere && (f.place.machine != here.machine || f.place.compiler != here.compiler));
+  });
+  fmt::print("{} forms dropped from {}\n", gone, wisdom.path());
+  return 0;
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  const std::string verb = required_word(values, "verb", "list, why MODEL, merge FILE or prune");
+  Wisdom wisdom = open_wisdom(values, global);
+  if (verb == "list") return list(wisdom, global);
+  if (verb == "why") return why(wisdom, values, global);
+  if (verb == "merge") return merge(wisdom, values);
+  if (verb == "prune") return prune(wisdom, values, global);
+  throw Error(ExitCode::kUsage, fmt::format("wisdom {}: the verbs are list, why MODEL, merge FILE and prune", verb));
+}
+
+}  // namespace
+
+const Command kWisdomCommand{"wisdom", "list | why MODEL | merge FILE | prune [options]", "what earlier sessions proved, and where it is known again",
+                             "`tune` looks there first and proves again what it finds; a window that is not known is searched as ever.\n"
+                             "`why` goes through the windows of a model's starter plan and says for each what is known or why nothing is.",
+                             declare, run};
+
+}  // namespace amdahl

@@ -1,0 +1,54 @@
+#include "cli/wisdom_options.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "base/error.h"
+#include "starter_kernels/backend.h"
+
+namespace amdahl {
+
+void declare_wisdom(Options& options) {
+  options.named.add_options()                                                                                              //
+      ("wisdom", po::value<std::string>()->value_name("FILE"), "what earlier sessions proved (default: wisdom.db in the cache folder)")  //
+      ("no-wisdom", po::bool_switch(), "neither read nor write it");
+}
+
+std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global) {
+  return values.count("wisdom") ? values["wisdom"].as<std::string>() : default_wisdom(global.cache_dir);
+}
+
+WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf16) {
+  return {this_machine().fingerprint(), Toolchain(global.cache_dir).description(), threads, allow_bf16 ? "bf16" : ""};
+}
+
+SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options)
+    : path_(wisdom_path(values, global)) {
+  if (values["no-wisdom"].as<bool>()) {
+    if (values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
+    return;
+  }
+  place_ = wisdom_here(global, options.threads, options.allow_bf16);
+  try {
+    std::string note;
+    wisdom_ = Wisdom::open(path_, &note);
+    if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
+    known_ = known_at(wisdom_->forms(), place_);
+  } catch (const Error& error) {
+    fmt::print(stderr, "amdahl: going on without wisdom: {}\n", error.what());
+    wisdom_.reset();
+  }
+}
+
+int SessionWisdom::learn(const OpenSession& open) {
+  if (!wisdom_) return 0;
+  try {
+    return wisdom_->learn(proven_forms(open.graph, *open.session, place_, short_name(open.session->identity().model), std::time(nullptr)));
+  } catch (const Error& error) {
+    fmt::print(stderr, "amdahl: what this session proved is not kept as wisdom: {}\n", error.what());
+    return 0;
+  }
+}
+
+}  // namespace amdahl

@@ -1,0 +1,36 @@
+#pragma once
+// --wisdom and --no-wisdom: what earlier sessions proved, for the commands that tune.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/open_session.h"
+#include "experiments/wisdom.h"
+
+namespace amdahl {
+
+void declare_wisdom(Options& options);
+std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global);
+// Where this process would prove things.
+WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf16);
+
+// The wisdom of one tuning session; empty with --no-wisdom. What is wrong with the file is a line on stderr, never the end of a
+// session.
+class SessionWisdom {
+ public:
+  SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options);
+  const std::map<std::string, WisdomForm>& known() const { return known_; }
+  // Takes in what the session proved. Returns how many forms were new or better.
+  int learn(const OpenSession& open);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  WisdomPlace place_;
+  std::optional<Wisdom> wisdom_;
+  std::map<std::string, WisdomForm> known_;
+};
+
+}  // namespace amdahl
