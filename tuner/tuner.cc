@@ -92,6 +92,7 @@ struct Tuner::Loop {
   TuneOptions options;
   TuneObserver& observer;
   const std::atomic<bool>& stop;
+  const SearchPolicy& policy;
 
   // Mirrors the store.
   std::map<int64_t, Experiment> experiments;
@@ -225,7 +226,7 @@ struct Tuner::Loop {
   int64_t next_id() const { return experiments.empty() ? 1 : experiments.rbegin()->first + 1; }
 
   Scheduler scheduler() const {
-    Scheduler s;
+    Scheduler s(policy);
     for (const auto& [id, e] : experiments) s.observe(e);
     return s;
   }
@@ -800,9 +801,9 @@ std::vector<const Rewrite*> allowed_of(const std::vector<const Rewrite*>& rewrit
 }  // namespace
 
 Tuner::Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop)
-    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, {}, {}, 0, 0, 0, 0, {}, 0, 0, 0, {}, {}, {},
-                     {}, {}, {}, {}, {}}) {}
+             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, const SearchPolicy& policy)
+    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, policy, {}, {}, 0, 0, 0, 0, {}, 0, 0, 0, {},
+                     {}, {}, {}, {}, {}, {}, {}}) {}
 
 Tuner::~Tuner() = default;
 

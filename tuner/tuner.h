@@ -30,7 +30,8 @@ class Tuner {
  public:
   // `rewrites` in playbook order. The options are those of this run; the store keeps those of the first.
   Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-        const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop);
+        const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop,
+        const SearchPolicy& policy = most_gain_a_second());
   ~Tuner();
   // Throws Error when the machine or the model fails us; what was committed stays.
   TuneSummary run();
