@@ -39,10 +39,10 @@ std::vector<ablation::Arm> chosen(const std::vector<std::string>& names) {
   std::vector<ablation::Arm> all = ablation::arms(), chosen;
   if (names.empty()) return all;
   for (const std::string& name : names) {
-    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.name == name; });
+    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.name == name || stem_of(a) == name; });
     if (at == all.end()) {
       std::vector<std::string> known;
-      for (const auto& a : all) known.push_back(a.name);
+      for (const auto& a : all) known.push_back(stem_of(a));
       throw Error(ExitCode::kUsage, fmt::format("there is no arm '{}'; these are: {}", name, fmt::join(known, ", ")));
     }
     chosen.push_back(*at);
@@ -88,7 +88,7 @@ int run(int argc, char** argv) {
   const Graph graph = load_model(model, {});
   std::vector<Json> results;
   for (const ablation::Arm& arm : chosen(names)) {
-    const std::string file = fmt::format("{}/{}.json", folder, arm.name);
+    const std::string file = fmt::format("{}/{}.json", folder, stem_of(arm));
     const Json question = {{"model", model}, {"minutes", budget.minutes}, {"at", budget.at}, {"pairs", budget.pairs}, {"seed", budget.seed}};
     std::optional<Json> result = measured(file, question);
     if (!result) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -55,6 +55,12 @@ Json measure_moments(Laboratory& lab, const SessionStore& store, const std::vect
 
 }  // namespace
 
+std::string stem_of(const Arm& arm) {
+  std::string stem = arm.name;
+  std::replace(stem.begin(), stem.end(), ' ', '-');
+  return stem;
+}
+
 std::vector<Arm> arms() {
   static const RandomOrder random_order;
   static const PlaybookOrder playbook_order;
@@ -69,7 +75,7 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
              const GlobalOptions& global) {
   const TuneOptions options = options_for(budget, global);
   fs::remove_all(global.cache_dir + "/kernels");  // no arm is spared the compilations of the one before
-  const std::string path = fmt::format("{}/{}.amdahl", folder, arm.name);
+  const std::string path = fmt::format("{}/{}.amdahl", folder, stem_of(arm));
   for (const char* rest : {"", "-lock", "-wal", "-shm"}) fs::remove(path + rest);
   const std::unique_ptr<Session> session =
       Session::create(path, identity_of(model, {}, graph, Toolchain(global.cache_dir).description()));

@@ -18,6 +18,9 @@ struct Arm {
   const SearchPolicy* policy = nullptr;
 };
 
+// "without-tier-3": the stem of an arm's files.
+std::string stem_of(const Arm& arm);
+
 // The whole loop first, then without each tier, then with other policies.
 std::vector<Arm> arms();
 

@@ -83,6 +83,7 @@ TEST(Policies, RandomOrderLooksAtNothing) {
 }
 
 TEST(TimedLaboratory, EverySecondOfTheClockIsInOnePhase) {
+  const Graph graph = amdahl::testing::chain_of_matmuls(4);
   SimulatedLaboratory machine;
   TimedLaboratory timed(machine);
   const amdahl::testing::TuneBlocks rewrite;
@@ -90,7 +91,7 @@ TEST(TimedLaboratory, EverySecondOfTheClockIsInOnePhase) {
   TuneObserver observer;
   std::atomic<bool> stop = false;
   const double start = machine.clock;
-  Tuner tuner(amdahl::testing::chain_of_matmuls(4), store, timed, {&rewrite}, {}, observer, stop);
+  Tuner tuner(graph, store, timed, {&rewrite}, {}, observer, stop);
   tuner.run();
   double sum = 0;
   for (const auto& [phase, seconds] : timed.seconds()) {
