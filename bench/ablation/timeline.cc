@@ -7,8 +7,7 @@ namespace amdahl::ablation {
 
 std::vector<Win> wins_of(const SessionStore& store, const std::map<int64_t, double>& proven_at) {
   std::map<int64_t, int64_t> plan_of;  // experiment -> its newest plan: a win that was taken up again has several
-  for (const PlanRecord& p : store.plans())
-    if (!p.rolled_back) plan_of[p.experiment] = p.id;
+  for (const PlanRecord& p : store.plans()) plan_of[p.experiment] = p.id;
   std::vector<Win> wins;
   for (const Experiment& e : store.experiments()) {
     const auto at = proven_at.find(e.id);
