@@ -14,6 +14,7 @@
 #include "playbook/rewrite.h"
 #include "tuner/laboratory.h"
 #include "tuner/progress.h"
+#include "tuner/search_policy.h"
 #include "tuner/tune_options.h"
 
 namespace amdahl {

@@ -1,7 +1,6 @@
 #include "bench/ablation/timeline.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace amdahl::ablation {
 
@@ -13,7 +12,7 @@ std::vector<Win> wins_of(const SessionStore& store, const std::map<int64_t, doub
     const auto at = proven_at.find(e.id);
     const auto plan = plan_of.find(e.id);
     if (e.outcome != Outcome::kKept || at == proven_at.end() || plan == plan_of.end()) continue;
-    wins.push_back({at->second, -std::log1p(e.share * std::expm1(-e.gain.log)), plan->second});
+    wins.push_back({at->second, model_gain(e.share, e.gain.log), plan->second});
   }
   std::sort(wins.begin(), wins.end(), [](const Win& a, const Win& b) { return a.at < b.at; });
   return wins;

@@ -43,20 +43,19 @@ class Policies : public ::testing::Test {
   }
 
   testing::TuneBlocks rewrite;
-  Plan plan = starter_plan(testing::chain_of_matmuls(2), 1);
   Random random{3};
 };
 
 TEST_F(Policies, TheLoopsOwnTakesTheMostGainASecond) {
   const Scheduler scheduler;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(scheduler.choose(offers({0.01, 0.6, 0.02}), plan, 1.0, random)->opportunity, 1u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(scheduler.choose(offers({0.01, 0.6, 0.02}), 1.0, random)->opportunity, 1u);
 }
 
 TEST_F(Policies, AnotherOneDecidesAmongWhatIsWorthATry) {
   const LastFirst policy;
   Scheduler scheduler(policy);
   scheduler.exclude("tune_blocks", "window 3");
-  const auto choice = scheduler.choose(offers({0.6, 0.3, 0.1, 0.1, 1e-5}), plan, 1.0, random);  // one is excluded, one promises nothing
+  const auto choice = scheduler.choose(offers({0.6, 0.3, 0.1, 0.1, 1e-5}), 1.0, random);  // one is excluded, one promises nothing
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->opportunity, 2u);
   EXPECT_EQ(policy.shown.size(), 3u);
@@ -66,7 +65,7 @@ TEST_F(Policies, AreToldWhatWasTriedInVain) {
   const LastFirst policy;
   Scheduler scheduler(policy);
   for (int i = 0; i < 3; ++i) scheduler.observe(lost("window 1"));
-  ASSERT_TRUE(scheduler.choose(offers({0.5, 0.5}), plan, 1.0, random));
+  ASSERT_TRUE(scheduler.choose(offers({0.5, 0.5}), 1.0, random));
   ASSERT_EQ(policy.shown.size(), 2u);
   EXPECT_EQ(policy.shown[0].tries, 0);
   EXPECT_EQ(policy.shown[1].tries, 3);
