@@ -48,30 +48,33 @@ void Scheduler::exclude(const std::string& rewrite, const std::string& signature
 std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities,
                                         double model_seconds, Random& random) const {
   std::optional<Choice> best;
-  double best_rate = 0;
+  double highest = 0;
   const Record nothing;
   for (size_t i = 0; i < opportunities.size(); ++i) {
     const Opportunity& o = opportunities[i];
-    const double jitter = std::exp(0.25 * random.normal());  // near ties are explored, not always the same way
+    Offer offer;
+    offer.number = i;
+    offer.luck = random.normal();  // drawn for what is excluded too: a resumed run excludes other things
     if (excluded_.count({std::string(o.rewrite->name()), o.signature})) continue;
     const auto known = rewrites_.find(std::string(o.rewrite->name()));
     const Record& r = known == rewrites_.end() ? nothing : known->second;
     const auto stale = fruitless_.find({std::string(o.rewrite->name()), o.signature});
-    const double hope = stale == fruitless_.end() ? 1 : std::pow(0.5, stale->second / kHalvingTries);
-    const double chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
+    offer.tries = stale == fruitless_.end() ? 0 : stale->second;
+    const double hope = std::pow(0.5, offer.tries / kHalvingTries);
+    offer.chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
     // Wins so far took this share of the window's time; never more than is winnable.
     const double share = (kPriorShare + r.share_won) / (1 + r.shares);
     const double won_seconds = std::min(o.winnable_seconds, o.seconds * share);
-    const double cost = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
-    const double gain_if_won = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
-    if (gain_if_won * hope < options_.smallest_gain) continue;
-    const double rate = gain_if_won * chance / cost * jitter;
-    if (rate <= best_rate) continue;
-    best_rate = rate;
+    offer.seconds = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
+    offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
+    if (offer.gain * hope < options_.smallest_gain) continue;
+    const double priority = policy_.priority(offer);
+    if (best && priority <= highest) continue;
+    highest = priority;
     Choice c;
     c.opportunity = i;
-    c.expected_gain = gain_if_won * chance;
-    c.expected_cost = cost;
+    c.expected_gain = offer.gain * offer.chance;
+    c.expected_cost = offer.seconds;
     c.why = fmt::format("{:.1f}% of the model, {:.3g} ms above its roofline in {} place{}; {} won {} of {}", 100 * o.seconds / model_seconds,
                         1e3 * o.winnable_seconds, o.windows.size(), o.windows.size() == 1 ? "" : "s", o.rewrite->name(), r.kept, r.tries);
     best = c;

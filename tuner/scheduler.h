@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "experiments/experiment.h"
 #include "tuner/opportunity.h"
+#include "tuner/search_policy.h"
 
 namespace amdahl {
 
@@ -31,7 +32,9 @@ struct Choice {
 
 class Scheduler {
  public:
-  explicit Scheduler(const SchedulerOptions& options = {}) : options_(options) {}
+  // `policy` is referred to.
+  explicit Scheduler(const SearchPolicy& policy = most_gain_a_second(), const SchedulerOptions& options = {})
+      : policy_(policy), options_(options) {}
 
   // In order of experiment id; a later row of the same id replaces the earlier one's effect when all are given again.
   void observe(const Experiment& experiment);
@@ -47,6 +50,7 @@ class Scheduler {
     int tries = 0, kept = 0;
     double share_won = 0, shares = 0;  // of the winnable time, by wins
   };
+  const SearchPolicy& policy_;
   SchedulerOptions options_;
   std::map<std::string, Record> rewrites_;
   std::map<std::pair<std::string, std::string>, int> fruitless_;  // (rewrite, signature): experiments since the last keep

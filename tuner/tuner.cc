@@ -93,6 +93,7 @@ struct Tuner::Loop {
   TuneObserver& observer;
   const std::atomic<bool>& stop;
   const std::map<std::string, WisdomForm> known;
+  const SearchPolicy& policy;
 
   // Mirrors the store.
   std::map<int64_t, Experiment> experiments;
@@ -226,7 +227,7 @@ struct Tuner::Loop {
   int64_t next_id() const { return experiments.empty() ? 1 : experiments.rbegin()->first + 1; }
 
   Scheduler scheduler() const {
-    Scheduler s;
+    Scheduler s(policy);
     for (const auto& [id, e] : experiments) s.observe(e);
     return s;
   }
@@ -854,9 +855,10 @@ std::vector<const Rewrite*> allowed_of(const std::vector<const Rewrite*>& rewrit
 }  // namespace
 
 Tuner::Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known)
-    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, std::move(known), {}, {}, 0, 0, 0, 0, {}, 0,
-                     0, 0, {}, {}, {}, {}, {}, {}, {}, {}}) {}
+             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known,
+             const SearchPolicy& policy)
+    : loop_(new Loop{graph, store, laboratory, allowed_of(rewrites, options), options, observer, stop, std::move(known), policy, {}, {}, 0, 0, 0,
+                     0, {}, 0, 0, 0, {}, {}, {}, {}, {}, {}, {}, {}}) {}
 
 Tuner::~Tuner() = default;
 

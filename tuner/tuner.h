@@ -16,6 +16,7 @@
 #include "playbook/rewrite.h"
 #include "tuner/laboratory.h"
 #include "tuner/progress.h"
+#include "tuner/search_policy.h"
 #include "tuner/tune_options.h"
 
 namespace amdahl {
@@ -33,7 +34,8 @@ class Tuner {
   // `rewrites` in playbook order. The options are those of this run; the store keeps those of the first. `known`: forms proven in
   // earlier sessions, by signature of their window (known_at()); where one promises anything it is the first to be tried there.
   Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-        const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known = {});
+        const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known = {},
+        const SearchPolicy& policy = most_gain_a_second());
   ~Tuner();
   // Throws Error when the machine or the model fails us; what was committed stays.
   TuneSummary run();

@@ -1,0 +1,65 @@
+#pragma once
+// Another laboratory, with a note of where its time goes.
+
+#include <map>
+#include <string>
+#include <type_traits>
+
+#include "tuner/laboratory.h"
+
+namespace amdahl::ablation {
+
+class TimedLaboratory : public Laboratory {
+ public:
+  explicit TimedLaboratory(Laboratory& inner) : inner_(inner) {}
+
+  double now() const override { return inner_.now(); }
+  std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
+    return timed("build", [&] { return inner_.build(candidates); });
+  }
+  std::string enter(const WindowTask& task) override {
+    return timed("validate", [&] { return inner_.enter(task); });
+  }
+  // Stages and race in one call, which says how long each took.
+  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
+    const Screened s = timed("validate", [&] { return inner_.screen(challenger, built, bar); });
+    seconds_["validate"] -= s.race_seconds;
+    seconds_["race"] += s.race_seconds;
+    return s;
+  }
+  Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
+    return timed("prove", [&] { return inner_.placebos(challenger, first, count); });
+  }
+  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
+    return timed("prove", [&] { return inner_.pair(challenger, built, placebos, random); });
+  }
+  Profile profile(const Plan& plan) override {
+    return timed("profile", [&] { return inner_.profile(plan); });
+  }
+  Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
+    return timed("gate", [&] { return inner_.model_pair(before, after, random); });
+  }
+  ModelCheck check_model(const Plan& plan) override {
+    return timed("gate", [&] { return inner_.check_model(plan); });
+  }
+
+  // build, validate, race, prove (confirmations too), profile, gate.
+  const std::map<std::string, double>& seconds() const { return seconds_; }
+
+ private:
+  template <typename Call>
+  std::invoke_result_t<Call> timed(const char* phase, const Call& call) {
+    struct Meter {  // counts what throws as well
+      const Laboratory& clock;
+      double& sum;
+      double start = clock.now();
+      ~Meter() { sum += clock.now() - start; }
+    } meter{inner_, seconds_[phase]};
+    return call();
+  }
+
+  Laboratory& inner_;
+  std::map<std::string, double> seconds_;
+};
+
+}  // namespace amdahl::ablation

@@ -1,0 +1,77 @@
+// What the scheduler leaves to its policy, and what it does not.
+
+#include <gtest/gtest.h>
+
+#include "tests/tuner/simulated_laboratory.h"
+#include "tuner/scheduler.h"
+
+namespace amdahl {
+namespace {
+
+// Prefers the last offer; remembers what it was shown.
+class LastFirst : public SearchPolicy {
+ public:
+  double priority(const Offer& offer) const override {
+    shown.push_back(offer);
+    return static_cast<double>(offer.number) - 1e6;  // negative priorities are as good as others
+  }
+  mutable std::vector<Offer> shown;
+};
+
+class Policies : public ::testing::Test {
+ protected:
+  // One offer for each of these shares of a model that takes a second.
+  std::vector<Opportunity> offers(const std::vector<double>& shares) const {
+    std::vector<Opportunity> all;
+    for (double share : shares) {
+      Opportunity o;
+      o.rewrite = &rewrite;
+      o.signature = "window " + std::to_string(all.size());
+      o.windows = {{{0}}};
+      o.seconds = o.winnable_seconds = share;
+      all.push_back(o);
+    }
+    return all;
+  }
+  Experiment lost(const std::string& signature) const {
+    Experiment e;
+    e.rewrite = rewrite.name();
+    e.signature = signature;
+    e.outcome = Outcome::kReverted;
+    e.stage = "race";
+    return e;
+  }
+
+  testing::TuneBlocks rewrite;
+  Random random{3};
+};
+
+TEST_F(Policies, TheLoopsOwnTakesTheMostGainASecond) {
+  const Scheduler scheduler;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(scheduler.choose(offers({0.01, 0.6, 0.02}), 1.0, random)->opportunity, 1u);
+}
+
+TEST_F(Policies, AnotherOneDecidesAmongWhatIsWorthATry) {
+  const LastFirst policy;
+  Scheduler scheduler(policy);
+  scheduler.exclude("tune_blocks", "window 3");
+  const auto choice = scheduler.choose(offers({0.6, 0.3, 0.1, 0.1, 1e-5}), 1.0, random);  // one is excluded, one promises nothing
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->opportunity, 2u);
+  EXPECT_EQ(policy.shown.size(), 3u);
+}
+
+TEST_F(Policies, AreToldWhatWasTriedInVain) {
+  const LastFirst policy;
+  Scheduler scheduler(policy);
+  for (int i = 0; i < 3; ++i) scheduler.observe(lost("window 1"));
+  ASSERT_TRUE(scheduler.choose(offers({0.5, 0.5}), 1.0, random));
+  ASSERT_EQ(policy.shown.size(), 2u);
+  EXPECT_EQ(policy.shown[0].tries, 0);
+  EXPECT_EQ(policy.shown[1].tries, 3);
+  EXPECT_LT(policy.shown[1].chance, policy.shown[0].chance);
+  EXPECT_NE(policy.shown[0].luck, policy.shown[1].luck);
+}
+
+}  // namespace
+}  // namespace amdahl
