@@ -22,7 +22,7 @@ namespace {
 void declare(Options& options) {
   options.word("session");
   options.named.add_options()                                                                        //
-      ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), "cxx")               //
+      ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), "cxx, pytorch or json")               //
       ("output,o", po::value<std::string>()->value_name("DIR"), "new or empty folder, or an earlier export");
 }
 
@@ -90,15 +90,17 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     fmt::print("{}\n", Json{{"directory", request.directory}, {"files", files}, {"relative_norm", request.self_test.relative_norm}}.dump(1));
     return 0;
   }
-  fmt::print("{} files in {}; outputs {:.2g} from float64 (relative norm)\nbuild and check it: cd {} && cmake -S . -B build && cmake --build build && "
-             "./build/selftest .\n",
-             files.size(), request.directory, request.self_test.relative_norm, request.directory);
+  fmt::print("{} files in {}; outputs {:.2g} from float64 (relative norm)\n", files.size(), request.directory, request.self_test.relative_norm);
+  if (!format->next.empty()) fmt::print("build and check it: cd {} && {}\n", request.directory, format->next);
   return 0;
 }
 
 }  // namespace
 
-const Command kExportCommand{"export", "FILE --format cxx -o DIR", "the kept plan as plain source and a library, without us",
-                             "cxx: C header, C++ sources, weights, CMake project, example and self-test.", declare, run};
+const Command kExportCommand{"export", "FILE --format F -o DIR", "the kept plan as plain source and a library, without us",
+                             "cxx:     C header, C++ sources, weights, CMake project, example and self-test\n"
+                             "pytorch: the same, and an extension that makes it an operator of PyTorch, with a module that loads it\n"
+                             "json:    the plan as data: steps, tensors, knobs, and the text of every kernel",
+                             declare, run};
 
 }  // namespace amdahl

@@ -6,66 +6,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
+#include <ostream>
 
-#include "base/embedded.h"
 #include "base/error.h"
 #include "base/machine.h"
 #include "export/cxx_kernels.h"
+#include "export/export_folder.h"
 #include "plan/program.h"
 #include "starter_kernels/backend.h"
 
-namespace fs = std::filesystem;
-
 namespace amdahl {
 
-const std::vector<EmbeddedText>& embedded_templates();  // generated
-
 namespace {
-
-using Words = std::map<std::string, std::string>;
-
-std::string filled(std::string text, const Words& words) {
-  for (const auto& [word, value] : words) {
-    const std::string mark = "@" + word + "@";
-    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
-      text.replace(at, mark.size(), value);
-  }
-  return text;
-}
-
-class Writer {
- public:
-  explicit Writer(std::string directory) : directory_(std::move(directory)) {
-    std::error_code error;
-    if (fs::exists(directory_) && !fs::is_empty(directory_, error) && !fs::exists(directory_ + "/weights.bin"))
-      throw Error(ExitCode::kIo, fmt::format("'{}' holds other files: give a new or empty folder", directory_));
-    fs::remove_all(directory_ + "/src", error);
-    for (const char* sub : {"", "/src/kernels", "/src/portable", "/include", "/cmake"}) {
-      fs::create_directories(directory_ + sub, error);
-      if (error) throw Error(ExitCode::kIo, fmt::format("cannot create '{}{}': {}", directory_, sub, error.message()));
-    }
-  }
-
-  void text(const std::string& name, const std::string& content) {
-    binary(name, [&](std::ostream& out) { out << content; });
-  }
-  template <typename F>
-  void binary(const std::string& name, F&& write) {
-    std::ofstream out(directory_ + "/" + name, std::ios::binary);
-    write(out);
-    if (!out.flush())
-      throw Error(ExitCode::kIo, fmt::format("cannot write '{}/{}': is the disk full or the folder read-only?", directory_, name));
-    files_.push_back(name);
-  }
-  std::vector<std::string> files() const { return files_; }
-
- private:
-  std::string directory_;
-  std::vector<std::string> files_;
-};
 
 // Names of a model may hold anything.
 std::string c_string(const std::string& text) {
@@ -144,13 +97,6 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
       tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name));
 }
 
-// For a comment: what would end it does not.
-std::string in_comment(std::string text) {
-  for (size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text.insert(at + 1, " ");
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  return text;
-}
-
 std::string describe_tensors(const Graph& graph) {
   std::string text;
   for (ValueId v : graph.inputs)
@@ -160,7 +106,7 @@ std::string describe_tensors(const Graph& graph) {
   return text;
 }
 
-void write_weights(Writer& writer, const Blob& blob) {
+void write_weights(ExportFolder& writer, const Blob& blob) {
   writer.binary("weights.bin", [&](std::ostream& out) {
     size_t at = 0;
     const std::string zeros(64, '\0');
@@ -197,7 +143,8 @@ std::string amx_files(const std::vector<CxxKernel>& kernels) {
 
 std::vector<std::string> write_cxx(const ExportRequest& request) {
   const std::string name = c_identifier(request.name);
-  Writer writer(request.directory);
+  ExportFolder writer(request.directory);
+  writer.clear("src");
 
   std::vector<int> kernel_of;
   const std::vector<CxxKernel> kernels = cxx_kernels(name, request.plan, &kernel_of);
@@ -239,7 +186,7 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
                                                                {"example.c.in", "example.c"},
                                                                {"CMakeLists.txt.in", "CMakeLists.txt"},
                                                                {"README.md.in", "README.md"}};
-  for (const auto& [from, to] : texts) writer.text(to, filled(std::string(find_text(embedded_templates(), from)), words));
+  for (const auto& [from, to] : texts) writer.text(to, filled_template(fmt::format("cxx_templates/{}", from), words));
   writer.text("src/model_tables.h", tables(request, program, kernels, name));
   write_weights(writer, blob);
   writer.binary("selftest.bin", [&](std::ostream& out) {

@@ -29,6 +29,7 @@ struct ExportRequest {
 struct ExportFormat {
   std::string_view name;
   std::string_view summary;
+  std::string_view next;  // what to type in the folder afterwards; "" nothing
   // Throws Error(kIo) when the directory cannot be written. Returns the files written, relative to the directory.
   std::vector<std::string> (*write)(const ExportRequest&);
 };

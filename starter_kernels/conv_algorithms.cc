@@ -169,6 +169,9 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
       {"PREFETCH", {0, 1}, 0, "1: the next group of weights is fetched while this one is used"},
   };
   if (conv_algorithms(problem).size() > 1) add_winograd_knobs(space, problem, g, registers);
+  space.cycles = [columns, blocks](const Knobs& k) {
+    return k.at("ALGORITHM") == kConvBlocked ? blocked_cycles(columns, blocks, k.at("PX"), k.at("OCV")) : 0;
+  };
   space.refuse = [fits](const Knobs& k) -> std::string {
     if (!fits(k.at("PX"), k.at("OCV")))
       return fmt::format("{}x{} accumulators do not fit the registers", k.at("PX"), k.at("OCV"));

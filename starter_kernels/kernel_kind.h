@@ -42,6 +42,9 @@ struct SearchSpace {
   std::vector<Knob> knobs;
   // Empty when the combination can be built and fits the machine, else the reason.
   std::function<std::string(const Knobs&)> refuse;
+  // What counting instructions says of a combination: cycles, comparable within the space only. It orders what is tried, and rules
+  // nothing out. Empty: nothing is known.
+  std::function<double(const Knobs&)> cycles;
 
   Knobs starters() const;
   const Knob* find(std::string_view name) const;

@@ -29,13 +29,18 @@ class Search {
 
   const Knobs& first() const { return first_; }
 
+  // What counting instructions says of these knobs, over all steps.
+  double cycles(const Knobs& knobs) const {
+    const std::vector<Step> steps = with(knobs);
+    double sum = 0;
+    for (size_t s = 0; s < steps.size(); ++s)
+      if (spaces_[s].cycles && !steps[s].variant.knobs.empty()) sum += spaces_[s].cycles(steps[s].variant.knobs);
+    return sum;
+  }
+
   // Adds the form with these knobs unless it is known, refused by its kind, or proposed already.
   bool add(const Knobs& knobs) {
-    std::vector<Step> steps = match_.replacement;
-    for (const Match::OpenKnob& open : match_.search) {
-      const auto it = knobs.find(knob_name(match_, open));
-      if (it != knobs.end()) steps[static_cast<size_t>(open.step)].variant.knobs[open.name] = it->second;
-    }
+    const std::vector<Step> steps = with(knobs);
     for (size_t s = 0; s < steps.size(); ++s)
       if (spaces_[s].refuse && !steps[s].variant.knobs.empty() && !spaces_[s].refuse(steps[s].variant.knobs).empty())
         return false;
@@ -76,6 +81,15 @@ class Search {
   std::vector<Proposal> take() { return std::move(proposals_); }
 
  private:
+  std::vector<Step> with(const Knobs& knobs) const {
+    std::vector<Step> steps = match_.replacement;
+    for (const Match::OpenKnob& open : match_.search) {
+      const auto it = knobs.find(knob_name(match_, open));
+      if (it != knobs.end()) steps[static_cast<size_t>(open.step)].variant.knobs[open.name] = it->second;
+    }
+    return steps;
+  }
+
   const Match::OpenKnob& pick() {
     for (;;) {
       const Match::OpenKnob& open = match_.search[random_.below(match_.search.size())];
@@ -106,8 +120,15 @@ std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const M
   Search search(match, form_of, machine, known, random);
   search.add(search.first());
   if (!search.has_space()) return search.take();
-  for (int attempt = 0; attempt < 60 * count && search.size() < static_cast<size_t>(count); ++attempt)
-    search.add(random.below(3) < 2 ? search.neighbour(search.first()) : search.jump(search.first()));
+  const auto draw = [&] { return random.below(3) < 2 ? search.neighbour(search.first()) : search.jump(search.first()); };
+  // Of a few draws the one with the fewest instructions comes first; once those are known, any.
+  constexpr int kDraws = 3;
+  for (int attempt = 0; attempt < 60 * count && search.size() < static_cast<size_t>(count); ++attempt) {
+    Knobs knobs = draw();
+    for (int d = 1; d < kDraws && attempt < 20 * count; ++d)
+      if (Knobs other = draw(); search.cycles(other) < search.cycles(knobs)) knobs = std::move(other);
+    search.add(knobs);
+  }
   return search.take();
 }
 

@@ -722,8 +722,10 @@ struct Tuner::Loop {
   // Leading pending wins that may go to the gate.
   size_t confirmed() const { return unconfirmed().value_or(pending.size()); }
 
-  // Small wins wait for company: a whole-model pair costs two starts of the model.
+  // Small wins wait for company: a whole-model pair costs two starts of the model. A session with a budget ends with a gate anyway:
+  // one before that may take a tenth of what is left.
   bool gate_is_due() const {
+    if (options.seconds > 0 && gate_seconds > 0.1 * (options.seconds - spent())) return false;
     double sum = 0;
     for (size_t i = 0; i < confirmed(); ++i) sum += pending[i].predicted;
     return confirmed() > 0 && (sum > 0.05 || confirmed() >= 6) && spent() - last_gate_at > 3 * gate_seconds;

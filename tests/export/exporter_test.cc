@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "base/machine.h"
@@ -177,6 +179,47 @@ void use_cxx(const Shell& shell, const fs::path& dir, const std::string& name) {
   selftest_notices_weights(shell, dir);
 }
 
+// PyTorch is no package of ours: AMDAHL_TORCH_PYTHON names a Python that has it. Without, the texts are all that can be looked at.
+void use_pytorch(const Shell& shell, const fs::path& dir, const std::string& name) {
+  for (const char* file : {"extension.cpp", "CMakeLists.txt", "selftest.py", "README.md"})
+    EXPECT_EQ(read_text(dir / "python" / file).find("@"), std::string::npos) << file;
+  const SubprocessResult compiles = shell("python3 -m py_compile python/selftest.py python/" + name + "/__init__.py");
+  EXPECT_EQ(compiles.exit_code, 0) << compiles.output;
+  const char* python = std::getenv("AMDAHL_TORCH_PYTHON");
+  if (!python || !*python) return;
+  const std::string in = std::string("cd python && ") + python + " ";
+  const SubprocessResult unbuilt = shell(in + "-c 'import " + name + "'");
+  EXPECT_TRUE(unbuilt.exit_code != 0 && has(unbuilt, "is not built: cmake")) << unbuilt.output;
+  const SubprocessResult build = shell(std::string("cmake -S python -B python/build -G Ninja -DPython3_EXECUTABLE=") + python + " && cmake --build python/build");
+  ASSERT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
+  const SubprocessResult right = shell(in + "selftest.py");
+  EXPECT_EQ(right.exit_code, 0) << right.output;
+  EXPECT_TRUE(has(right, "tuned kernels")) << right.output;
+  const SubprocessResult refused = shell(in + "-c 'import torch, " + name + "; " + name + ".model(torch.zeros(3, 5, dtype=torch.int64 if " + name +
+                                        ".INPUTS[0][1] == \"i64\" else torch.float32))'");
+  EXPECT_TRUE(refused.exit_code != 0 && has(refused, "was tuned for")) << refused.output;
+  replace_in(dir / "python/selftest.py", "LIMIT = ", "LIMIT = 1e-12 * ");
+  EXPECT_EQ(shell(in + "selftest.py").exit_code, 1);
+}
+
+// A tool reads which kernel computes what, and finds texts that compile.
+void use_json(const Shell& shell, const fs::path& dir, const Graph& graph) {
+  const Plan plan = starter_plan(graph, 2);
+  const Json j = Json::parse(read_text(dir / "plan.json"));
+  EXPECT_EQ(j.at("inputs").size(), graph.inputs.size());
+  EXPECT_EQ(j.at("outputs").at(0).at("name"), graph.value(graph.outputs[0]).name);
+  ASSERT_EQ(j.at("steps").size(), plan.steps.size());
+  std::set<std::string> written;
+  for (const Json& step : j.at("steps")) {
+    EXPECT_FALSE(read_text(dir / step.at("source").get<std::string>()).empty());
+    for (const Json& read : step.at("reads"))
+      EXPECT_TRUE(read.at("constant").get<bool>() || written.count(read.at("name")) || read.at("name") == graph.value(graph.inputs[0]).name) << read.dump();
+    for (const Json& write : step.at("writes")) written.insert(write.at("name"));
+  }
+  const SubprocessResult compiles = shell("for f in kernels/*.cpp; do g++ -std=gnu++20 -march=native -fopenmp -fsyntax-only -w $f || exit 1; done");
+  EXPECT_EQ(compiles.exit_code, 0) << compiles.output.substr(0, 2000);
+}
+
 TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
   for (const ExportFormat& format : export_formats()) {
     SCOPED_TRACE(format.name);
@@ -184,6 +227,8 @@ TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
     ASSERT_NO_FATAL_FAILURE(write(format));
     const auto shell = [&](const std::string& command) { return in_folder(command); };
     if (format.name == "cxx") use_cxx(shell, dir_, c_identifier(GetParam()));
+    else if (format.name == "pytorch") use_pytorch(shell, dir_, c_identifier(GetParam()));
+    else if (format.name == "json") use_json(shell, dir_, find_shipped_model(GetParam())->build({}));
     else FAIL() << "nobody has said how this format is used";
   }
 }

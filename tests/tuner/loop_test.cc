@@ -266,6 +266,23 @@ TEST_F(Loop, AShortBudgetWaitsForATenthOfWhatIsLeft) {
   EXPECT_LT(lab.clock - 1000, 1.1 * options.seconds + 30);
 }
 
+// Three shapes, a win each: one gate at the end where gates are dear, more where they are cheap.
+TEST_F(Loop, AGateBeforeTheLastTakesLittleOfWhatIsLeft) {
+  graph = testing::chain_of_matmuls(4, 128);
+  options.seconds = 1500;
+  options.rules.fallback.rule.confirm_after = 1;
+  lab.screen_seconds = 5;
+  MemoryStore cheap, dear;
+  tune(cheap);
+  EXPECT_GT(cheap.ledger().size(), 1u);
+  lab = {};
+  lab.screen_seconds = 5;
+  lab.model_seconds = 40;
+  tune(dear);
+  EXPECT_EQ(dear.ledger().size(), 1u);
+  EXPECT_TRUE(Json(gated_plan(dear)) == Json(head_plan(dear)));
+}
+
 TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
   lab.loses_later = [](const Step&) { return 0.5; };
   options.experiments = 60;

@@ -119,12 +119,12 @@ class SimulatedLaboratory : public Laboratory {
       p.seconds += s.seconds;
       p.steps.push_back(s);
     }
-    clock += 1;
+    clock += model_seconds;
     ++profiles;
     return p;
   }
   Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
-    clock += 1;
+    clock += model_seconds;
     Paired p;
     const double a = seconds_of(before.steps);
     const double b = model_ignores_wins ? a : seconds_of(after.steps);
@@ -142,7 +142,7 @@ class SimulatedLaboratory : public Laboratory {
   std::vector<Stage> stages;
   std::function<double(const Step&)> loses_later;  // log ratio that a confirmation misses of its proof
   std::function<bool(int)> impossible;             // pairs with a time below the floor, by number
-  double clock = 1000, screen_seconds = 0.2, last_screen = 0;
+  double clock = 1000, screen_seconds = 0.2, model_seconds = 1, last_screen = 0;
   std::function<bool(const Knobs&)> fails_to_build;
   std::function<std::optional<Failure>(const Knobs&)> verdict;
   std::string unusable;
