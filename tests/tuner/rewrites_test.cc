@@ -175,6 +175,10 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
     }
   for (const Rewrite* r : playbook()) {
     std::printf("%-26s %d candidates passed\n", std::string(r->name()).c_str(), rewrites.passed[r]);
+    if (r->wants_allowed() == "bf16" && !this_machine().has("amx_bf16")) {
+      EXPECT_EQ(rewrites.passed[r], 0) << "tiles of AMX, where there is none";
+      continue;
+    }
     EXPECT_GT(rewrites.passed[r], 0) << r->name() << " has no candidate anywhere that the judge accepts; " << rewrites.not_judged[r];
   }
 }
