@@ -69,18 +69,19 @@ int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptio
   const Plan plan = starter_plan(graph, global.threads);
   Profile nothing_timed;
   nothing_timed.steps.resize(plan.steps.size());
-  std::map<std::string, std::string> windows;  // signature -> description
+  std::map<std::string, std::pair<std::string, size_t>> windows;  // signature -> description, places
   for (const Opportunity& o : find_opportunities(graph, plan, nothing_timed, playbook(), this_machine()))
-    windows.try_emplace(o.signature, o.describe(plan) + (o.windows.size() > 1 ? fmt::format(" x{}", o.windows.size()) : ""));
+    windows.try_emplace(o.signature, o.describe(plan), o.windows.size());
   int hits = 0;
   Json j = Json::array();
-  for (const auto& [signature, window] : windows) {
+  for (const auto& [signature, described] : windows) {
+    const auto& [window, places] = described;
     const auto hit = known.find(signature);
     hits += hit != known.end();
-    const std::string reason = hit == known.end() ? why_unknown(forms, here, signature, window.substr(0, window.find(" x"))) : "";
-    if (global.json) j.push_back({{"signature", signature}, {"window", window}, {"known", hit != known.end()}, {"reason", reason}});
-    else if (hit != known.end()) fmt::print("known    {}: {:.2f}x by {} in {}\n", window, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model);
-    else fmt::print("unknown  {}: {}\n", window, reason);
+    const std::string reason = hit == known.end() ? why_unknown(forms, here, signature, window) : "";
+    if (global.json) j.push_back({{"signature", signature}, {"window", window}, {"places", places}, {"known", hit != known.end()}, {"reason", reason}});
+    else if (hit != known.end()) fmt::print("known    {} x{}: {:.2f}x by {} in {}\n", window, places, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model);
+    else fmt::print("unknown  {} x{}: {}\n", window, places, reason);
   }
   if (global.json) fmt::print("{}\n", j.dump(1));
   else fmt::print("\n{} of {} windows of the starter plan are known; each is proven again before it is used\n", hits, windows.size());

@@ -48,6 +48,7 @@ class Statement {
   bool step();   // true: a row is there
   void run();    // to the end, then ready to be bound again
   int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
+  double real(int column) const { return sqlite3_column_double(handle_, column); }
   std::string text(int column) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 
 #include "base/error.h"
 #include "experiments/sqlite.h"
@@ -58,7 +59,7 @@ std::vector<WisdomForm> read(Database& database) {
     } catch (const Json::exception& e) {
       throw damaged(e.what());
     }
-    f.log_gain = std::strtod(select.text(8).c_str(), nullptr);
+    f.log_gain = select.real(8);
     f.model = select.text(9);
     f.proven_at = select.integer(10);
     forms.push_back(std::move(f));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "starter_kernels/formats.h"
+#include "starter_kernels/tile_cycles.h"
 
 namespace amdahl {
 namespace {
@@ -120,17 +121,6 @@ SearchSpace depthwise_space(const Problem& problem, const SlidingWindow& g, cons
   return space;
 }
 
-// Cycles a step of k over all tiles: two FMAs or two loads a cycle, and an FMA takes four. Half a cycle a tile stands
-// for what every tile costs beside, so that of equal tilings the one with fewest tiles wins.
-double blocked_cycles(int64_t columns, int64_t blocks, int64_t px, int64_t ocv) {
-  const auto tile = [](int64_t p, int64_t v) {
-    if (p == 0 || v == 0) return 0.0;
-    return std::max({static_cast<double>(p * v) / 2, static_cast<double>(p + v) / 2, 4.0}) + 0.5;
-  };
-  const auto row = [&](int64_t v) { return static_cast<double>(columns / px) * tile(px, v) + tile(columns % px, v); };
-  return static_cast<double>(blocks / ocv) * row(ocv) + row(blocks % ocv);
-}
-
 SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
   const int64_t registers = vector_unit(machine).registers;
   const int64_t block = channel_block(format_of_output(problem, 0));
@@ -141,7 +131,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
   int64_t px = 1, ocv = 1;
   for (int64_t v : ocvs)
     for (int64_t p : pxs)
-      if (fits(p, v) && blocked_cycles(columns, blocks, p, v) < blocked_cycles(columns, blocks, px, ocv))
+      if (fits(p, v) && tile_cycles(columns, blocks, p, v) < tile_cycles(columns, blocks, px, ocv))
         px = p, ocv = v;
   // Fewer tiles of pixels than the threads can share evenly: share the channels instead.
   const int64_t tiles = g.n * (g.is_pointwise() ? 1 : g.out[1]) * ((columns + px - 1) / px);
@@ -170,7 +160,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
   };
   if (conv_algorithms(problem).size() > 1) add_winograd_knobs(space, problem, g, registers);
   space.cycles = [columns, blocks](const Knobs& k) {
-    return k.at("ALGORITHM") == kConvBlocked ? blocked_cycles(columns, blocks, k.at("PX"), k.at("OCV")) : 0;
+    return k.at("ALGORITHM") == kConvBlocked ? tile_cycles(columns, blocks, k.at("PX"), k.at("OCV")) : 0;
   };
   space.refuse = [fits](const Knobs& k) -> std::string {
     if (!fits(k.at("PX"), k.at("OCV")))

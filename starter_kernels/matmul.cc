@@ -17,6 +17,7 @@
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/pointwise.h"
+#include "starter_kernels/tile_cycles.h"
 
 namespace amdahl {
 namespace {
@@ -66,17 +67,6 @@ int64_t at_most(const std::vector<int64_t>& values, int64_t wanted) {
   for (int64_t v : values)
     if (v <= wanted) best = v;
   return best;
-}
-
-// Cycles a step of k over all tiles of one matrix: two FMAs or two loads a cycle, and an FMA takes four. A tile's last vectors are whole.
-double tile_cycles(int64_t m, int64_t n, int64_t mr, int64_t nrv, int64_t lanes) {
-  const auto tile = [](int64_t rows, int64_t vectors) {
-    if (rows == 0 || vectors == 0) return 0.0;
-    return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2, 4.0});
-  };
-  const int64_t vectors = (n + lanes - 1) / lanes;
-  const auto column = [&](int64_t v) { return static_cast<double>(m / mr) * tile(mr, v) + tile(m % mr, v); };
-  return static_cast<double>(vectors / nrv) * column(nrv) + column(vectors % nrv);
 }
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
@@ -130,7 +120,7 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of K that are summed apart");
   const int64_t registers = avx512 ? 32 : 16;
-  space.cycles = [s](const Knobs& k) { return k.at("GEMV") ? 0 : tile_cycles(s.m, s.n, k.at("MR"), k.at("NRV"), k.at("VLEN")); };
+  space.cycles = [s](const Knobs& k) { return k.at("GEMV") ? 0 : tile_cycles(s.m, (s.n + k.at("VLEN") - 1) / k.at("VLEN"), k.at("MR"), k.at("NRV")); };
   const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
   const int64_t l2 = machine.l2_bytes;
   space.refuse = [=](const Knobs& k) -> std::string {

@@ -1,4 +1,4 @@
-// Operands of a product rounded to bfloat16, sums in fp32, on AMX: eight times the arithmetic of fp32 and half the bytes of
+// Operands of a product rounded to bfloat16, sums in fp32, on AMX: several times the rate of fp32 (amdahl doctor) and half the bytes of
 // weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
 // that rounding to this step and the gate the user's limit to the model.
 #include "playbook/playbook.h"

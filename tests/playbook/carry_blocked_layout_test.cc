@@ -143,33 +143,41 @@ TEST(CarryBlockedLayout, AChainWithoutJoinsIsCut) {
   EXPECT_EQ(stretches, 2);
 }
 
+// Two convolutions of one size with an operator between.
+Graph pair_of_convolutions(const std::string& between, int64_t channels) {
+  Network n;
+  const ValueId x = n.op(between, {n.conv(n.input({1, channels, 6, 6}), channels, 3, 1)});
+  n.output(n.conv(x, channels, 3, 1));
+  return n.graph;
+}
+
+// The plan with the first convolution's stretch carried; `steps`: what belongs to that. Checks that it computes the same.
+Plan first_carried(const Graph& graph, std::vector<int>* steps) {
+  const Plan plan = starter_plan(graph, 1);
+  std::string refusal;
+  const auto match = match_at(graph, plan, 0, &refusal);
+  EXPECT_TRUE(match) << refusal;
+  if (!match) return plan;
+  *steps = match->window.steps;
+  const Plan carried = replace(graph, plan, match->window, match->replacement);
+  const testing::Judgement j = testing::judge(graph, carried, 3);
+  EXPECT_TRUE(j.within) << j.reason;
+  return carried;
+}
+
 // The activation between two convolutions becomes part of the first one's epilogue.
 TEST(CarryBlockedLayout, TakesPointwiseStepsIntoEpilogues) {
-  Network n;
-  const ValueId x = n.op("Relu", {n.conv(n.input({1, 16, 6, 6}), 16, 3, 1)});
-  n.output(n.conv(x, 16, 3, 1));
-  const Plan plan = starter_plan(n.graph, 1);
-  std::string refusal;
-  const auto match = match_at(n.graph, plan, 0, &refusal);
-  ASSERT_TRUE(match) << refusal;
-  const Plan carried = replace(n.graph, plan, match->window, match->replacement);
+  std::vector<int> steps;
+  const Plan carried = first_carried(pair_of_convolutions("Relu", 16), &steps);
+  EXPECT_EQ(steps.size(), 3u);
   for (const Step& step : carried.steps) EXPECT_NE(step.variant.problem.kind, "pointwise");
-  const testing::Judgement j = testing::judge(n.graph, carried, 3);
-  EXPECT_TRUE(j.within) << j.reason;
 }
 
 // F(x) = sigmoid(x) makes zero one half: padding channels would no longer be zero.
 TEST(CarryBlockedLayout, LeavesPointwiseStepsOutThatDoNotKeepZero) {
-  Network n;
-  const ValueId x = n.op("Sigmoid", {n.conv(n.input({1, 20, 6, 6}), 20, 3, 1)});
-  n.output(n.conv(x, 20, 3, 1));
-  const Plan plan = starter_plan(n.graph, 1);
-  std::string refusal;
-  const auto match = match_at(n.graph, plan, 0, &refusal);
-  ASSERT_TRUE(match) << refusal;
-  EXPECT_EQ(match->window.steps, std::vector<int>{0});
-  const testing::Judgement j = testing::judge(n.graph, replace(n.graph, plan, match->window, match->replacement), 3);
-  EXPECT_TRUE(j.within) << j.reason;
+  std::vector<int> steps;
+  first_carried(pair_of_convolutions("Sigmoid", 20), &steps);
+  EXPECT_EQ(steps, std::vector<int>{0});
 }
 
 }  // namespace
