@@ -19,10 +19,26 @@
 namespace amdahl {
 namespace {
 
+std::string format_names() {
+  std::vector<std::string_view> names;
+  for (const ExportFormat& f : export_formats()) names.push_back(f.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// A line a format, for the help page.
+std::string_view format_summaries() {
+  static const std::string text = [] {
+    std::string lines;
+    for (const ExportFormat& f : export_formats()) lines += fmt::format("{}{:<8} {}", lines.empty() ? "" : "\n", std::string(f.name) + ":", f.summary);
+    return lines;
+  }();
+  return text;
+}
+
 void declare(Options& options) {
   options.word("session");
   options.named.add_options()                                                                        //
-      ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), "cxx, pytorch or json")               //
+      ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), format_names().c_str())               //
       ("output,o", po::value<std::string>()->value_name("DIR"), "new or empty folder, or an earlier export");
 }
 
@@ -70,11 +86,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder to write");
   const std::string format_name = values["format"].as<std::string>();
   const ExportFormat* format = find_export_format(format_name);
-  if (!format) {
-    std::vector<std::string_view> names;
-    for (const ExportFormat& f : export_formats()) names.push_back(f.name);
-    throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", format_name, fmt::join(names, ", ")));
-  }
+  if (!format) throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", format_name, format_names()));
   const OpenSession open = open_session(path, Session::Access::kRead, global);
   const Plan plan = gated_plan(*open.session);
   ExportRequest request{open.graph, plan, short_name(open.session->identity().model), values["output"].as<std::string>(), {}, 0, ""};
@@ -98,9 +110,6 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 }  // namespace
 
 const Command kExportCommand{"export", "FILE --format F -o DIR", "the kept plan as plain source and a library, without us",
-                             "cxx:     C header, C++ sources, weights, CMake project, example and self-test\n"
-                             "pytorch: the same, and an extension that makes it an operator of PyTorch, with a module that loads it\n"
-                             "json:    the plan as data: steps, tensors, knobs, and the text of every kernel",
-                             declare, run};
+                             format_summaries(), declare, run};
 
 }  // namespace amdahl

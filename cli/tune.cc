@@ -16,6 +16,7 @@
 #include "cli/find_noise.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
+#include "cli/precision_option.h"
 #include "cli/progress.h"
 #include "cli/wisdom_options.h"
 #include "experiments/report.h"
@@ -40,10 +41,10 @@ void declare_budget(Options& options) {
 void declare_tune(Options& options) {
   declare_model(options);
   declare_budget(options);
+  declare_allow(options);
   options.named.add_options()                                                                                           //
       ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
       ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of everything random")  //
-      ("allow", po::value<std::string>()->value_name("TYPE"), "precision that may be given up: bf16 (products of numbers rounded to bfloat16)")  //
       ("max-error", po::value<double>()->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
 }
 
@@ -68,11 +69,8 @@ void set_budget(const po::variables_map& values, TuneOptions& options) {
 void set_precision(const po::variables_map& values, TuneOptions& options) {
   options.max_error = values["max-error"].as<double>();
   if (!(options.max_error > 0)) throw Error(ExitCode::kUsage, "--max-error: give a number above 0");
-  if (!values.count("allow")) return;
-  const std::string type = values["allow"].as<std::string>();
-  if (type != "bf16") throw Error(ExitCode::kUsage, fmt::format("--allow {}: what can be allowed is bf16", type));
-  options.allow_bf16 = true;
-  if (!this_machine().has("amx_bf16"))
+  options.allow_bf16 = allows_bf16(values);
+  if (options.allow_bf16 && !this_machine().has("amx_bf16"))
     fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has no AMX, and without it bfloat16 is no faster than fp32\n");
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/model_options.h"
+#include "cli/precision_option.h"
 #include "cli/wisdom_options.h"
 #include "playbook/playbook.h"
 #include "tuner/opportunity.h"
@@ -21,9 +22,9 @@ namespace {
 void declare(Options& options) {
   options.word("verb");
   declare_model(options);
+  declare_allow(options);
   options.named.add_options()                                                                                                        //
       ("wisdom", po::value<std::string>()->value_name("FILE"), "the file (default: wisdom.db in the cache folder)")                      //
-      ("allow", po::value<std::string>()->value_name("TYPE"), "why: as given to tune")                                                   //
       ("older-than", po::value<double>()->value_name("DAYS"), "prune: forms proven longer ago")                                          //
       ("elsewhere", po::bool_switch(), "prune: forms proven on another CPU or with other compilers, which are never offered here");
 }
@@ -64,7 +65,7 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
 int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
   const Graph graph = load_named_model(values, global);
   const std::vector<WisdomForm> forms = wisdom.forms();
-  const WisdomPlace here = wisdom_here(global, global.threads, values.count("allow") && values["allow"].as<std::string>() == "bf16");
+  const WisdomPlace here = wisdom_here(global, global.threads, allows_bf16(values));
   const std::map<std::string, WisdomForm> known = known_at(forms, here);
   const Plan plan = starter_plan(graph, global.threads);
   Profile nothing_timed;
