@@ -105,6 +105,9 @@ When it is set and not empty, no colours.
 .TP
 .I NAME.amdahl
 A session; while it is written, also NAME.amdahl\-wal and NAME.amdahl\-shm, which belong to it.
+.TP
+.I wisdom.db
+In the cache folder: what earlier sessions proved.
 .SH EXAMPLES
 .nf
 amdahl tune builtin:gpt2\-mini \-\-minutes 5
