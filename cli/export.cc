@@ -4,17 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/machine.h"
 #include "cli/model_options.h"
+#include "cli/find_padding.h"
+#include "cli/make_self_test.h"
 #include "cli/open_session.h"
-#include "cli/prepare_model.h"
 #include "cli/progress.h"
 #include "export/exporter.h"
-#include "graph/oracle.h"
+#include "plan/bucket_part.h"
 
 namespace amdahl {
 namespace {
@@ -39,46 +38,32 @@ void declare(Options& options) {
   options.word("session");
   options.named.add_options()                                                                        //
       ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), format_names().c_str())               //
-      ("output,o", po::value<std::string>()->value_name("DIR"), "new or empty folder, or an earlier export");
+      ("output,o", po::value<std::string>()->value_name("DIR"), "new or empty folder, or an earlier export")  //
+      ("only-shape", po::value<std::string>()->value_name("S"), "of a session of several shapes, this one (as the report names it)");
 }
 
-double relative_norm(const Tensor& got, const Tensor& want) {
-  const std::vector<double> g = to_doubles(got), w = to_doubles(want);
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < g.size(); ++i) {
-    if (g[i] == w[i] || (std::isnan(g[i]) && std::isnan(w[i]))) continue;
-    difference += (g[i] - w[i]) * (g[i] - w[i]);
-    size += w[i] * w[i];
+// What the format can hold: all, or the shape that was asked for.
+BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, const po::variables_map& values) {
+  const Plan plan = gated_plan(*open.session);
+  const std::vector<Bucket>& buckets = open.graph.buckets;
+  std::vector<std::string> names;
+  for (const Bucket& b : buckets) names.push_back(b.name);
+  if (values.count("only-shape")) {
+    const std::string wanted = values["only-shape"].as<std::string>();
+    const auto named = std::find(names.begin(), names.end(), wanted);
+    if (named != names.end()) return bucket_part(open.graph, plan, static_cast<size_t>(named - names.begin()));
+    throw Error(ExitCode::kUsage, names.empty() ? "--only-shape: the session was tuned for one shape alone"
+                                                : fmt::format("--only-shape {}: the session's shapes are {}", wanted, fmt::join(names, ", ")));
   }
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+  if (buckets.empty() || format.several_shapes) return {open.graph, plan};
+  throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx for all", format.name, fmt::join(names, ", ")));
 }
 
-// Runs the plan on example inputs beside the float64 interpreter.
-SelfTestCase self_test(const Graph& graph, const Plan& plan, const GlobalOptions& global, double* milliseconds) {
-  PreparedModel model(graph, plan, global);
-  SelfTestCase test;
-  RefValues given;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    test.inputs.push_back(example_input(graph, graph.inputs[i], 1));
-    model.set_input(static_cast<int>(i), test.inputs.back());
-    given[graph.inputs[i]] = RefTensor::of(test.inputs.back());
-  }
-  std::vector<double> ms;
-  for (int r = 0; r < 7; ++r) {
-    double seconds = 0;
-    for (double s : model.run_timed()) seconds += s;
-    ms.push_back(1e3 * seconds);
-  }
-  std::sort(ms.begin(), ms.end());
-  *milliseconds = ms[ms.size() / 2];
-  std::vector<NodeId> nodes(graph.nodes.size());
-  for (size_t n = 0; n < nodes.size(); ++n) nodes[n] = static_cast<NodeId>(n);
-  const RefValues want = evaluate(graph, nodes, given, graph.outputs, false);
-  for (size_t o = 0; o < graph.outputs.size(); ++o) {
-    test.expected.push_back(want.at(graph.outputs[o]).to_tensor());
-    test.relative_norm = std::max(test.relative_norm, relative_norm(model.output(static_cast<int>(o)), test.expected.back()));
-  }
-  return test;
+void print_padding(const PaddingFinding& padding) {
+  if (padding.refusal.empty())
+    fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {}\n", padding.cases.size());
+  else
+    fmt::print("shapes between the tuned ones: refused, since {}\n", padding.refusal);
 }
 
 int run(const po::variables_map& values, const GlobalOptions& global) {
@@ -88,13 +73,17 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const ExportFormat* format = find_export_format(format_name);
   if (!format) throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", format_name, format_names()));
   const OpenSession open = open_session(path, Session::Access::kRead, global);
-  const Plan plan = gated_plan(*open.session);
-  ExportRequest request{open.graph, plan, short_name(open.session->identity().model), values["output"].as<std::string>(), {}, 0, ""};
+  const BucketPart part = part_to_export(open, *format, values);
+  ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), values["output"].as<std::string>(), {}, 0, ""};
   Progress progress("exporting", global.progress());
   progress.update(0, 0, "self-test reference in float64");
-  request.self_test = self_test(open.graph, plan, global, &request.milliseconds);
+  request.self_test = make_self_test(part.graph, part.plan, global, &request.milliseconds);
+  if (part.graph.buckets.size() > 1)
+    request.padding = find_padding({open.session->identity().model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan},
+                                   2 * request.self_test.relative_norm + 1e-9, global);
   // Pairs of fresh processes with pinned threads know better than this process.
-  if (const auto headline = open.session->headline()) request.milliseconds = 1e3 * headline->kept_seconds;
+  const bool whole = part.graph.buckets.size() == open.graph.buckets.size();
+  if (const auto headline = open.session->headline(); headline && whole) request.milliseconds = 1e3 * headline->kept_seconds;
   request.provenance = fmt::format("{} as tuned on {}", request.name, open.session->identity().machine);
   progress.update(0, 0, "writing");
   const std::vector<std::string> files = format->write(request);
@@ -103,6 +92,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     return 0;
   }
   fmt::print("{} files in {}; outputs {:.2g} from float64 (relative norm)\n", files.size(), request.directory, request.self_test.relative_norm);
+  if (part.graph.buckets.size() > 1) print_padding(request.padding);
   if (!format->next.empty()) fmt::print("build and check it: cd {} && {}\n", request.directory, format->next);
   return 0;
 }

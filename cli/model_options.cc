@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/progress.h"
@@ -10,26 +12,54 @@
 namespace amdahl {
 namespace {
 
-int64_t size_option(const po::variables_map& values, const char* name) {
-  if (!values.count(name)) return 0;
-  const int64_t size = values[name].as<int64_t>();
-  if (size < 1) throw Error(ExitCode::kUsage, fmt::format("--{} {}: give a number from 1 on", name, size));
-  return size;
+constexpr std::pair<const char*, int64_t LoadOptions::*> kSizes[] = {
+    {"batch", &LoadOptions::batch}, {"seq", &LoadOptions::seq}, {"image", &LoadOptions::image}};
+
+ShapeList size_option(const std::string& name, const std::string& text) {
+  const std::optional<ShapeList> list = parse_shape_list(text, 1);
+  if (!list || list->shapes[0].size() != 1)
+    throw Error(ExitCode::kUsage, fmt::format("--{} {}: give a number from 1 on, or several in braces, as in {{16,64}}", name, text));
+  return *list;
 }
+
+// Braces of all options together: as many choices in each, taken in turn.
+class Choices {
+ public:
+  void add(const std::string& option, const ShapeList& list) {
+    if (list.shapes.size() == 1) return;
+    if (count_ > 1 && list.shapes.size() != count_)
+      throw Error(ExitCode::kUsage, fmt::format("{} has {} choices in its braces and another option {}: give as many in each, they are taken together",
+                                                option, list.shapes.size(), count_));
+    count_ = list.shapes.size();
+    for (const std::vector<int64_t>& numbers : list.choices)
+      if (std::find(numbers_.begin(), numbers_.end(), numbers) == numbers_.end()) numbers_.push_back(numbers);
+  }
+  size_t count() const { return count_; }
+  // "64", "1x64": what differs between the choices.
+  std::string name(size_t i) const {
+    std::string text;
+    for (const std::vector<int64_t>& numbers : numbers_) text += fmt::format("{}{}", text.empty() ? "" : "x", numbers[i]);
+    return text;
+  }
+
+ private:
+  size_t count_ = 1;
+  std::vector<std::vector<int64_t>> numbers_;
+};
 
 }  // namespace
 
 void declare_sizes(Options& options) {
   options.named.add_options()                                                             //
-      ("batch", po::value<int64_t>()->value_name("N"), "batch size of a builtin model")   //
-      ("seq", po::value<int64_t>()->value_name("N"), "sequence length of a builtin model")  //
-      ("image", po::value<int64_t>()->value_name("N"), "image side of a builtin model");
+      ("batch", po::value<std::string>()->value_name("N"), "batch size of a builtin model")   //
+      ("seq", po::value<std::string>()->value_name("N"), "sequence length of a builtin model; {16,64} for several at once")  //
+      ("image", po::value<std::string>()->value_name("N"), "image side of a builtin model");
 }
 
 void declare_model(Options& options) {
   options.word("model");
   options.named.add_options()("shape", po::value<std::vector<std::string>>()->composing()->value_name("NAME=1,128"),
-                              "shape of an input whose dimensions the file leaves open; repeat for each");
+                              "shape of an input whose dimensions the file leaves open; NAME=1,{16,64}: several at once; repeat for each");
   declare_sizes(options);
 }
 
@@ -38,46 +68,50 @@ std::string required_word(const po::variables_map& values, const char* name, con
   return values[name].as<std::vector<std::string>>().front();
 }
 
-std::pair<std::string, Shape> parse_shape(const std::string& text) {
-  const auto bad = [&] {
-    return Error(ExitCode::kUsage, fmt::format("--shape {}: write NAME=D,D,… with whole numbers, as in input_ids=1,128", text));
-  };
+std::pair<std::string, ShapeList> parse_shape(const std::string& text) {
   const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) throw bad();
-  Shape shape;
-  const char *at = text.data() + equals + 1, *end = text.data() + text.size();
-  while (at < end) {
-    int64_t dimension = 0;
-    const auto [next, error] = std::from_chars(at, end, dimension);
-    if (error != std::errc{} || dimension < 0 || (next < end && (*next != ',' || next + 1 == end))) throw bad();
-    shape.push_back(dimension);
-    at = next + 1;
-  }
-  return {text.substr(0, equals), shape};
+  const std::optional<ShapeList> list =
+      equals == std::string::npos || equals == 0 ? std::nullopt : parse_shape_list(text.substr(equals + 1), 0);
+  if (!list)
+    throw Error(ExitCode::kUsage, fmt::format("--shape {}: write NAME=D,D,… with whole numbers, as in input_ids=1,128, or several at once, as in "
+                                              "input_ids=1,{{16,64}}", text));
+  return {text.substr(0, equals), *list};
 }
 
-LoadOptions load_options(const po::variables_map& values) {
-  LoadOptions options;
-  options.batch = size_option(values, "batch");
-  options.seq = size_option(values, "seq");
-  options.image = size_option(values, "image");
+std::vector<BucketSizes> bucket_sizes(const po::variables_map& values) {
+  Choices choices;
+  std::map<std::string, ShapeList> sizes, shapes;
+  for (const auto& [name, member] : kSizes)
+    if (values.count(name)) choices.add("--" + std::string(name), sizes[name] = size_option(name, values[name].as<std::string>()));
   if (values.count("shape"))
     for (const std::string& text : values["shape"].as<std::vector<std::string>>()) {
-      auto [name, shape] = parse_shape(text);
-      if (!options.input_shapes.emplace(name, shape).second)
-        throw Error(ExitCode::kUsage, fmt::format("--shape {} is given twice", name));
+      const auto [name, list] = parse_shape(text);
+      if (!shapes.emplace(name, list).second) throw Error(ExitCode::kUsage, fmt::format("--shape {} is given twice", name));
+      choices.add("--shape " + text, list);
     }
-  return options;
+  const auto choice = [](const ShapeList& list, size_t i) { return list.shapes.size() == 1 ? list.shapes[0] : list.shapes[i]; };
+  std::vector<BucketSizes> buckets;
+  for (size_t i = 0; i < choices.count(); ++i) {
+    BucketSizes bucket{choices.name(i), {}};
+    for (const BucketSizes& other : buckets)
+      if (other.name == bucket.name) throw Error(ExitCode::kUsage, fmt::format("the shape {} is given twice in braces", bucket.name));
+    for (const auto& [name, member] : kSizes)
+      if (sizes.count(name)) bucket.options.*member = choice(sizes.at(name), i)[0];
+    for (const auto& [name, list] : shapes) bucket.options.input_shapes[name] = choice(list, i);
+    buckets.push_back(std::move(bucket));
+  }
+  return buckets;
 }
 
 Graph load_named_model(const po::variables_map& values, const GlobalOptions& global) {
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
-  const LoadOptions options = load_options(values);
-  if (model.rfind("builtin:", 0) != 0 && (options.batch || options.seq || options.image))
+  const std::vector<BucketSizes> buckets = bucket_sizes(values);
+  const LoadOptions& first = buckets[0].options;
+  if (model.rfind("builtin:", 0) != 0 && (first.batch || first.seq || first.image))
     throw Error(ExitCode::kUsage, "--batch, --seq and --image are for builtin models; use --shape NAME=1,128 for a file");
   Progress progress("loading " + model, global.progress());
   progress.update(0, 0);
-  return load_model(model, options);
+  return load_buckets(model, buckets);
 }
 
 }  // namespace amdahl

@@ -2,7 +2,8 @@
 // The options by which a command names a model and its sizes.
 
 #include "cli/commands.h"
-#include "graph/onnx_load.h"
+#include "cli/shape_lists.h"
+#include "graph/buckets.h"
 
 namespace amdahl {
 
@@ -12,11 +13,11 @@ void declare_sizes(Options& options);  // --batch, --seq, --image alone
 
 // The single word `name`; throws Error(kUsage) when it is missing.
 std::string required_word(const po::variables_map& values, const char* name, const char* shown);
-// Throws Error(kUsage) when a value makes no sense.
-LoadOptions load_options(const po::variables_map& values);
+// One entry, or one for every choice in braces. Throws Error(kUsage) when a value makes no sense.
+std::vector<BucketSizes> bucket_sizes(const po::variables_map& values);
 Graph load_named_model(const po::variables_map& values, const GlobalOptions& global);
 
 // "x=1,128" -> {"x", {1, 128}}. Throws Error(kUsage).
-std::pair<std::string, Shape> parse_shape(const std::string& text);
+std::pair<std::string, ShapeList> parse_shape(const std::string& text);
 
 }  // namespace amdahl

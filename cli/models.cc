@@ -50,7 +50,9 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                                               near.empty() ? "" : fmt::format(", did you mean {}?", near)));
   }
   if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o FILE.onnx, where to write the model");
-  const LoadOptions sizes = load_options(values);
+  const std::vector<BucketSizes> buckets = bucket_sizes(values);
+  if (buckets.size() > 1) throw Error(ExitCode::kUsage, "a file holds one shape: give numbers without braces");
+  const LoadOptions& sizes = buckets[0].options;
   const std::string path = values["output"].as<std::string>();
   Graph graph;
   {

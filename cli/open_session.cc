@@ -12,7 +12,9 @@
 
 namespace amdahl {
 
-Json load_json(const LoadOptions& options) {
+namespace {
+
+Json json_of(const LoadOptions& options) {
   return {{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}};
 }
 
@@ -25,13 +27,34 @@ LoadOptions load_options_of(const Json& j) {
   return options;
 }
 
-SessionIdentity identity_of(const std::string& model, const LoadOptions& options, const Graph& graph, const std::string& toolchain) {
+}  // namespace
+
+Json load_json(const std::vector<BucketSizes>& buckets) {
+  if (buckets.size() == 1) return json_of(buckets[0].options);
+  Json load;
+  for (const BucketSizes& b : buckets) {
+    Json one = json_of(b.options);
+    one["name"] = b.name;
+    load["buckets"].push_back(std::move(one));
+  }
+  return load;
+}
+
+std::vector<BucketSizes> bucket_sizes_of(const Json& load) {
+  if (!load.contains("buckets")) return {{"", load_options_of(load)}};
+  std::vector<BucketSizes> buckets;
+  for (const Json& b : load["buckets"]) buckets.push_back({b.at("name"), load_options_of(b)});
+  return buckets;
+}
+
+SessionIdentity identity_of(const std::string& model, const std::vector<BucketSizes>& buckets, const Graph& graph, const std::string& toolchain) {
   SessionIdentity id;
   id.model = model.rfind("builtin:", 0) == 0 ? model : std::filesystem::absolute(model).string();
   id.model_fingerprint = fingerprint(graph);
   id.machine = fmt::format("{}, {} cores", this_machine().cpu, this_machine().cores);
   id.machine_fingerprint = this_machine().fingerprint();
-  id.load = load_json(options);
+  id.load = load_json(buckets);
+  id.buckets = graph.buckets;
   id.toolchain = toolchain;
   id.created_at = std::time(nullptr);
   return id;
@@ -68,7 +91,7 @@ OpenSession open_session(const std::string& path, Session::Access access, const 
   {
     Progress progress("loading " + id.model, global.progress());
     progress.update(0, 0);
-    open.graph = load_model(id.model, load_options_of(id.load));
+    open.graph = load_buckets(id.model, bucket_sizes_of(id.load));
   }
   open.session->require_same(fingerprint(open.graph), this_machine().fingerprint());
   if (open.session->options().is_object()) open.options = open.session->options().get<TuneOptions>();

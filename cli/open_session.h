@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "experiments/session.h"
-#include "graph/onnx_load.h"
+#include "graph/buckets.h"
 #include "tuner/tuner.h"
 #include "tuner/window_bench.h"
 
@@ -21,9 +21,9 @@ struct OpenSession {
 OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global);
 
 // `load` as kept in SessionIdentity, and back.
-Json load_json(const LoadOptions& options);
-LoadOptions load_options_of(const Json& j);
-SessionIdentity identity_of(const std::string& model, const LoadOptions& options, const Graph& graph, const std::string& toolchain);
+Json load_json(const std::vector<BucketSizes>& buckets);
+std::vector<BucketSizes> bucket_sizes_of(const Json& load);
+SessionIdentity identity_of(const std::string& model, const std::vector<BucketSizes>& buckets, const Graph& graph, const std::string& toolchain);
 
 // "gpt2" of "builtin:gpt2", "resnet" of "models/resnet.onnx".
 std::string short_name(const std::string& model);

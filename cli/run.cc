@@ -1,14 +1,18 @@
 // amdahl run MODEL --input NAME=FILE ... -o DIR: computes a model on given inputs.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/prepare_model.h"
+#include "graph/buckets.h"
+#include "plan/bucket_part.h"
 #include "profiler/print_profile.h"
 
 namespace amdahl {
@@ -31,39 +35,52 @@ std::string expected_inputs(const Graph& graph) {
   return text.empty() ? "none" : text;
 }
 
-// Every input of the graph, checked; all faults in one message.
-std::vector<Tensor> read_inputs(const Graph& graph, const po::variables_map& values) {
-  std::map<std::string, std::string> files;
+// By name.
+std::map<std::string, Tensor> read_tensors(const po::variables_map& values) {
+  std::map<std::string, Tensor> tensors;
   if (values.count("input"))
     for (const std::string& text : values["input"].as<std::vector<std::string>>()) {
       const size_t equals = text.find('=');
       if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
         throw Error(ExitCode::kUsage, fmt::format("--input {}: write NAME=FILE", text));
-      if (!files.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
-        throw Error(ExitCode::kUsage, fmt::format("--input {} is given twice", text.substr(0, equals)));
+      const std::string name = text.substr(0, equals);
+      if (tensors.count(name)) throw Error(ExitCode::kUsage, fmt::format("--input {} is given twice", name));
+      tensors[name] = load_tensor(text.substr(equals + 1));
     }
+  return tensors;
+}
+
+// Of a model tuned for several shapes, the one that the tensors have; all of any other model.
+BucketPart part_for(const Graph& graph, const Plan& plan, const std::map<std::string, Tensor>& tensors) {
+  if (graph.buckets.empty()) return {graph, plan};
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, tensor] : tensors) shapes[name] = tensor.shape();
+  if (const std::optional<size_t> bucket = bucket_for(graph, shapes)) return bucket_part(graph, plan, *bucket);
+  std::vector<std::string> known;
+  for (size_t b = 0; b < graph.buckets.size(); ++b) known.push_back(expected_inputs(bucket_part(graph, plan, b).graph));
+  throw Error(ExitCode::kBadInput, fmt::format("the tensors have none of the shapes that the session was tuned for, which are: {}", fmt::join(known, "; ")));
+}
+
+// Every input of the graph, in its order, checked; all faults in one message.
+std::vector<Tensor> checked_inputs(const Graph& graph, std::map<std::string, Tensor> given) {
   std::vector<std::string> faults;
   std::vector<Tensor> tensors;
   for (ValueId input : graph.inputs) {
     const Value& v = graph.value(input);
-    const auto file = files.find(v.name);
-    if (file == files.end()) {
+    auto node = given.extract(v.name);
+    if (node.empty()) {
       faults.push_back(fmt::format("input {} is missing", v.name));
       continue;
     }
-    Tensor tensor = load_tensor(file->second);
+    const Tensor& tensor = tensors.emplace_back(std::move(node.mapped()));
     if (tensor.dtype() != v.dtype)
       faults.push_back(fmt::format("{} is {}, not {}", v.name, name_of(tensor.dtype()), name_of(v.dtype)));
     if (tensor.shape() != v.shape)
       faults.push_back(fmt::format("{} has shape {}, not {}", v.name, to_string(tensor.shape()), to_string(v.shape)));
-    tensors.push_back(std::move(tensor));
-    files.erase(file);
   }
-  for (const auto& [name, file] : files) faults.push_back(fmt::format("the model has no input {}", name));
+  for (const auto& [name, tensor] : given) faults.push_back(fmt::format("the model has no input {}", name));
   if (faults.empty()) return tensors;
-  std::string message;
-  for (const std::string& fault : faults) message += (message.empty() ? "" : "; ") + fault;
-  throw Error(ExitCode::kBadInput, fmt::format("{}. The model takes: {}", message, expected_inputs(graph)));
+  throw Error(ExitCode::kBadInput, fmt::format("{}. The model takes: {}", fmt::join(faults, "; "), expected_inputs(graph)));
 }
 
 // Names of values may hold '/' and ':'.
@@ -89,8 +106,10 @@ std::pair<Graph, Plan> model_or_session(const po::variables_map& values, const G
 int run(const po::variables_map& values, const GlobalOptions& global) {
   if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder for the outputs");
   const std::filesystem::path folder = values["output"].as<std::string>();
-  const auto [graph, plan] = model_or_session(values, global);
-  const std::vector<Tensor> inputs = read_inputs(graph, values);
+  const auto [all_graph, all_plan] = model_or_session(values, global);
+  const std::map<std::string, Tensor> tensors = read_tensors(values);
+  const auto [graph, plan] = part_for(all_graph, all_plan, tensors);
+  const std::vector<Tensor> inputs = checked_inputs(graph, tensors);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error(ExitCode::kIo, fmt::format("cannot create {}: {}", folder.string(), error.message()));

@@ -19,6 +19,7 @@
 #include "cli/precision_option.h"
 #include "cli/progress.h"
 #include "cli/wisdom_options.h"
+#include "experiments/bucket_times.h"
 #include "experiments/report.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
@@ -104,6 +105,9 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
       if (e.kept) error = e.error;
     if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed: products may be in bfloat16\n", error, options.max_error);
   }
+  for (const BucketTime& t : bucket_times(session, session.identity()))
+    fmt::print("shape    {}: {:.2f} ms -> {:.2f} ms, {:.2f}x (sums of steps in place)\n", t.name, 1e3 * t.starter_seconds, 1e3 * t.kept_seconds,
+               t.starter_seconds / t.kept_seconds);
   const std::vector<StepGroup> left = left_to_win(session);
   if (!left.empty())
     fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
@@ -169,7 +173,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   OpenSession open;
   if (std::filesystem::exists(path)) {
     open = open_session(path, Session::Access::kWrite, global);
-    const LoadOptions wanted = load_options(values);
+    const std::vector<BucketSizes> wanted = bucket_sizes(values);
     const SessionIdentity& id = open.session->identity();
     if (identity_of(model, wanted, open.graph, "").model != id.model || load_json(wanted) != id.load)
       throw Error(ExitCode::kSessionMismatch,
@@ -188,7 +192,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   starter_plan(open.graph, open.options.threads);  // refused with all reasons before a file is made
   const Toolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
-  open.session = Session::create(path, identity_of(model, load_options(values), open.graph, toolchain.description()));
+  open.session = Session::create(path, identity_of(model, bucket_sizes(values), open.graph, toolchain.description()));
   return tune(open, path, values, global);
 }
 

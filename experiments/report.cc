@@ -7,6 +7,8 @@
 #include <ctime>
 #include <map>
 
+#include "experiments/bucket_times.h"
+
 namespace amdahl {
 namespace {
 
@@ -144,6 +146,17 @@ void left_table(const SessionStore& store, int rows, std::string& out) {
   }
 }
 
+void bucket_table(const SessionStore& store, const SessionIdentity& identity, std::string& out) {
+  const std::vector<BucketTime> times = bucket_times(store, identity);
+  if (times.empty()) return;
+  out += "\nshapes (a run of each; sums of steps in place)\n";
+  for (const BucketTime& t : times) {
+    out += fmt::format("  {:<16} {:>9} -> {:>9}  {:>6.2f}x  floor {:>9}", fit(t.name, 16), milliseconds(t.starter_seconds), milliseconds(t.kept_seconds),
+                       t.kept_seconds > 0 ? t.starter_seconds / t.kept_seconds : 1.0, milliseconds(t.floor_seconds));
+    out += t.padded_ratio > 0 ? fmt::format("  padded to the next {:.2f}x its time\n", t.padded_ratio) : "\n";
+  }
+}
+
 void experiment_table(const std::vector<Experiment>& experiments, size_t last, std::string& out) {
   const size_t first = experiments.size() > last ? experiments.size() - last : 0;
   out += first > 0 ? fmt::format("\nlast {} experiments\n", last) : "\nexperiments\n";
@@ -180,6 +193,7 @@ std::string report_text(const SessionStore& store, const SessionIdentity& identi
   head_line(store, identity, out);
   kept_steps(experiments, out);
   ledger_table(store.ledger(), out);
+  bucket_table(store, identity, out);
   left_table(store, options.left_rows, out);
   experiment_table(experiments, options.all_experiments ? experiments.size() : 5, out);
   return out;
@@ -192,6 +206,9 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
             {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
             {"outcomes", Json::object()}, {"left_to_win", Json::array()}};
   if (const std::optional<Headline> h = store.headline()) j["headline"] = *h;
+  for (const BucketTime& t : bucket_times(store, identity))
+    j["shapes"].push_back({{"name", t.name}, {"starter_seconds", t.starter_seconds}, {"kept_seconds", t.kept_seconds},
+                           {"floor_seconds", t.floor_seconds}, {"padded_ratio", t.padded_ratio}});
   j["median_seconds"] = Json::object();
   for (const auto& [outcome, seconds] : median_seconds(experiments)) j["median_seconds"][std::string(name_of(outcome))] = seconds;
   for (const auto& [outcome, count] : outcomes_of(experiments)) j["outcomes"][std::string(name_of(outcome))] = count;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "experiments/bucket_times.h"
 #include "experiments/kernel_texts.h"
 #include "experiments/report.h"
 #include "plan/plan.h"
@@ -177,6 +178,9 @@ Json report_data(const SessionStore& store, const SessionIdentity& identity, con
     data["starter"] = profile_of(store, profiles.front());
     data["newest"] = profile_of(store, profiles.back());
   }
+  for (const BucketTime& t : bucket_times(store, identity))
+    data["shapes"].push_back({{"name", t.name}, {"starter", number(t.starter_seconds)}, {"kept", number(t.kept_seconds)},
+                              {"floor", number(t.floor_seconds)}, {"padded", number(t.padded_ratio)}});
   add_sources(store, experiments, source_of, rows, data);
   data["experiments"] = std::move(rows);
   return data;

@@ -83,6 +83,7 @@ void to_json(Json& j, const SessionIdentity& s) {
   j = Json{{"model", s.model}, {"model_fingerprint", s.model_fingerprint}, {"machine", s.machine},
            {"machine_fingerprint", s.machine_fingerprint}, {"load", s.load}, {"toolchain", s.toolchain},
            {"created_at", s.created_at}};
+  for (const Bucket& b : s.buckets) j["buckets"].push_back({{"name", b.name}, {"first_value", b.first_value}});
 }
 void from_json(const Json& j, SessionIdentity& s) {
   s.model = j.at("model");
@@ -92,6 +93,7 @@ void from_json(const Json& j, SessionIdentity& s) {
   s.load = j.at("load");
   s.toolchain = j.at("toolchain");
   s.created_at = j.at("created_at");
+  for (const Json& b : j.value("buckets", Json::array())) s.buckets.push_back({b.at("name"), b.at("first_value")});
 }
 
 // What has been committed, in three numbers.

@@ -22,6 +22,7 @@
 #include <string>
 
 #include "experiments/session_store.h"
+#include "graph/graph.h"
 
 namespace amdahl {
 
@@ -31,7 +32,8 @@ struct SessionIdentity {
   std::string model_fingerprint;    // graph/graph.h fingerprint of the clean graph
   std::string machine;              // for people: "Intel(R) Xeon(R) …, 2 cores"
   std::string machine_fingerprint;  // MachineInfo::fingerprint()
-  Json load = Json::object();       // shapes and sizes the model was loaded with: {"shape": {...}, "batch": …}
+  Json load = Json::object();       // shapes and sizes the model was loaded with: {"shape": {...}, "batch": …}, or {"buckets": [these]}
+  std::vector<Bucket> buckets;      // of the graph, when it was loaded with several shapes
   std::string toolchain;            // Toolchain::description()
   int64_t created_at = 0;           // Unix time
 };

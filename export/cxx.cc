@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "export/cxx_kernels.h"
+#include "export/cxx_shapes.h"
 #include "export/export_folder.h"
+#include "graph/buckets.h"
 #include "plan/program.h"
 #include "starter_kernels/backend.h"
 
@@ -75,7 +77,8 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
   for (const Program::Call& c : p.calls) {
     max_in = std::max(max_in, c.inputs.size());
     max_out = std::max(max_out, c.outputs.size());
-    calls += fmt::format("    {{{}, {}, {}, {{{}}}, {{{}}}}},\n", c.kernel, c.inputs.size(), c.outputs.size(),
+    const size_t shape = bucket_of(graph.buckets, request.plan.steps[static_cast<size_t>(c.step)].outputs[0].value);
+    calls += fmt::format("    {{{}, {}, {}, {}, {{{}}}, {{{}}}}},\n", c.kernel, shape, c.inputs.size(), c.outputs.size(),
                          fmt::join(c.inputs, ", "), fmt::join(c.outputs, ", "));
   }
   return fmt::format(
@@ -85,7 +88,7 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
       "int amdahl_{}_cpu_can_run(char* missing, size_t bytes);\n\n"
       "enum buffer_place {{ GIVEN_INPUT, GIVEN_OUTPUT, IN_ARENA, IN_WEIGHTS }};\n"
       "struct buffer_entry {{\n  buffer_place place;\n  size_t offset;\n}};\n"
-      "struct call_entry {{\n  int kernel, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n"
+      "struct call_entry {{\n  int kernel, shape, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n"
       "struct kernel_entry {{\n  size_t (*workspace_bytes)(void);\n  size_t (*packed_bytes)(int);\n"
       "  void (*pack)(int, const void*, void*);\n  void (*call)(const void* const*, void* const*, void*, struct engaged*);\n}};\n\n{}\n"
       "static const buffer_entry buffer_table[BUFFERS] = {{\n{}}};\n"
@@ -94,7 +97,7 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
       p.buffers.size(), p.calls.size(), p.libraries.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
       std::max<size_t>(p.arena_bytes, 64), name, cxx_kernel_tables(name, kernels), buffers, calls, fmt::join(p.inputs, ", "),
       fmt::join(p.outputs, ", "), tensor_table(graph, graph.inputs, name, "input"),
-      tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name));
+      tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name) + shape_constants(request));
 }
 
 std::string describe_tensors(const Graph& graph) {
@@ -161,7 +164,7 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
   Variant plain;
   for (const std::string& f : compile_flags(plain))
     if (f != "-march=native" && f != "-fopenmp") flags.push_back(f);
-  const Words words{{"NAME", name},
+  Words words{{"NAME", name},
                     {"PROVENANCE", in_comment(request.provenance)},
                     {"THREADS", fmt::format("{}", request.plan.threads)},
                     {"SIGNATURE", describe_tensors(request.graph)},
@@ -174,6 +177,7 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
                     {"CPU", this_machine().cpu},
                     {"KERNEL_FLAGS", fmt::format("{}", fmt::join(flags, " "))},
                     {"PER_KERNEL_FLAGS", own_flags(kernels)}};
+  words.merge(shape_words(name, request));
   const std::vector<std::pair<std::string, std::string>> texts{{"model.cpp.in", "src/model.cpp"},
                                                                {"cpu_check.cpp.in", "src/cpu_check.cpp"},
                                                                {"features.cpp.in", "src/features.cpp"},
@@ -189,6 +193,7 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
   for (const auto& [from, to] : texts) writer.text(to, filled_template(fmt::format("cxx_templates/{}", from), words));
   writer.text("src/model_tables.h", tables(request, program, kernels, name));
   write_weights(writer, blob);
+  write_shapes(writer, name, request);
   writer.binary("selftest.bin", [&](std::ostream& out) {
     for (const std::vector<Tensor>* list : {&request.self_test.inputs, &request.self_test.expected})
       for (const Tensor& t : *list)

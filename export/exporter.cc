@@ -11,11 +11,11 @@ namespace amdahl {
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
       {"cxx", "C header, C++ sources, weights, CMake project, example and self-test: needs a C++ compiler and OpenMP alone",
-       "cmake -S . -B build && cmake --build build && ./build/selftest .", write_cxx},
+       "cmake -S . -B build && cmake --build build && ./build/selftest .", write_cxx, true},
       {"pytorch", "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
        "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py",
        write_pytorch},
-      {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json},
+      {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json, true},
   };
   return formats;
 }

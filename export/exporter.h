@@ -16,6 +16,15 @@ struct SelfTestCase {
   double relative_norm = 0;      // |out - expected| / |expected| that the plan reached here: the limit is twice this
 };
 
+// Of a graph of several shapes (graph/buckets.h): whether smaller inputs are right in the next larger shape, zeros appended.
+struct PaddingFinding {
+  struct Case {
+    std::vector<Tensor> inputs, expected;  // at a shape that was not tuned; float64 oracle
+  };
+  std::vector<Case> cases;  // that were computed right so, smallest first
+  std::string refusal;      // why it is not done; "": it is
+};
+
 struct ExportRequest {
   const Graph& graph;
   const Plan& plan;
@@ -24,6 +33,7 @@ struct ExportRequest {
   SelfTestCase self_test;
   double milliseconds = 0;  // median of the plan on the machine that tuned it
   std::string provenance;   // one line: model, machine, session
+  PaddingFinding padding = {};  // where the graph has several shapes
 };
 
 struct ExportFormat {
@@ -32,6 +42,7 @@ struct ExportFormat {
   std::string_view next;  // what to type in the folder afterwards; "" nothing
   // Throws Error(kIo) when the directory cannot be written. Returns the files written, relative to the directory.
   std::vector<std::string> (*write)(const ExportRequest&);
+  bool several_shapes = false;  // writes graphs of several shapes; the others want one of them
 };
 
 const std::vector<ExportFormat>& export_formats();

@@ -49,12 +49,19 @@ struct Node {
   std::vector<int64_t> attr_ints(const std::string& name, const std::vector<int64_t>& otherwise = {}) const;
 };
 
+// One of several shapes of a model in one graph: see graph/buckets.h.
+struct Bucket {
+  std::string name;
+  ValueId first_value = 0;  // its own values start here; shared constants stand in the bucket that had them first
+};
+
 struct Graph {
   std::string name;
   std::vector<Value> values;
   std::vector<Node> nodes;         // topological order
   std::vector<ValueId> inputs;     // without initializers
   std::vector<ValueId> outputs;
+  std::vector<Bucket> buckets;     // empty: a model of one shape
 
   const Value& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
   const Node& node(NodeId n) const { return nodes[static_cast<size_t>(n)]; }

@@ -1,7 +1,8 @@
 // amdahl-bench-arm MODEL.onnx INPUT_DIR THREADS [SESSION]: our arm of compare.py, see arm.py for the protocol.
 //
 // Without a session: the starter plan of the file. With one: its kept plan, on the session's own model (the same
-// architecture and seeded weights as the file, under the session's numbering).
+// architecture and seeded weights as the file, under the session's numbering); of a session of several shapes, the plan for the
+// shapes of the inputs in INPUT_DIR.
 
 #include <fmt/format.h>
 
@@ -13,6 +14,8 @@
 #include "base/error.h"
 #include "cli/open_session.h"
 #include "cli/prepare_model.h"
+#include "graph/buckets.h"
+#include "plan/bucket_part.h"
 
 using namespace amdahl;
 
@@ -21,14 +24,21 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point start) { return 1e3 * std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// inputs by name: compare.py writes them in the file's order.
-void set_inputs(PreparedModel& model, const Graph& graph, const std::string& folder) {
+// By name: compare.py writes them in the file's order.
+std::map<std::string, Tensor> read_inputs(const std::string& folder) {
   std::ifstream names(folder + "/names.txt");
+  std::map<std::string, Tensor> inputs;
   int number = 0;
-  for (std::string name; std::getline(names, name); ++number)
-    for (size_t i = 0; i < graph.inputs.size(); ++i)
-      if (graph.value(graph.inputs[i]).name == name)
-        model.set_input(static_cast<int>(i), load_tensor(fmt::format("{}/{}.npy", folder, number)));
+  for (std::string name; std::getline(names, name); ++number) inputs[name] = load_tensor(fmt::format("{}/{}.npy", folder, number));
+  return inputs;
+}
+
+BucketPart kept_part(const OpenSession& open, const std::map<std::string, Tensor>& inputs) {
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
+  const std::optional<size_t> bucket = bucket_for(open.graph, shapes);
+  if (!bucket && !open.graph.buckets.empty()) throw Error(ExitCode::kBadInput, "the session has no plan for the inputs' shapes");
+  return bucket_part(open.graph, gated_plan(*open.session), bucket.value_or(0));
 }
 
 int serve(PreparedModel& model, const Graph& graph) {
@@ -64,19 +74,19 @@ int main(int argc, char** argv) try {
   global.quiet = true;
   global.threads = std::stoi(argv[3]);
   global.cache_dir = default_cache_dir();
-  OpenSession open;
-  Plan plan;
+  const std::map<std::string, Tensor> inputs = read_inputs(argv[2]);
+  BucketPart part;
   if (argc > 4) {
-    open = open_session(argv[4], Session::Access::kRead, global);
-    plan = gated_plan(*open.session);
+    part = kept_part(open_session(argv[4], Session::Access::kRead, global), inputs);
   } else {
-    open.graph = load_model(argv[1], {});
-    plan = starter_plan(open.graph, global.threads);
+    part.graph = load_model(argv[1], {});
+    part.plan = starter_plan(part.graph, global.threads);
   }
-  PreparedModel model(open.graph, plan, global);
-  set_inputs(model, open.graph, argv[2]);
+  const Graph& graph = part.graph;
+  PreparedModel model(graph, part.plan, global);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) model.set_input(static_cast<int>(i), inputs.at(graph.value(graph.inputs[i]).name));
   std::cout << fmt::format("ready {:.0f}", ms_since(start)) << std::endl;
-  return serve(model, open.graph);
+  return serve(model, graph);
 } catch (const std::exception& error) {
   std::cerr << error.what() << std::endl;
   return 1;

@@ -171,4 +171,5 @@ def main():
         json.dump(results, open(options.json, "w"), indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,8 @@ function claim(data) {
 function facts(data) {
   const {identity, options, experiments} = data;
   const o = options || {};
-  const sizes = Object.entries(identity.load || {}).flatMap(([key, value]) =>
+  const load = identity.load || {};
+  const sizes = load.buckets ? [`shapes ${load.buckets.map(b => b.name).join(", ")}`] : Object.entries(load).flatMap(([key, value]) =>
     key === "shape" ? Object.entries(value).map(([n, s]) => `${n} = ${s.join(" \u00d7 ")}`) : value ? [`${key} ${value}`] : []);
   const rows = [
     ["Model", [identity.model, ...sizes].join(", ")],

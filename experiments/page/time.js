@@ -65,10 +65,20 @@ function leftToWin(newest) {
     {title: "Above floor", number: true, cell: r => seconds(r.above)}, {title: "Model at most", number: true, cell: r => factor(-Math.log1p(-r.above / model))}], rows)];
 }
 
+// A model tuned for several shapes: a run of each.
+function shapes(rows) {
+  return [el("h3", {}, "Shapes"), table("A run of each shape: sums of its steps in place", [
+    {title: "Shape", text: true, cell: r => r.name}, {title: "Starter plan", number: true, cell: r => seconds(r.starter)},
+    {title: "Profiled last", number: true, cell: r => seconds(r.kept)}, {title: "Faster", number: true, cell: r => factor(Math.log(r.starter / r.kept))},
+    {title: "Floor", number: true, wide: true, cell: r => seconds(r.floor)},
+    {title: "Padded to the next", number: true, wide: true, cell: r => r.padded ? `${r.padded.toFixed(2)} \u00d7 its time` : "\u2013"}], rows)];
+}
+
 function drawTime(data) {
   const parent = document.getElementById("time");
   if (!data.newest || !data.newest.groups.length) return parent.append(empty("No profile was taken yet."));
   parent.append(...modelBar(data.starter, data.newest));
   drawKinds(parent, data.starter, data.newest);
+  if (data.shapes) parent.append(...shapes(data.shapes));
   parent.append(...leftToWin(data.newest));
 }

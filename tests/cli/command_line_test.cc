@@ -82,8 +82,35 @@ TEST(CommandLine, NearestWordByEditDistance) {
 }
 
 TEST(ModelOptions, ShapeNamesMayHoldEqualsAndScalarsHaveNoDimensions) {
-  EXPECT_EQ(parse_shape("a=b=1,128"), (std::pair<std::string, Shape>{"a=b", {1, 128}}));
-  EXPECT_EQ(parse_shape("x=").second, Shape{});
+  EXPECT_EQ(parse_shape("a=b=1,128").first, "a=b");
+  EXPECT_EQ(parse_shape("a=b=1,128").second.shapes, (std::vector<Shape>{{1, 128}}));
+  EXPECT_EQ(parse_shape("x=").second.shapes, std::vector<Shape>{Shape{}});
+}
+
+TEST(ModelOptions, BracesAreTakenTogetherInTurn) {
+  const auto shapes = [](const char* text) { return parse_shape_list(text, 0).value_or(ShapeList{}).shapes; };
+  EXPECT_EQ(shapes("1,{16,64,128}"), (std::vector<Shape>{{1, 16}, {1, 64}, {1, 128}}));
+  EXPECT_EQ(shapes("{1,4},{16,64}"), (std::vector<Shape>{{1, 16}, {4, 64}}));
+  for (const char* bad : {"1,{16}", "1,{16,", "{16,64", "16}", "{},1", "{1,2},{1,2,3}", "1,,2", ",1", "1 2", "{1,-2}", "{{1,2}}"})
+    EXPECT_FALSE(parse_shape_list(bad, 0).has_value()) << bad;
+  EXPECT_FALSE(parse_shape_list("0", 1).has_value());
+}
+
+TEST(ModelOptions, BucketsAreNamedByWhatDiffers) {
+  const auto names = [](const std::vector<std::string>& arguments) {
+    Options options;
+    declare_model(options);
+    po::variables_map values;
+    po::store(po::command_line_parser(arguments).options(options.named).run(), values);
+    std::vector<std::string> names;
+    for (const BucketSizes& b : bucket_sizes(values)) names.push_back(b.name);
+    return names;
+  };
+  EXPECT_EQ(names({"--shape", "ids=1,{16,64}", "--shape", "mask=1,{16,64}"}), (std::vector<std::string>{"16", "64"}));
+  EXPECT_EQ(names({"--seq", "{8,16}", "--batch", "{1,2}"}), (std::vector<std::string>{"1x8", "2x16"}));
+  EXPECT_EQ(names({"--seq", "8"}), (std::vector<std::string>{""}));
+  EXPECT_THROW(names({"--seq", "{8,16}", "--batch", "{1,2,3}"}), Error);
+  EXPECT_THROW(names({"--seq", "{8,8}"}), Error);
 }
 
 }  // namespace

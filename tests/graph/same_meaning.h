@@ -13,7 +13,7 @@
 
 namespace amdahl::testing {
 
-inline RefTensor random_tensor(const Value& value, uint64_t seed) {
+inline RefTensor random_ref(const Value& value, uint64_t seed) {
   Random random(seed);
   RefTensor t;
   t.dtype = value.dtype;
@@ -32,7 +32,7 @@ inline RefTensor random_tensor(const Value& value, uint64_t seed) {
 inline std::map<std::string, RefTensor> run(const Graph& graph, uint64_t seed) {
   RefValues given;
   for (size_t i = 0; i < graph.inputs.size(); ++i)
-    given[graph.inputs[i]] = random_tensor(graph.value(graph.inputs[i]), seed + i);
+    given[graph.inputs[i]] = random_ref(graph.value(graph.inputs[i]), seed + i);
   std::vector<NodeId> all(graph.nodes.size());
   std::iota(all.begin(), all.end(), 0);
   const RefValues results = evaluate(graph, all, given, graph.outputs, false);
