@@ -24,9 +24,17 @@ Graph load_model(const std::string& model, const LoadOptions& options);
 // From the serialized bytes of a ModelProto; external data is looked for below `folder` only.
 Graph load_onnx_bytes(const std::string& bytes, const std::string& folder, const LoadOptions& options);
 
+// What a saved model says beside what it computes: viewers show it, scripts read it.
+struct OnnxNotes {
+  std::string text;                             // of the model
+  std::map<std::string, std::string> metadata;  // of the model: its metadata_props
+  std::map<ValueId, std::string> nodes;         // of the node that writes this value, as its first output
+};
+
 // Writes a graph as ONNX (opset 17, or newer where a node is newer; initializers over 1 KiB go to PATH.data when
-// `external`). Existing files are replaced whole. Throws Error: kIo, kUsage (over 2 GiB without `external`).
-void save_onnx(const Graph& graph, const std::string& path, bool external);
+// `external`), with the types and shapes of all values. Existing files are replaced whole. Throws Error: kIo, kUsage (over
+// 2 GiB without `external`).
+void save_onnx(const Graph& graph, const std::string& path, bool external, const OnnxNotes& notes = {});
 
 // Constant folding, identity removal, dead code, equal nodes and constants merged, Flatten/Squeeze/Unsqueeze as
 // Reshape, BatchNormalization (inference) as Mul + Add, Einsum of two operands as MatMul. Keeps the meaning of the

@@ -157,34 +157,26 @@ void write_opsets(const Graph& graph, int opset, onnx::ModelProto* model) {
   }
 }
 
-}  // namespace
-
-void save_onnx(const Graph& original, const std::string& path, bool external) {
-  Graph graph = original;
-  int opset = kOpset;
-  for (const Node& node : graph.nodes)
-    if (node.domain.empty()) opset = std::max(opset, node.version);
-  upgrade_opset(graph, opset);
-
-  onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.set_producer_name("amdahl");
-  write_opsets(graph, opset, &model);
-  onnx::GraphProto* proto = model.mutable_graph();
-  proto->set_name(graph.name.empty() ? "graph" : graph.name);
-  const std::vector<std::string> names = unique_names(graph);
+// Types and shapes of what nodes hand to nodes: nothing can infer those of operators that only one library knows.
+void write_values(const Graph& graph, const Uses& uses, const std::vector<std::string>& names, onnx::GraphProto* proto) {
   const auto write_info = [&](ValueId v, onnx::ValueInfoProto* info) {
     info->set_name(names[static_cast<size_t>(v)]);
     write_type(graph.value(v), info);
   };
   for (ValueId v : graph.inputs) write_info(v, proto->add_input());
   for (ValueId v : graph.outputs) write_info(v, proto->add_output());
-  for (const Node& node : graph.nodes) write_node(node, names, proto->add_node());
+  const std::set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    const auto id = static_cast<ValueId>(v);
+    if (uses.producer[v] >= 0 && !outputs.count(id)) write_info(id, proto->add_value_info());
+  }
+}
 
+void write_initializers(const Graph& graph, const Uses& uses, const std::vector<std::string>& names, const std::string& path, bool external,
+                        onnx::GraphProto* proto) {
   const std::string data_path = path + ".data";
   std::optional<ReplacedFile> data;
   if (external) data.emplace(data_path);
-  const Uses uses = uses_of(graph);
   size_t inline_bytes = 0;
   for (size_t v = 0; v < graph.values.size(); ++v) {
     const auto& constant = graph.values[v].constant;
@@ -203,6 +195,42 @@ void save_onnx(const Graph& original, const std::string& path, bool external) {
     write_inline(*constant, tensor);
   }
   if (data) data->finish();
+}
+
+void write_notes(const OnnxNotes& notes, const Graph& graph, onnx::ModelProto* model) {
+  model->set_doc_string(notes.text);
+  for (const auto& [key, value] : notes.metadata) {
+    auto* entry = model->add_metadata_props();
+    entry->set_key(key);
+    entry->set_value(value);
+  }
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const auto note = notes.nodes.find(graph.nodes[n].outputs[0]);
+    if (note != notes.nodes.end()) model->mutable_graph()->mutable_node(static_cast<int>(n))->set_doc_string(note->second);
+  }
+}
+
+}  // namespace
+
+void save_onnx(const Graph& original, const std::string& path, bool external, const OnnxNotes& notes) {
+  Graph graph = original;
+  int opset = kOpset;
+  for (const Node& node : graph.nodes)
+    if (node.domain.empty()) opset = std::max(opset, node.version);
+  upgrade_opset(graph, opset);
+
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.set_producer_name("amdahl");
+  write_opsets(graph, opset, &model);
+  onnx::GraphProto* proto = model.mutable_graph();
+  proto->set_name(graph.name.empty() ? "graph" : graph.name);
+  const std::vector<std::string> names = unique_names(graph);
+  const Uses uses = uses_of(graph);
+  write_values(graph, uses, names, proto);
+  for (const Node& node : graph.nodes) write_node(node, names, proto->add_node());
+  write_initializers(graph, uses, names, path, external, proto);
+  write_notes(notes, graph, &model);
   ReplacedFile file(path);
   if (!model.SerializeToOstream(&file.stream())) cannot_write(path);
   file.finish();

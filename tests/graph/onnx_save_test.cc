@@ -123,5 +123,22 @@ TEST(OnnxSave, AnInputThatIsAnOutputKeepsItsName) {
   expect_same_meaning(g, back);
 }
 
+// What a viewer shows: shapes between nodes, and what the caller says of model and nodes.
+TEST(OnnxSave, NotesAndShapesGoAlong) {
+  const TemporaryFolder dir;
+  const Graph g = load_onnx_bytes(layer().bytes(), "", {});
+  OnnxNotes notes{"a layer", {{"step.0", "both"}}, {{g.outputs[0], "the last"}}};
+  save_onnx(g, dir / "out.onnx", false, notes);
+  const onnx::ModelProto proto = read_proto(dir / "out.onnx");
+  EXPECT_EQ(proto.doc_string(), "a layer");
+  ASSERT_EQ(proto.metadata_props_size(), 1);
+  EXPECT_EQ(proto.metadata_props(0).key() + "=" + proto.metadata_props(0).value(), "step.0=both");
+  ASSERT_EQ(proto.graph().node_size(), 2);
+  EXPECT_EQ(proto.graph().node(0).doc_string() + proto.graph().node(1).doc_string(), "the last");
+  ASSERT_EQ(proto.graph().value_info_size(), 1);
+  EXPECT_EQ(proto.graph().value_info(0).name(), proto.graph().node(0).output(0));
+  EXPECT_EQ(proto.graph().value_info(0).type().tensor_type().shape().dim(1).dim_value(), 32);
+}
+
 }  // namespace
 }  // namespace amdahl
