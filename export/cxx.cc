@@ -6,17 +6,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <ostream>
 
-#include "base/error.h"
-#include "base/machine.h"
-#include "export/cxx_kernels.h"
 #include "export/cxx_shapes.h"
 #include "export/export_folder.h"
+#include "export/kernel_library.h"
+#include "export/self_test.h"
 #include "graph/buckets.h"
 #include "plan/program.h"
-#include "starter_kernels/backend.h"
 
 namespace amdahl {
 
@@ -82,21 +79,18 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
                          fmt::join(c.inputs, ", "), fmt::join(c.outputs, ", "));
   }
   return fmt::format(
-      "// Generated.\n#pragma once\nenum {{ BUFFERS = {}, CALLS = {}, KERNELS = {}, INPUTS = {}, OUTPUTS = {}, MAX_INPUTS = {}, "
+      "// Generated.\n#pragma once\n#include \"kernel_tables.h\"\n\nenum {{ BUFFERS = {}, CALLS = {}, INPUTS = {}, OUTPUTS = {}, MAX_INPUTS = {}, "
       "MAX_OUTPUTS = {} }};\n"
-      "static const size_t WEIGHT_BYTES = {}, ARENA_BYTES = {};\n"
-      "int amdahl_{}_cpu_can_run(char* missing, size_t bytes);\n\n"
+      "static const size_t WEIGHT_BYTES = {}, ARENA_BYTES = {};\n\n"
       "enum buffer_place {{ GIVEN_INPUT, GIVEN_OUTPUT, IN_ARENA, IN_WEIGHTS }};\n"
       "struct buffer_entry {{\n  buffer_place place;\n  size_t offset;\n}};\n"
-      "struct call_entry {{\n  int kernel, shape, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n"
-      "struct kernel_entry {{\n  size_t (*workspace_bytes)(void);\n  size_t (*packed_bytes)(int);\n"
-      "  void (*pack)(int, const void*, void*);\n  void (*call)(const void* const*, void* const*, void*, struct engaged*);\n}};\n\n{}\n"
+      "struct call_entry {{\n  int kernel, shape, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n\n"
       "static const buffer_entry buffer_table[BUFFERS] = {{\n{}}};\n"
       "static const call_entry call_table[CALLS] = {{\n{}}};\n"
       "static const int input_buffer[INPUTS + 1] = {{{}}};\nstatic const int output_buffer[OUTPUTS + 1] = {{{}}};\n\n{}\n{}",
-      p.buffers.size(), p.calls.size(), p.libraries.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
-      std::max<size_t>(p.arena_bytes, 64), name, cxx_kernel_tables(name, kernels), buffers, calls, fmt::join(p.inputs, ", "),
-      fmt::join(p.outputs, ", "), tensor_table(graph, graph.inputs, name, "input"),
+      p.buffers.size(), p.calls.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
+      std::max<size_t>(p.arena_bytes, 64), buffers, calls, fmt::join(p.inputs, ", "), fmt::join(p.outputs, ", "),
+      tensor_table(graph, graph.inputs, name, "input"),
       tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name) + shape_constants(request));
 }
 
@@ -122,66 +116,20 @@ void write_weights(ExportFolder& writer, const Blob& blob) {
   });
 }
 
-constexpr const char* kAmxNote =
-    "Some tuned kernels multiply in bfloat16 on AMX, as the user of the tuner allowed; their portable form multiplies in fp32, so the\n"
-    "two builds differ by that rounding.\n";
-
-// What single kernels were tuned with beyond the common flags.
-std::string own_flags(const std::vector<CxxKernel>& kernels) {
-  std::string text;
-  for (const CxxKernel& k : kernels)
-    if (!k.flags.empty())
-      text += fmt::format("set_property(SOURCE src/kernels/{} APPEND PROPERTY COMPILE_OPTIONS {})\n", k.file, fmt::join(k.flags, " "));
-  return text;
-}
-
-std::string amx_files(const std::vector<CxxKernel>& kernels) {
-  std::string text;
-  for (const CxxKernel& k : kernels)
-    if (k.amx) text += " src/kernels/" + k.file;
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> write_cxx(const ExportRequest& request) {
   const std::string name = c_identifier(request.name);
-  ExportFolder writer(request.directory);
-  writer.clear("src");
-
-  std::vector<int> kernel_of;
-  const std::vector<CxxKernel> kernels = cxx_kernels(name, request.plan, &kernel_of);
-  std::vector<std::string> library_of;  // kernels' names stand for libraries here
-  for (int k : kernel_of) library_of.push_back(fmt::format("k{:03}", k));
-  for (const CxxKernel& k : kernels) {
-    writer.text("src/kernels/" + k.file, k.tuned);
-    writer.text("src/portable/" + k.file, k.portable);
-  }
+  ExportFolder folder(request.directory);
+  const KernelLibrary library = write_kernel_library(folder, name, request.plan);
   Blob blob;
-  const Program program = model_program(request.graph, request.plan, library_of, &blob);
+  const Program program = model_program(request.graph, request.plan, library.library_of, &blob);
 
-  std::vector<std::string> flags;
-  Variant plain;
-  for (const std::string& f : compile_flags(plain))
-    if (f != "-march=native" && f != "-fopenmp") flags.push_back(f);
-  Words words{{"NAME", name},
-                    {"PROVENANCE", in_comment(request.provenance)},
-                    {"THREADS", fmt::format("{}", request.plan.threads)},
-                    {"SIGNATURE", describe_tensors(request.graph)},
-                    {"LIMIT", fmt::format("{:.3e}", 2 * request.self_test.relative_norm + 1e-9)},
-                    {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
-                    {"FOLDER", "."},
-                    {"USES_AMX", amx_files(kernels).empty() ? "0" : "1"},
-                    {"AMX_KERNELS", amx_files(kernels)},
-                    {"AMX_NOTE", amx_files(kernels).empty() ? "" : kAmxNote},
-                    {"CPU", this_machine().cpu},
-                    {"KERNEL_FLAGS", fmt::format("{}", fmt::join(flags, " "))},
-                    {"PER_KERNEL_FLAGS", own_flags(kernels)}};
+  Words words = self_test_words(request);
+  words.insert(library.words.begin(), library.words.end());
   words.merge(shape_words(name, request));
+  words.insert({{"SIGNATURE", describe_tensors(request.graph)}, {"FOLDER", "."}});
   const std::vector<std::pair<std::string, std::string>> texts{{"model.cpp.in", "src/model.cpp"},
-                                                               {"cpu_check.cpp.in", "src/cpu_check.cpp"},
-                                                               {"features.cpp.in", "src/features.cpp"},
-                                                               {"engaged.h.in", "src/engaged.h"},
                                                                {"exports.map.in", "cmake/exports.map"},
                                                                {"config.cmake.in", fmt::format("cmake/{}Config.cmake.in", name)},
                                                                {"package.pc.in", fmt::format("cmake/{}.pc.in", name)},
@@ -190,16 +138,12 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
                                                                {"example.c.in", "example.c"},
                                                                {"CMakeLists.txt.in", "CMakeLists.txt"},
                                                                {"README.md.in", "README.md"}};
-  for (const auto& [from, to] : texts) writer.text(to, filled_template(fmt::format("cxx_templates/{}", from), words));
-  writer.text("src/model_tables.h", tables(request, program, kernels, name));
-  write_weights(writer, blob);
-  write_shapes(writer, name, request);
-  writer.binary("selftest.bin", [&](std::ostream& out) {
-    for (const std::vector<Tensor>* list : {&request.self_test.inputs, &request.self_test.expected})
-      for (const Tensor& t : *list)
-        out.write(reinterpret_cast<const char*>(t.data()), static_cast<std::streamsize>(t.bytes()));
-  });
-  return writer.files();
+  for (const auto& [from, to] : texts) folder.text(to, filled_template(fmt::format("cxx_templates/{}", from), words));
+  folder.text("src/model_tables.h", tables(request, program, library.kernels, name));
+  write_weights(folder, blob);
+  write_shapes(folder, name, request);
+  write_self_test(folder, request.self_test);
+  return folder.files();
 }
 
 }  // namespace amdahl

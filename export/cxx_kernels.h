@@ -20,7 +20,7 @@ struct CxxKernel {
 // `name` is the model's. Steps with equal variants share a kernel; `kernel_of[i]` is that of plan.steps[i].
 std::vector<CxxKernel> cxx_kernels(const std::string& name, const Plan& plan, std::vector<int>* kernel_of);
 
-// Declarations of both builds' functions, for model_tables.h, and their tables.
+// Declarations of both builds' functions, for kernel_tables.h, and their tables.
 std::string cxx_kernel_tables(const std::string& name, const std::vector<CxxKernel>& kernels);
 
 }  // namespace amdahl

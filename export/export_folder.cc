@@ -17,7 +17,7 @@ const std::vector<EmbeddedText>& embedded_templates();  // generated
 
 ExportFolder::ExportFolder(std::string directory) : directory_(std::move(directory)) {
   std::error_code error;
-  if (fs::exists(directory_) && !fs::is_empty(directory_, error) && !fs::exists(directory_ + "/weights.bin") && !fs::exists(directory_ + "/plan.json"))
+  if (fs::exists(directory_) && !fs::is_empty(directory_, error) && !fs::exists(directory_ + "/selftest.bin") && !fs::exists(directory_ + "/plan.json"))
     throw Error(ExitCode::kIo, fmt::format("'{}' holds other files: give a new or empty folder", directory_));
 }
 
@@ -31,14 +31,19 @@ void ExportFolder::text(const std::string& name, const std::string& content) {
 }
 
 void ExportFolder::binary(const std::string& name, const std::function<void(std::ostream&)>& write) {
+  const std::string path = place(name);
+  std::ofstream out(path, std::ios::binary);
+  write(out);
+  if (!out.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write '{}': is the disk full or the folder read-only?", path));
+}
+
+std::string ExportFolder::place(const std::string& name) {
   const fs::path path = fs::path(directory_) / name;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) throw Error(ExitCode::kIo, fmt::format("cannot create '{}': {}", path.parent_path().string(), error.message()));
-  std::ofstream out(path, std::ios::binary);
-  write(out);
-  if (!out.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write '{}': is the disk full or the folder read-only?", path.string()));
   files_.push_back(name);
+  return path.string();
 }
 
 std::string filled_template(const std::string& name, const Words& words) {

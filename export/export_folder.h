@@ -18,6 +18,7 @@ class ExportFolder {
   // Folders are made as needed. Throws Error(kIo) when it cannot be written.
   void text(const std::string& name, const std::string& content);
   void binary(const std::string& name, const std::function<void(std::ostream&)>& write);
+  std::string place(const std::string& name);  // the path of a file that somebody else writes
   const std::vector<std::string>& files() const { return files_; }
 
  private:

@@ -146,13 +146,13 @@ void choose_builds(const Shell& shell, const fs::path& dir, const std::string& n
   // What both builds defined under one name, the linker would take from either: from one that this CPU cannot run, perhaps.
   EXPECT_EQ(shell("find build -path '*portable*.o' | xargs nm -C | grep ' [WVu] ' | grep -v -e amdahl_" + name + "_p -e DW.ref").output, "");
 
-  const std::string tables = read_text(dir / "src/model_tables.h");
-  replace_in(dir / "src/model_tables.h", "amdahl_" + name + "_k0_call},", "amdahl_" + name + "_p0_call},");
+  const std::string tables = read_text(dir / "src/kernel_tables.h");
+  replace_in(dir / "src/kernel_tables.h", "amdahl_" + name + "_k0_call},", "amdahl_" + name + "_p0_call},");
   ASSERT_EQ(shell("cmake --build build").exit_code, 0);
   const SubprocessResult swapped = shell("./build/selftest .");
   EXPECT_EQ(swapped.exit_code, 1) << swapped.output;
   EXPECT_TRUE(has(swapped, "0 times tuned")) << swapped.output;
-  write_text(dir / "src/model_tables.h", tables);
+  write_text(dir / "src/kernel_tables.h", tables);
 
   const std::string features = read_text(dir / "src/features.cpp");
   replace_in(dir / "src/features.cpp", "    nullptr", "    \"frobnication\",\n    nullptr");

@@ -1,0 +1,36 @@
+#include "export/self_test.h"
+
+#include <fmt/format.h>
+
+#include "starter_kernels/problem.h"
+
+namespace amdahl {
+namespace {
+
+std::string tensors_text(const Graph& graph, const std::vector<ValueId>& values) {
+  Json list = Json::array();
+  for (ValueId v : values) list.push_back(Json::array({graph.value(v).name, std::string(name_of(graph.value(v).dtype)), graph.value(v).shape}));
+  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void write_self_test(ExportFolder& folder, const SelfTestCase& test) {
+  folder.binary("selftest.bin", [&](std::ostream& out) {
+    for (const std::vector<Tensor>* list : {&test.inputs, &test.expected})
+      for (const Tensor& t : *list)
+        out.write(reinterpret_cast<const char*>(t.data()), static_cast<std::streamsize>(t.bytes()));
+  });
+}
+
+Words self_test_words(const ExportRequest& request) {
+  return {{"NAME", c_identifier(request.name)},
+          {"PROVENANCE", in_comment(request.provenance)},
+          {"THREADS", fmt::format("{}", request.plan.threads)},
+          {"LIMIT", fmt::format("{:.3e}", 2 * request.self_test.relative_norm + 1e-9)},
+          {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
+          {"INPUTS", tensors_text(request.graph, request.graph.inputs)},
+          {"OUTPUTS", tensors_text(request.graph, request.graph.outputs)}};
+}
+
+}  // namespace amdahl
