@@ -28,7 +28,10 @@ std::string format_names() {
 std::string_view format_summaries() {
   static const std::string text = [] {
     std::string lines;
-    for (const ExportFormat& f : export_formats()) lines += fmt::format("{}{:<8} {}", lines.empty() ? "" : "\n", std::string(f.name) + ":", f.summary);
+    size_t longest = 0;
+    for (const ExportFormat& f : export_formats()) longest = std::max(longest, f.name.size());
+    for (const ExportFormat& f : export_formats())
+      lines += fmt::format("{}{:<{}} {}", lines.empty() ? "" : "\n", std::string(f.name) + ":", longest + 1, f.summary);
     return lines;
   }();
   return text;

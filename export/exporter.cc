@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "export/cxx.h"
+#include "export/onnxruntime.h"
 #include "export/plan_json.h"
 #include "export/pytorch.h"
 
@@ -15,6 +16,8 @@ const std::vector<ExportFormat>& export_formats() {
       {"pytorch", "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
        "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py",
        write_pytorch},
+      {"onnxruntime", "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
+       "cmake -S . -B build && cmake --build build && python3 selftest.py", write_onnxruntime},
       {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json, true},
   };
   return formats;

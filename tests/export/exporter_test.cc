@@ -10,46 +10,23 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <set>
 
 #include "base/error.h"
 #include "base/machine.h"
-#include "base/random.h"
 #include "base/subprocess.h"
 #include "export/cxx.h"
 #include "export/exporter.h"
 #include "graph/builders.h"
-#include "graph/oracle.h"
 #include "starter_kernels/matmul_bf16.h"
+#include "tests/export/self_test_of.h"
 
 namespace amdahl {
 namespace {
 
 namespace fs = std::filesystem;
 
-SelfTestCase self_test_of(const Graph& graph) {
-  SelfTestCase test;
-  RefValues given;
-  Random random(3);
-  for (ValueId id : graph.inputs) {
-    const Value& v = graph.value(id);
-    if (is_float(v.dtype)) {
-      std::vector<double> x(static_cast<size_t>(numel(v.shape)));
-      for (double& e : x) e = random.normal();
-      test.inputs.push_back(from_doubles(v.dtype, v.shape, x));
-    } else {
-      test.inputs.push_back(from_ints(v.dtype, v.shape, std::vector<int64_t>(static_cast<size_t>(numel(v.shape)), 1)));
-    }
-    given[id] = RefTensor::of(test.inputs.back());
-  }
-  std::vector<NodeId> nodes(graph.nodes.size());
-  std::iota(nodes.begin(), nodes.end(), 0);
-  const RefValues want = evaluate(graph, nodes, given, graph.outputs, false);
-  for (ValueId id : graph.outputs) test.expected.push_back(want.at(id).to_tensor());
-  test.relative_norm = 2e-6;  // what a starter plan reaches on these models
-  return test;
-}
+using testing::self_test_of;
 
 class Export : public ::testing::TestWithParam<const char*> {
  protected:
@@ -94,15 +71,17 @@ void build_cxx(const Shell& shell) {
 }
 
 // Other weights: the outputs are not the recorded ones. Half of them: they are not the model's.
-void selftest_notices_weights(const Shell& shell, const fs::path& dir) {
-  std::fstream weights(dir / "weights.bin", std::ios::binary | std::ios::in | std::ios::out);
-  std::vector<float> values(fs::file_size(dir / "weights.bin") / sizeof(float));
+void change_weights(const fs::path& path) {
+  std::fstream weights(path, std::ios::binary | std::ios::in | std::ios::out);
+  std::vector<float> values(fs::file_size(path) / sizeof(float));
   weights.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
   for (size_t i = values.size() / 2; i < values.size(); ++i)
     if (std::isfinite(values[i]) && std::fabs(values[i]) > 1e-3f && std::fabs(values[i]) < 1e3f) values[i] *= 1.01f;
   weights.seekp(0);
   weights.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
-  weights.close();
+}
+void selftest_notices_weights(const Shell& shell, const fs::path& dir) {
+  change_weights(dir / "weights.bin");
   const SubprocessResult wrong = shell("./build/selftest .");
   EXPECT_EQ(wrong.exit_code, 1) << wrong.output;
 
@@ -202,6 +181,56 @@ void use_pytorch(const Shell& shell, const fs::path& dir, const std::string& nam
   EXPECT_EQ(shell(in + "selftest.py").exit_code, 1);
 }
 
+// ONNX Runtime is no package of ours either: AMDAHL_ONNXRUNTIME_PYTHON names a Python that has it, and NumPy. "" without.
+std::string onnxruntime_python() {
+  const char* python = std::getenv("AMDAHL_ONNXRUNTIME_PYTHON");
+  return python ? python : "";
+}
+
+// Weights that are not the model's, kernels that are not what the tables say: the self-test inside ONNX Runtime notices both.
+void onnxruntime_selftest_notices(const Shell& shell, const fs::path& dir, const std::string& name, const std::string& selftest) {
+  const std::string tables = read_text(dir / "src/kernel_tables.h");
+  replace_in(dir / "src/kernel_tables.h", "amdahl_" + name + "_k0_call},", "amdahl_" + name + "_p0_call},");
+  ASSERT_EQ(shell("cmake --build build").exit_code, 0);
+  const SubprocessResult swapped = shell(selftest);
+  EXPECT_EQ(swapped.exit_code, 1) << swapped.output;
+  EXPECT_TRUE(has(swapped, "0 times tuned")) << swapped.output;
+  write_text(dir / "src/kernel_tables.h", tables);
+
+  const fs::path weights = dir / (name + ".onnx.data");
+  fs::copy_file(weights, dir / "kept.data");
+  change_weights(weights);
+  const SubprocessResult changed = shell("cmake --build build && " + selftest);
+  EXPECT_EQ(changed.exit_code, 1) << changed.output;
+  fs::rename(dir / "kept.data", weights);
+
+  const fs::path matmul = dir / "src/kernels" / [&] {
+    for (const auto& entry : fs::directory_iterator(dir / "src/kernels"))
+      if (entry.path().string().find("_matmul.cpp") != std::string::npos) return entry.path().filename();
+    return fs::path();
+  }();
+  replace_in(matmul, "AMDAHL_KERNEL::amdahl_run(in, out, workspace);", "");
+  ASSERT_EQ(shell("cmake --build build").exit_code, 0);
+  const SubprocessResult broken = shell(selftest);
+  EXPECT_EQ(broken.exit_code, 1) << broken.output;
+  EXPECT_TRUE(has(broken, "WRONG")) << broken.output;
+}
+
+// The operators themselves: onnxruntime_test.cc, without ONNX Runtime.
+void use_onnxruntime(const Shell& shell, const fs::path& dir, const std::string& name) {
+  const SubprocessResult compiles = shell("python3 -m py_compile selftest.py recorded_case.py");
+  EXPECT_EQ(compiles.exit_code, 0) << compiles.output;
+  if (onnxruntime_python().empty()) return;
+  const std::string selftest = onnxruntime_python() + " selftest.py";
+  const SubprocessResult unbuilt = shell(selftest);
+  EXPECT_TRUE(unbuilt.exit_code != 0 && has(unbuilt, "is not built: cmake")) << unbuilt.output;
+  ASSERT_NO_FATAL_FAILURE(build_cxx(shell));
+  const SubprocessResult right = shell(selftest + " && " + selftest + " --build portable");
+  EXPECT_EQ(right.exit_code, 0) << right.output;
+  EXPECT_TRUE(has(right, "tuned kernels: all") && has(right, "portable kernels: all")) << right.output;
+  ASSERT_NO_FATAL_FAILURE(onnxruntime_selftest_notices(shell, dir, name, selftest));
+}
+
 // A tool reads which kernel computes what, and finds texts that compile.
 void use_json(const Shell& shell, const fs::path& dir, const Graph& graph) {
   const Plan plan = starter_plan(graph, 2);
@@ -228,6 +257,7 @@ TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
     const auto shell = [&](const std::string& command) { return in_folder(command); };
     if (format.name == "cxx") use_cxx(shell, dir_, c_identifier(GetParam()));
     else if (format.name == "pytorch") use_pytorch(shell, dir_, c_identifier(GetParam()));
+    else if (format.name == "onnxruntime") use_onnxruntime(shell, dir_, c_identifier(GetParam()));
     else if (format.name == "json") use_json(shell, dir_, find_shipped_model(GetParam())->build({}));
     else FAIL() << "nobody has said how this format is used";
   }
