@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "export/cxx.h"
+#include "export/onnx.h"
 #include "export/onnxruntime.h"
 #include "export/plan_json.h"
 #include "export/pytorch.h"
@@ -18,6 +19,7 @@ const std::vector<ExportFormat>& export_formats() {
        write_pytorch},
       {"onnxruntime", "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
        "cmake -S . -B build && cmake --build build && python3 selftest.py", write_onnxruntime},
+      {"onnx", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", write_onnx},
       {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json, true},
   };
   return formats;

@@ -32,6 +32,14 @@ std::string source_of(const Variant& v) { return v.source_override.empty() ? ker
 
 }  // namespace
 
+Json step_json(const Graph& graph, const Step& step) {
+  const Variant& v = step.variant;
+  Json nodes = Json::array();
+  for (NodeId n : step.nodes) nodes.push_back({{"name", graph.node(n).name}, {"op", graph.node(n).op}});
+  return {{"kind", v.problem.kind}, {"computes", nodes}, {"reads", operands(graph, step.inputs)}, {"writes", operands(graph, step.outputs)},
+          {"parameters", v.problem.params}, {"knobs", v.knobs}, {"compiler", v.compiler}, {"flags", v.flags}};
+}
+
 std::vector<std::string> write_plan_json(const ExportRequest& request) {
   const Graph& graph = request.graph;
   ExportFolder folder(request.directory);
@@ -45,10 +53,8 @@ std::vector<std::string> write_plan_json(const ExportRequest& request) {
       file = fmt::format("kernels/k{:03}_{}.cpp", file_of.size() - 1, v.problem.kind);
       folder.text(file, source_of(v));
     }
-    Json nodes = Json::array();
-    for (NodeId n : step.nodes) nodes.push_back({{"name", graph.node(n).name}, {"op", graph.node(n).op}});
-    steps.push_back({{"kind", v.problem.kind}, {"computes", nodes}, {"reads", operands(graph, step.inputs)}, {"writes", operands(graph, step.outputs)},
-                     {"parameters", v.problem.params}, {"knobs", v.knobs}, {"compiler", v.compiler}, {"flags", v.flags}, {"source", file}});
+    steps.push_back(step_json(graph, step));
+    steps.back()["source"] = file;
   }
   Json plan{{"format", kFormat}, {"model", request.name}, {"provenance", request.provenance}, {"threads", request.plan.threads},
             {"milliseconds", request.milliseconds}, {"relative_norm", request.self_test.relative_norm}, {"steps", steps}};

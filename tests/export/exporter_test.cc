@@ -2,6 +2,7 @@
 // notices weights that are not the ones it was made with.
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -18,6 +20,7 @@
 #include "export/cxx.h"
 #include "export/exporter.h"
 #include "graph/builders.h"
+#include "graph/onnx_load.h"
 #include "starter_kernels/matmul_bf16.h"
 #include "tests/export/self_test_of.h"
 
@@ -231,6 +234,36 @@ void use_onnxruntime(const Shell& shell, const fs::path& dir, const std::string&
   ASSERT_NO_FATAL_FAILURE(onnxruntime_selftest_notices(shell, dir, name, selftest));
 }
 
+// The same model, by our own reader and by ONNX Runtime; a script finds the steps.
+void use_onnx(const Shell& shell, const fs::path& dir, const std::string& name, const Graph& graph) {
+  const Graph read = load_model(dir / (name + ".onnx"), {});
+  ASSERT_EQ(read.outputs.size(), graph.outputs.size());
+  EXPECT_EQ(read.value(read.outputs[0]).name, graph.value(graph.outputs[0]).name);
+  const SelfTestCase ours = self_test_of(graph), theirs = self_test_of(read);
+  for (size_t o = 0; o < ours.expected.size(); ++o) EXPECT_EQ(to_doubles(ours.expected[o]), to_doubles(theirs.expected[o]));
+
+  onnx::ModelProto model;
+  std::ifstream in(dir / (name + ".onnx"), std::ios::binary);
+  ASSERT_TRUE(model.ParseFromIstream(&in));
+  std::map<std::string, std::string> notes;
+  for (const auto& entry : model.metadata_props()) notes[entry.key()] = entry.value();
+  const Plan plan = starter_plan(graph, 2);
+  EXPECT_EQ(notes["amdahl.steps"], std::to_string(plan.steps.size()));
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    EXPECT_EQ(Json::parse(notes["amdahl.step." + std::to_string(s)]).at("kind"), plan.steps[s].variant.problem.kind);
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    EXPECT_EQ(node.domain(), "") << node.name();
+    EXPECT_TRUE(node.doc_string().rfind("step ", 0) == 0 || node.doc_string() == "no step: renames memory") << node.name() << ": " << node.doc_string();
+  }
+  if (onnxruntime_python().empty()) return;
+  const SubprocessResult checked = shell(onnxruntime_python() + " -c 'import onnx; onnx.checker.check_model(\"" + name + ".onnx\", full_check=True)'");
+  EXPECT_TRUE(checked.exit_code == 0 || has(checked, "No module named 'onnx'")) << checked.output;
+  const SubprocessResult right = shell(onnxruntime_python() + " selftest.py");
+  EXPECT_EQ(right.exit_code, 0) << right.output;
+  replace_in(dir / "recorded_case.py", "LIMIT = ", "LIMIT = 1e-9 * ");
+  EXPECT_EQ(shell(onnxruntime_python() + " selftest.py").exit_code, 1);
+}
+
 // A tool reads which kernel computes what, and finds texts that compile.
 void use_json(const Shell& shell, const fs::path& dir, const Graph& graph) {
   const Plan plan = starter_plan(graph, 2);
@@ -258,6 +291,7 @@ TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
     if (format.name == "cxx") use_cxx(shell, dir_, c_identifier(GetParam()));
     else if (format.name == "pytorch") use_pytorch(shell, dir_, c_identifier(GetParam()));
     else if (format.name == "onnxruntime") use_onnxruntime(shell, dir_, c_identifier(GetParam()));
+    else if (format.name == "onnx") use_onnx(shell, dir_, c_identifier(GetParam()), find_shipped_model(GetParam())->build({}));
     else if (format.name == "json") use_json(shell, dir_, find_shipped_model(GetParam())->build({}));
     else FAIL() << "nobody has said how this format is used";
   }
