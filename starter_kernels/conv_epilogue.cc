@@ -8,6 +8,7 @@
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/formats.h"
 #include "starter_kernels/pointwise.h"
+#include "starter_kernels/vector_epilogue.h"
 
 namespace amdahl {
 namespace {
@@ -50,14 +51,16 @@ std::string emit_finish_block(const Problem& problem, int64_t block) {
   blocks.out[0] = as_blocks(problem.out[0], format_of_output(problem, 0), block);
   for (size_t i = kExtra; i < problem.in.size(); ++i)
     blocks.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
-  return epilogue_text(blocks) + R"(
+  const std::optional<std::string> vector = emit_vector_epilogue(blocks, kExtra);
+  const std::string whole = vector ? "    *(lanes*)to = vector_epilogue(*(const lanes*)sums, in, n, b, p);\n"
+                                   : "#pragma omp simd simdlen(BLOCK)\n"
+                                     "    for (int64_t j = 0; j < BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);\n";
+  return epilogue_text(blocks) + std::string(embedded_source("cpu/vector_math.h")) + vector.value_or("") + R"(
 static inline __attribute__((always_inline)) void finish_block(const float* sums, float* to, const void* const* in, int64_t n,
                                                                int64_t b, int64_t p) {
   const int64_t real = O - b * BLOCK;  // channels of the last block that exist; the others are written as zero
   if (O % BLOCK == 0 || real >= BLOCK) {
-#pragma omp simd
-    for (int64_t j = 0; j < BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);
-  } else {
+)" + whole + R"(  } else {
 #pragma omp simd
     for (int64_t j = 0; j < O % BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);
     for (int64_t j = O % BLOCK; j < BLOCK; ++j) to[j] = 0;

@@ -47,6 +47,31 @@ inline std::optional<Plan> on_blocks(const Graph& graph, bool plain_input) {
   return plan;
 }
 
+// A convolution on blocks that ends with bias, residual and clamp; its last block of channels is half full.
+inline Case clamped_conv_on_blocks() {
+  ExampleGraph g("conv, bias, residual, clamp");
+  const ValueId x = g.input({2, 16, 5, 7}), residual = g.input({2, 40, 5, 7});
+  const ValueId y = g.node("Conv", {x, g.normal({40, 16, 1, 1}, 1, 0, 0.25), g.normal({40}, 2)});
+  const ValueId clamped = g.node("Clip", {g.node("Add", {y, residual}), g.floats({}, {-0.5}), g.floats({}, {0.75})});
+  Case made{"clamped conv on blocks", g.finish({clamped})};
+  made.plan = starter_plan(made.graph, 2);
+  Step conv = made.plan.steps.at(0);
+  const Step add = made.plan.steps.at(1), clip = made.plan.steps.at(2);
+  const auto program = [](const Step& step) { return step.variant.problem.params.at("program").get<PointwiseProgram>(); };
+  Problem& p = conv.variant.problem;
+  p.params["epilogue"] = compose(program(clip), 0, compose(program(add), 0, p.params.at("epilogue").get<PointwiseProgram>()));
+  p.in.push_back(Access::dense(DType::kF32, p.out[0].shape));
+  set_formats(p, {kBlocks, "", "", kBlocks}, {kBlocks});
+  conv.nodes.insert(conv.nodes.end(), {add.nodes[0], clip.nodes[0]});
+  conv.inputs[0].format = kBlocks;
+  conv.inputs.push_back({residual, kBlocks});
+  conv.outputs = {{clamped, kBlocks}};
+  conv.variant.knobs = kernel_kind("conv").space(p, this_machine()).starters();
+  made.plan.steps = {reorder_step(made.graph, x, "", kBlocks, 2), reorder_step(made.graph, residual, "", kBlocks, 2), conv,
+                     reorder_step(made.graph, clamped, kBlocks, "", 2)};
+  return made;
+}
+
 // Relu between two products with biases. Sizes are no multiples of any tile; two blocks of the hidden layer.
 inline Case fused_mlp_with_biases() {
   ExampleGraph g("mlp");
@@ -129,6 +154,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
     if (kind == blocked || kind == "reorder")
       for (const Graph& graph : kernel_kind(blocked).examples())
         if (const auto plan = on_blocks(graph, false)) cases.push_back({graph.name + " on blocks", graph, *plan});
+  if (kind == "conv") cases.push_back(clamped_conv_on_blocks());
   if (kind == "fused_mlp") cases = {fused_mlp_with_biases(), gated_fused_mlp()};
   for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
   return cases;
