@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "starter_kernels/conv_algorithms.h"
+#include "starter_kernels/formats.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -50,6 +51,32 @@ TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
   }
   // Normal data stays inside the plain bound; the declared constant is for data of very different magnitudes.
   testing::expect_within(cases);
+}
+
+// On channel blocks, `size` pixels a side and as many channels in as out.
+Problem square_conv(int64_t channels, int64_t size, int64_t stride) {
+  Problem problem{"conv",
+                  {Access::dense(DType::kF32, {1, channels, size, size}), Access::dense(DType::kF32, {channels, channels, 3, 3}, true)},
+                  {Access::dense(DType::kF32, {1, channels, (size - 1) / stride + 1, (size - 1) / stride + 1})}};
+  problem.params = {{"kernel", {3, 3}}, {"strides", {stride, stride}}, {"dilations", {1, 1}}, {"pads", {1, 1, 1, 1}}, {"group", 1}};
+  set_formats(problem, {"nchw16c"}, {"nchw16c"});
+  return problem;
+}
+
+TEST(ConvAlgorithms, WinogradSavesWhereItsWeightsAreUsedOftenEnough) {
+  EXPECT_TRUE(winograd_saves_a_third(square_conv(64, 56, 1)));
+  EXPECT_TRUE(winograd_saves_a_third(square_conv(256, 14, 1)));
+  EXPECT_FALSE(winograd_saves_a_third(square_conv(512, 7, 1))) << "its weights come from memory for 16 tiles";
+  EXPECT_FALSE(winograd_saves_a_third(square_conv(64, 56, 2)));
+}
+
+TEST(ConvAlgorithms, WhatDeclaresWinogradStartsAsIt) {
+  Problem problem = square_conv(64, 28, 1);
+  EXPECT_EQ(conv_space(problem, this_machine()).starters().at("ALGORITHM"), kConvBlocked);
+  problem.params["declared"] = "winograd_f23";
+  const Knobs knobs = conv_space(problem, this_machine()).starters();
+  EXPECT_EQ(knobs.at("ALGORITHM"), kConvWinograd);
+  EXPECT_EQ(knobs.at("WINO_M"), 2);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "graph/op.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -130,6 +131,20 @@ TEST(CarryBlockedLayout, AStretchEndsWhereBranchesJoin) {
   ASSERT_TRUE(match) << refusal;
   const Step& join = plan.steps[static_cast<size_t>(match->window.steps.back())];
   EXPECT_EQ(graph.node(join.nodes.back()).op, "Add");
+}
+
+TEST(CarryBlockedLayout, ThreeByThreeBecomesWinogradsWhereThatSaves) {
+  Network n;
+  const ValueId wide = n.conv(n.input({1, 16, 12, 12}), 16, 3, 1);  // 36 tiles; below, 9: too few for their weights
+  n.output(n.conv(n.conv(wide, 16, 3, 2), 16, 3, 1));
+  const Plan plan = starter_plan(n.graph, 1);
+  std::string refusal;
+  const auto match = match_at(n.graph, plan, 0, &refusal);
+  ASSERT_TRUE(match) << refusal;
+  std::vector<int64_t> algorithms;
+  for (const Step& step : match->replacement)
+    if (step.variant.problem.kind == "conv") algorithms.push_back(step.variant.knobs.at("ALGORITHM"));
+  EXPECT_EQ(algorithms, (std::vector<int64_t>{kConvWinograd, kConvBlocked, kConvBlocked}));
 }
 
 TEST(CarryBlockedLayout, AChainWithoutJoinsIsCut) {
