@@ -57,6 +57,8 @@ class Rewrite {
   virtual std::string_view wants_allowed() const { return ""; }
   // A changed shape of the computation (fusion, layout, algorithm): judged by the best of a small search over its knobs.
   virtual bool structural() const { return false; }
+  // What it offers begins with kernels of its own: until it has been tried, tuning the present ones in its window is likely lost.
+  virtual bool brings_kernels() const { return false; }
   // Chance that its best form wins where it matches, before a session knows better. A changed algorithm or a form that good
   // kernels are known to need wins about one time in four; another value of a knob that already has a sensible one, rarely.
   virtual double prior() const { return structural() ? 0.25 : 0.08; }

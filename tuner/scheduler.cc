@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tuner/decision.h"
 
@@ -45,39 +46,60 @@ void Scheduler::observe(const Experiment& e) {
 
 void Scheduler::exclude(const std::string& rewrite, const std::string& signature) { excluded_[{rewrite, signature}] = true; }
 
+const Scheduler::Record& Scheduler::record_of(const Opportunity& o) const {
+  static const Record nothing;
+  const auto known = rewrites_.find(std::string(o.rewrite->name()));
+  return known == rewrites_.end() ? nothing : known->second;
+}
+
+std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seconds) const {
+  const std::pair place{std::string(o.rewrite->name()), o.signature};
+  if (excluded_.count(place)) return std::nullopt;
+  Offer offer;
+  const Record& r = record_of(o);
+  const auto stale = fruitless_.find(place);
+  offer.tries = stale == fruitless_.end() ? 0 : stale->second;
+  const double hope = std::pow(0.5, offer.tries / kHalvingTries);
+  offer.chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
+  // Wins so far took this share of the window's time; never more than is winnable.
+  const double share = (kPriorShare + r.share_won) / (1 + r.shares);
+  const double won_seconds = std::min(o.winnable_seconds, o.seconds * share);
+  offer.seconds = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
+  offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
+  if (offer.gain * hope < options_.smallest_gain) return std::nullopt;
+  return offer;
+}
+
 std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities,
                                         double model_seconds, Random& random) const {
+  std::vector<Offer> offers;
+  std::set<int> taken_over;  // steps that an untried rewrite with kernels of its own would replace
+  for (size_t i = 0; i < opportunities.size(); ++i) {
+    const double luck = random.normal();  // drawn for what is excluded too: a resumed run excludes other things
+    std::optional<Offer> offer = offer_of(opportunities[i], model_seconds);
+    if (!offer) continue;
+    offer->number = i;
+    offer->luck = luck;
+    offers.push_back(*offer);
+    if (offer->tries == 0 && opportunities[i].rewrite->brings_kernels())
+      for (const Window& w : opportunities[i].windows) taken_over.insert(w.steps.begin(), w.steps.end());
+  }
+  const auto waits = [&](const Opportunity& o) {
+    const std::vector<int>& steps = o.windows[0].steps;
+    return !o.rewrite->brings_kernels() && std::any_of(steps.begin(), steps.end(), [&](int s) { return taken_over.count(s) > 0; });
+  };
   std::optional<Choice> best;
   double highest = 0;
-  const Record nothing;
-  for (size_t i = 0; i < opportunities.size(); ++i) {
-    const Opportunity& o = opportunities[i];
-    Offer offer;
-    offer.number = i;
-    offer.luck = random.normal();  // drawn for what is excluded too: a resumed run excludes other things
-    if (excluded_.count({std::string(o.rewrite->name()), o.signature})) continue;
-    const auto known = rewrites_.find(std::string(o.rewrite->name()));
-    const Record& r = known == rewrites_.end() ? nothing : known->second;
-    const auto stale = fruitless_.find({std::string(o.rewrite->name()), o.signature});
-    offer.tries = stale == fruitless_.end() ? 0 : stale->second;
-    const double hope = std::pow(0.5, offer.tries / kHalvingTries);
-    offer.chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
-    // Wins so far took this share of the window's time; never more than is winnable.
-    const double share = (kPriorShare + r.share_won) / (1 + r.shares);
-    const double won_seconds = std::min(o.winnable_seconds, o.seconds * share);
-    offer.seconds = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
-    offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
-    if (offer.gain * hope < options_.smallest_gain) continue;
+  for (const Offer& offer : offers) {
+    const Opportunity& o = opportunities[offer.number];
+    if (waits(o)) continue;
     const double priority = policy_.priority(offer);
     if (best && priority <= highest) continue;
     highest = priority;
-    Choice c;
-    c.opportunity = i;
-    c.expected_gain = offer.gain * offer.chance;
-    c.expected_cost = offer.seconds;
-    c.why = fmt::format("{:.1f}% of the model, {:.3g} ms above its roofline in {} place{}; {} won {} of {}", 100 * o.seconds / model_seconds,
-                        1e3 * o.winnable_seconds, o.windows.size(), o.windows.size() == 1 ? "" : "s", o.rewrite->name(), r.kept, r.tries);
-    best = c;
+    const Record& r = record_of(o);
+    const std::string why = fmt::format("{:.1f}% of the model, {:.3g} ms above its roofline in {} place{}; {} won {} of {}", 100 * o.seconds / model_seconds,
+                                        1e3 * o.winnable_seconds, o.windows.size(), o.windows.size() == 1 ? "" : "s", o.rewrite->name(), r.kept, r.tries);
+    best = Choice{offer.number, offer.gain * offer.chance, offer.seconds, why};
   }
   return best;
 }

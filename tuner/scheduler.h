@@ -5,6 +5,9 @@
 //
 // P is a bandit's estimate: wins and losses of the rewrite so far, older ones fading, on top of a prior; each fruitless
 // burst on this very window halves it. All of it is a fold over the session's experiments.
+//
+// Steps that an untried rewrite would give other kernels (Rewrite::brings_kernels) wait for it: a tile found for a kernel that is
+// then replaced has cost its proof, 20 s, for nothing.
 
 #include <map>
 #include <optional>
@@ -50,6 +53,10 @@ class Scheduler {
     int tries = 0, kept = 0;
     double share_won = 0, shares = 0;  // of the winnable time, by wins
   };
+  const Record& record_of(const Opportunity& opportunity) const;
+  // nullopt: excluded, or too little to be won. `number` and `luck` are the caller's.
+  std::optional<Offer> offer_of(const Opportunity& opportunity, double model_seconds) const;
+
   const SearchPolicy& policy_;
   SchedulerOptions options_;
   std::map<std::string, Record> rewrites_;

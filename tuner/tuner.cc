@@ -234,10 +234,21 @@ struct Tuner::Loop {
 
   std::optional<Choice> choose() {
     if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, this_machine());
+    return choose_beside(nullptr);
+  }
+  std::optional<Choice> choose_beside(const Opportunity* taken) const {
     Scheduler s = scheduler();
     for (const auto& [rewrite, sign] : exhausted) s.exclude(rewrite, sign);
+    if (taken) s.exclude(std::string(taken->rewrite->name()), taken->signature);
     Random random = random_for(next_id(), 0xc4005e);
     return s.choose(opportunities, profile.seconds, random);
+  }
+
+  // A form with kernels of its own waits elsewhere: this one is proven as it stands, and refined when all of them are in place.
+  bool other_kernels_wait(const Opportunity& target) const {
+    if (!target.rewrite->brings_kernels()) return false;
+    const std::optional<Choice> next = choose_beside(&target);
+    return next && opportunities[next->opportunity].rewrite->brings_kernels();
   }
 
   // ---- wisdom ----------------------------------------------------------------------------------------------------------
@@ -334,7 +345,7 @@ struct Tuner::Loop {
       if (faster) c.barren.clear();
       else c.barren.insert(std::string(next.rewrite->name()));
       fruitless = faster ? 0 : fruitless + !proposals.empty();
-      if (fruitless >= options.patience || budget_is_spent() || (c.best && must_prove_now())) break;
+      if (fruitless >= options.patience || budget_is_spent() || (c.best && (must_prove_now() || other_kernels_wait(target)))) break;
       const std::optional<Opportunity> inside = choose_inside(c);
       if (!inside) break;
       next = *inside;

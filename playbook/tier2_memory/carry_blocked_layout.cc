@@ -310,6 +310,7 @@ class CarryBlockedLayout final : public Rewrite {
     return "f32 convolutions with constant weights; starts at the first convolution of a stretch between joins";
   }
   bool structural() const override { return true; }
+  bool brings_kernels() const override { return true; }
   double prior() const override { return 0.6; }  // what runtimes that are tuned by hand do throughout
 
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {

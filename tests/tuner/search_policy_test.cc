@@ -18,6 +18,12 @@ class LastFirst : public SearchPolicy {
   mutable std::vector<Offer> shown;
 };
 
+class BringKernels : public testing::TuneBlocks {
+ public:
+  std::string_view name() const override { return "bring_kernels"; }
+  bool brings_kernels() const override { return true; }
+};
+
 class Policies : public ::testing::Test {
  protected:
   // One offer for each of these shares of a model that takes a second.
@@ -71,6 +77,20 @@ TEST_F(Policies, AreToldWhatWasTriedInVain) {
   EXPECT_EQ(policy.shown[1].tries, 3);
   EXPECT_LT(policy.shown[1].chance, policy.shown[0].chance);
   EXPECT_NE(policy.shown[0].luck, policy.shown[1].luck);
+}
+
+TEST_F(Policies, StepsThatOtherKernelsMayTakeOverWait) {
+  const BringKernels bring;
+  Scheduler scheduler;
+  auto all = offers({0.6, 0.02, 0.01});
+  all[1].rewrite = &bring;
+  all[1].windows = {{{5}}, {{0, 1}}};
+  all[2].windows = {{{7}}};
+  EXPECT_EQ(scheduler.choose(all, 1.0, random)->opportunity, 1u);
+  Experiment e = lost("window 1");
+  e.rewrite = bring.name();
+  scheduler.observe(e);
+  EXPECT_EQ(scheduler.choose(all, 1.0, random)->opportunity, 0u);
 }
 
 }  // namespace
