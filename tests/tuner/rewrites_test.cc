@@ -183,5 +183,28 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   }
 }
 
+// Over many channels bounds are wide, and the starter is exact on integers, which F(4x4, 3x3) with its thirds cannot be.
+TEST(Rewrites, WinogradOfManyChannelsIsJudgedByWhatItDeclares) {
+  ExampleGraph g("many channels");
+  const ValueId x = g.input({1, 128, 12, 12}), w = g.normal({32, 128, 3, 3}, 7, 0, 0.03);
+  const Graph graph = g.finish({g.node("Conv", {x, w}, {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}})});
+  const Plan plan = starter_plan(graph, kThreads);
+  Bench bench(graph);
+  ASSERT_EQ(bench.enter(plan, {{0}}), "");
+  const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite("use_winograd_f43")});
+  ASSERT_FALSE(offered.empty());
+  std::vector<Step> steps = offered[0].match.replacement;
+  EXPECT_EQ(bench.judge(steps), "");
+  // The same, every result off by 2^-12, as halves for weights would have it: a hundred times what is declared.
+  Variant& variant = steps[0].variant;
+  const std::string text = kernel_kind("conv").source(variant);
+  variant.source_override = "#define amdahl_run exact_run\n" + text +
+                            "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
+                            "  exact_run(in, out, workspace);\n"
+                            "  for (int i = 0; i < 32 * 144; ++i) static_cast<float*>(out[0])[i] *= 1 + 0x1p-12f * (i % 2 ? 1 : -1);\n}\n";
+  const std::string verdict = bench.judge(steps);
+  EXPECT_TRUE(verdict.find("rms error") != std::string::npos || verdict.find("should be") != std::string::npos) << verdict;
+}
+
 }  // namespace
 }  // namespace amdahl
