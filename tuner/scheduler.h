@@ -4,7 +4,8 @@
 //   gain a second = winnable seconds x P(a try of this rewrite wins) x share of the winnable that wins take / cost
 //
 // P is a bandit's estimate: wins and losses of the rewrite so far, older ones fading, on top of a prior; each fruitless
-// burst on this very window halves it. All of it is a fold over the session's experiments.
+// burst on this very window halves it. The cost is that of the rewrite's tries so far, and what it takes to run this window as often as
+// a try and, should it win, a proof do. All of it is a fold over the session's experiments.
 //
 // Steps that an untried rewrite would give other kernels (Rewrite::brings_kernels) wait for it: a tile found for a kernel that is
 // then replaced has cost its proof, 20 s, for nothing.

@@ -24,17 +24,19 @@ class BringKernels : public testing::TuneBlocks {
   bool brings_kernels() const override { return true; }
 };
 
+constexpr double kModelSeconds = 0.01;
+
 class Policies : public ::testing::Test {
  protected:
-  // One offer for each of these shares of a model that takes a second.
-  std::vector<Opportunity> offers(const std::vector<double>& shares) const {
+  // One offer for each of these shares of the model.
+  std::vector<Opportunity> offers(const std::vector<double>& shares, double model_seconds = kModelSeconds) const {
     std::vector<Opportunity> all;
     for (double share : shares) {
       Opportunity o;
       o.rewrite = &rewrite;
       o.signature = "window " + std::to_string(all.size());
       o.windows = {{{0}}};
-      o.seconds = o.winnable_seconds = share;
+      o.seconds = o.winnable_seconds = share * model_seconds;
       all.push_back(o);
     }
     return all;
@@ -54,14 +56,24 @@ class Policies : public ::testing::Test {
 
 TEST_F(Policies, TheLoopsOwnTakesTheMostGainASecond) {
   const Scheduler scheduler;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(scheduler.choose(offers({0.01, 0.6, 0.02}), 1.0, random)->opportunity, 1u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(scheduler.choose(offers({0.01, 0.6, 0.02}), kModelSeconds, random)->opportunity, 1u);
+}
+
+// A share in twelve places of a few milliseconds is tried before eight times as much that takes half a second to run once.
+TEST_F(Policies, WhatTakesLongToProveWaits) {
+  const Scheduler scheduler;
+  for (const double model_seconds : {1.0, kModelSeconds}) {
+    auto all = offers({0.4, 0.05}, model_seconds);
+    all[1].windows.assign(12, {{1}});
+    EXPECT_EQ(scheduler.choose(all, model_seconds, random)->opportunity, model_seconds == 1.0 ? 1u : 0u);
+  }
 }
 
 TEST_F(Policies, AnotherOneDecidesAmongWhatIsWorthATry) {
   const LastFirst policy;
   Scheduler scheduler(policy);
   scheduler.exclude("tune_blocks", "window 3");
-  const auto choice = scheduler.choose(offers({0.6, 0.3, 0.1, 0.1, 1e-5}), 1.0, random);  // one is excluded, one promises nothing
+  const auto choice = scheduler.choose(offers({0.6, 0.3, 0.1, 0.1, 1e-5}), kModelSeconds, random);  // one is excluded, one promises nothing
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->opportunity, 2u);
   EXPECT_EQ(policy.shown.size(), 3u);
@@ -71,7 +83,7 @@ TEST_F(Policies, AreToldWhatWasTriedInVain) {
   const LastFirst policy;
   Scheduler scheduler(policy);
   for (int i = 0; i < 3; ++i) scheduler.observe(lost("window 1"));
-  ASSERT_TRUE(scheduler.choose(offers({0.5, 0.5}), 1.0, random));
+  ASSERT_TRUE(scheduler.choose(offers({0.5, 0.5}), kModelSeconds, random));
   ASSERT_EQ(policy.shown.size(), 2u);
   EXPECT_EQ(policy.shown[0].tries, 0);
   EXPECT_EQ(policy.shown[1].tries, 3);
@@ -86,11 +98,11 @@ TEST_F(Policies, StepsThatOtherKernelsMayTakeOverWait) {
   all[1].rewrite = &bring;
   all[1].windows = {{{5}}, {{0, 1}}};
   all[2].windows = {{{7}}};
-  EXPECT_EQ(scheduler.choose(all, 1.0, random)->opportunity, 1u);
+  EXPECT_EQ(scheduler.choose(all, kModelSeconds, random)->opportunity, 1u);
   Experiment e = lost("window 1");
   e.rewrite = bring.name();
   scheduler.observe(e);
-  EXPECT_EQ(scheduler.choose(all, 1.0, random)->opportunity, 0u);
+  EXPECT_EQ(scheduler.choose(all, kModelSeconds, random)->opportunity, 0u);
 }
 
 }  // namespace
