@@ -23,6 +23,7 @@
 #include "experiments/report.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
+#include "tuner/profile_record.h"
 #include "tuner/revert_newest_keep.h"
 #include "tuner/workbench.h"
 
@@ -124,6 +125,15 @@ bool any_kept(const Session& session) {
   return std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
 }
 
+// Of the starter and the kept plan, the latter last: what single shapes take is compared, and a profile from the session's start would
+// compare the machine of then with that of now.
+std::vector<ProfileRecord> profiles_one_after_another(const OpenSession& open, Workbench& bench, const Plan& starter, const Headline& headline) {
+  const std::vector<ProfileRecord> profiles = open.session->profiles();
+  const int64_t id = profiles.back().id;
+  return {profile_record(bench.profile(starter), id + 1, profiles.front().plan),
+          profile_record(bench.profile(gated_plan(*open.session)), id + 2, headline.plan)};
+}
+
 // The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not.
 void claim(OpenSession& open, Workbench& bench, LiveView& view) {
   const Plan starter = starter_plan(open.graph, open.options.threads);
@@ -134,7 +144,10 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view) {
     commit.headline = measure_headline(bench, starter, gated_plan(*open.session), open.session->state().at("gated").get<int64_t>(),
                                        kHeadlinePairs, random);
     const Gain& gain = commit.headline->gain;
-    if (gain.hi >= 0) return open.session->commit(commit);
+    if (gain.hi >= 0) {
+      if (!open.graph.buckets.empty()) commit.profiles = profiles_one_after_another(open, bench, starter, *commit.headline);
+      return open.session->commit(commit);
+    }
     view.on_note(fmt::format("the kept plan is slower than the starter, {}: its newest step is taken back", interval(gain)));
     revert_newest_keep(*open.session, gain);
   }

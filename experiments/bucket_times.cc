@@ -28,7 +28,9 @@ std::vector<BucketTime> bucket_times(const SessionStore& store, const SessionIde
   if (identity.buckets.empty() || profiles.empty()) return {};
   std::vector<BucketTime> times;
   for (const Bucket& b : identity.buckets) times.push_back({b.name, 0, 0, 0, 0});
-  add_profile(store, profiles.front(), identity.buckets, &BucketTime::starter_seconds, nullptr, times);
+  // The starter's newest, which was taken just before the kept plan's when the session ended.
+  const auto starter = std::find_if(profiles.rbegin(), profiles.rend(), [&](const ProfileRecord& p) { return p.plan == profiles.front().plan; });
+  add_profile(store, *starter, identity.buckets, &BucketTime::starter_seconds, nullptr, times);
   add_profile(store, profiles.back(), identity.buckets, &BucketTime::kept_seconds, &BucketTime::floor_seconds, times);
   std::stable_sort(times.begin(), times.end(), [](const BucketTime& a, const BucketTime& b) { return a.kept_seconds < b.kept_seconds; });
   for (size_t i = 0; i + 1 < times.size(); ++i)

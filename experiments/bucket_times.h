@@ -10,7 +10,7 @@ namespace amdahl {
 
 struct BucketTime {
   std::string name;
-  // One run at this shape: sums of its steps' times in place, of the plans profiled first and last; what rooflines allow.
+  // One run at this shape: sums of its steps' times in place, of the starter plan and of the plan profiled last; what rooflines allow.
   double starter_seconds = 0, kept_seconds = 0, floor_seconds = 0;
   // What a run at this shape costs when its inputs are padded to the next larger shape, over kept_seconds: the price of not
   // having tuned this one. 0 for the largest.

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "tuner/draft.h"
 #include "tuner/gate.h"
+#include "tuner/profile_record.h"
 #include "tuner/proof.h"
 #include "tuner/scheduler.h"
 #include "tuner/searcher.h"
@@ -184,16 +185,8 @@ struct Tuner::Loop {
     const double start = lab.now();
     profile = lab.profile(head);
     if (status.baseline_seconds == 0 && head_id == plans.begin()->first) status.baseline_seconds = profile.seconds;
-    ProfileRecord record;
-    record.id = profile_rows + 1;
-    record.plan = head_id;
-    record.model_seconds = profile.seconds;
-    for (const StepProfile& s : profile.steps) {
-      record.step_seconds.push_back(s.seconds);
-      record.floor_seconds.push_back(s.floor.seconds);
-    }
     Commit c;
-    c.profiles = {record};
+    c.profiles = {profile_record(profile, profile_rows + 1, head_id)};
     commit(c);
     opportunities.clear();
     exhausted.clear();
