@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "graph/buckets.h"
 
 namespace amdahl {
 namespace {
@@ -43,11 +44,28 @@ std::string Opportunity::describe(const Plan& plan) const {
   return text;
 }
 
+namespace {
+
+// By bucket: the mean time of a bucket over its own.
+std::vector<double> bucket_weights(const Graph& graph, const Plan& plan, const Profile& profile) {
+  std::vector<double> seconds(std::max<size_t>(1, graph.buckets.size()), 0);
+  double sum = 0;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    seconds[bucket_of(graph.buckets, plan.steps[s].outputs[0].value)] += profile.steps[s].seconds;
+    sum += profile.steps[s].seconds;
+  }
+  for (double& w : seconds) w = w > 0 ? sum / static_cast<double>(seconds.size()) / w : 1;
+  return seconds;
+}
+
+}  // namespace
+
 std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,
                                             const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine) {
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
   const RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+  const std::vector<double> weights = bucket_weights(graph, plan, profile);
   std::map<std::vector<int>, std::string> signatures;
   std::vector<Opportunity> found;
   for (const Rewrite* rewrite : rewrites) {
@@ -69,6 +87,8 @@ std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan
       o.windows.push_back(match->window);
       for (int step : match->window.steps) {
         const StepProfile& p = profile.steps[static_cast<size_t>(step)];
+        const double weight = weights[bucket_of(graph.buckets, plan.steps[static_cast<size_t>(step)].outputs[0].value)];
+        if (p.seconds > 0) o.weight = (o.weight * o.seconds + weight * p.seconds) / (o.seconds + p.seconds);
         o.seconds += p.seconds;
         // Fusing saves the traffic between steps, which their floors contain: about half is a cautious guess.
         o.winnable_seconds += std::max(0.0, p.seconds - p.floor.seconds * (rewrite->structural() ? 0.5 : 1.0));

@@ -16,6 +16,9 @@ struct Opportunity {
   Match match;                       // at the first place
   std::vector<Window> windows;       // all places, the first first
   double seconds = 0;                // of the model, in all places
+  // What a second of it counts for where it is chosen what to try. In a graph of several shapes (graph/buckets.h) the same share of any
+  // shape counts alike: the sum would have the longest one tuned to its end before the shortest is touched.
+  double weight = 1;
   double winnable_seconds = 0;       // above what its roofline allows; a structural rewrite may lower the roofline itself
   std::string describe(const Plan& plan) const;  // "matmul [128, 768] + pointwise [128, 768]"; long ones shortened
 };

@@ -66,7 +66,7 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   offer.chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
   // Wins so far took this share of the window's time; never more than is winnable.
   const double share = (kPriorShare + r.share_won) / (1 + r.shares);
-  const double won_seconds = std::min(o.winnable_seconds, o.seconds * share);
+  const double won_seconds = o.weight * std::min(o.winnable_seconds, o.seconds * share);
   offer.seconds = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
   offer.seconds += (kRunsATry + offer.chance * kRunsAProof) * o.seconds / static_cast<double>(o.windows.size());
   offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));

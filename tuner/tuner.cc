@@ -296,6 +296,7 @@ struct Tuner::Loop {
       if (c.barren.count(std::string(o.rewrite->name()))) continue;
       o.signature = c.target.signature;  // experience with a rewrite is kept by campaign
       o.seconds = c.target.seconds;
+      o.weight = c.target.weight;
       o.winnable_seconds = c.target.winnable_seconds;
       offers.push_back(std::move(o));
     }
