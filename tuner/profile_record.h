@@ -1,5 +1,5 @@
 #pragma once
-// What a session keeps of a profile.
+// What a session keeps of a profile, and back.
 
 #include "experiments/experiment.h"
 #include "profiler/profile.h"
@@ -16,6 +16,19 @@ inline ProfileRecord profile_record(const Profile& profile, int64_t id, int64_t 
     record.floor_seconds.push_back(s.floor.seconds);
   }
   return record;
+}
+
+// With what the loop needs of it.
+inline Profile profile_of(const ProfileRecord& record) {
+  Profile p;
+  p.seconds = record.model_seconds;
+  p.steps.resize(record.step_seconds.size());
+  for (size_t i = 0; i < p.steps.size(); ++i) {
+    p.steps[i].step = static_cast<int>(i);
+    p.steps[i].seconds = record.step_seconds[i];
+    p.steps[i].floor.seconds = record.floor_seconds[i];
+  }
+  return p;
 }
 
 }  // namespace amdahl

@@ -1,0 +1,226 @@
+#include "tuner/pending_wins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/decision.h"
+
+namespace amdahl {
+
+void PendingWins::apply(Experiment& e, const Opportunity& o, const Proposal& p) {
+  int applied = 0;
+  const Plan next = apply_everywhere(graph, head, o.windows, p.steps, &applied);
+  if (applied == 0) {
+    end(e, Outcome::kMistrusted, "prove", "the replacement does not fit into the plan");
+    return;
+  }
+  e.occurrences = applied;
+  PendingWin win;
+  win.experiment = e.id;
+  win.share = std::min(0.999, o.seconds * applied / static_cast<double>(o.windows.size()) / std::max(profile.seconds, 1e-12));
+  win.predicted = model_gain(win.share, median(e.prove_log_ratios));
+  win.proven_at = spent();
+  const double left = options.seconds > 0 ? std::max(0.0, options.seconds - spent()) : 1e12;
+  win.confirm_at = win.proven_at + std::min(options.rules.of(p.steps).rule.confirm_after, left / 10);
+  PlanRecord record;
+  record.id = win.plan = plans.rbegin()->first + 1;
+  record.parent = head_id;
+  record.experiment = e.id;
+  record.plan = next;
+  e.outcome = Outcome::kInconclusive;
+  e.stage = "proven";
+  e.reason = fmt::format("{:+.1f}% in the median of {} pairs, at {} places; waits for its confirmation", percent(median(e.prove_log_ratios)),
+                         e.prove_log_ratios.size(), applied);
+  head = next;
+  head_id = record.id;
+  pending.push_back(win);
+  Commit c;
+  c.experiments = {e};
+  c.plans = {record};
+  commit(c);
+  observer.on_experiment(e);
+  say("profiling again");
+  measure_profile();
+}
+
+std::optional<size_t> PendingWins::unconfirmed() const {
+  for (size_t i = 0; i < pending.size(); ++i)
+    if (!pending[i].confirmed) return i;
+  return std::nullopt;
+}
+
+std::optional<size_t> PendingWins::due_confirmation() const {
+  const std::optional<size_t> i = unconfirmed();
+  return i && spent() >= pending[*i].confirm_at ? i : std::nullopt;
+}
+
+bool PendingWins::confirm(size_t i) {
+  Experiment e = experiments.at(pending[i].experiment);
+  status.rewrite = e.rewrite;
+  status.window = e.window;
+  status.why = "a second proof, of other builds and later";
+  say("confirming on fresh pairs");
+  const double start = lab.now();
+  e.confirm_delay = spent() - pending[i].proven_at;
+  const Evidence evidence = second_evidence(e);
+  e.seconds.confirm = since(start);
+  e.confirm_log_ratios = evidence.log_ratios;
+  note(e, evidence);
+  if (evidence.end == Evidence::End::kUnfinished) return false;
+  if (evidence.end == Evidence::End::kPassed) {
+    keep(e, pending[i]);
+    return true;
+  }
+  if (evidence.failure) {
+    e.outcome = evidence.failure->outcome;
+    e.code = evidence.failure->code;
+    e.reason = evidence.failure->reason;
+  } else {
+    e.outcome = outcome_of(evidence);
+    e.reason = not_proven(evidence);
+  }
+  e.stage = "confirm";
+  Commit c;
+  c.experiments = {e};
+  take_back(i, c);
+  commit(c);
+  observer.on_experiment(e);
+  measure_profile();
+  return true;
+}
+
+Evidence PendingWins::second_evidence(const Experiment& e) {
+  const auto replacement = e.replacement.get<std::vector<Step>>();
+  Evidence evidence;
+  evidence.end = Evidence::End::kBroken;
+  evidence.failure = Failure{Outcome::kInconclusive, "", "confirm", "", 0};
+  if (const std::string why = lab.enter(task_on(plans.at(e.plan).plan.get<Plan>(), e.signature, {e.steps})); !why.empty()) {
+    evidence.failure->reason = "cannot be confirmed: " + why;
+    return evidence;
+  }
+  const Built built = lab.build({replacement})[0];
+  if (!built.ok) {
+    evidence.failure->reason = "cannot be confirmed: " + built.message;
+    return evidence;
+  }
+  Random random = random_for(e.id, 0xc0f1f);
+  const DecisionRule& rule = options.rules.of(replacement).rule;
+  return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&] {
+    check_stop();
+    // The last confirmations of a session may run over, as its gate may: not for ever.
+    return options.seconds > 0 && spent() > 1.1 * options.seconds + 30;
+  });
+}
+
+void PendingWins::keep(Experiment& e, PendingWin& win) {
+  e.gain = estimate(e.confirm_log_ratios);
+  win.predicted = model_gain(win.share, e.gain.log);
+  win.confirmed = true;
+  e.outcome = Outcome::kKept;
+  e.stage = "confirm";
+  e.reason = fmt::format("{:+.1f}% [{:+.1f}, {:+.1f}] at {} places, {:+.2f}% of the model predicted; confirmed {:.0f} s after its proof",
+                         percent(e.gain.log), percent(e.gain.lo), percent(e.gain.hi), e.occurrences, percent(win.predicted), e.confirm_delay);
+  Commit c;
+  c.experiments = {e};
+  commit(c);
+  observer.on_experiment(e);
+}
+
+void PendingWins::take_back(size_t i, Commit& c) {
+  for (size_t j = i; j < pending.size(); ++j) {
+    PlanRecord record = plans.at(pending[j].plan);
+    record.rolled_back = true;
+    c.plans.push_back(record);
+    if (j == i) continue;
+    Experiment e = experiments.at(pending[j].experiment);
+    e.stage = "gate";
+    e.outcome = Outcome::kInconclusive;
+    e.reason = fmt::format("rolled back with experiment {}", pending[i].experiment);
+    c.experiments.push_back(e);
+  }
+  pending.resize(i);
+  head_id = pending.empty() ? gated_id : pending.back().plan;
+  head = plans.at(head_id).plan.get<Plan>();
+  codes.clear();
+}
+
+bool PendingWins::gate_is_due() const {
+  if (options.seconds > 0 && gate_seconds > 0.1 * (options.seconds - spent())) return false;
+  double sum = 0;
+  for (size_t i = 0; i < confirmed(); ++i) sum += pending[i].predicted;
+  return confirmed() > 0 && (sum > 0.05 || confirmed() >= 6) && spent() - last_gate_at > 3 * gate_seconds;
+}
+
+void PendingWins::run_gate() {
+  const double start = lab.now();
+  if (!gate) gate = std::make_unique<Gate>(lab, starter, options.gate());
+  // The longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
+  size_t count = confirmed();
+  while (count > 0) {
+    status.rewrite = status.window = status.why = "";
+    say(fmt::format("gate: {} of {} wins on the whole model", count, confirmed()));
+    double predicted = 0;
+    std::vector<int64_t> ids;
+    for (size_t i = 0; i < count; ++i) {
+      predicted += pending[i].predicted;
+      ids.push_back(pending[i].experiment);
+    }
+    const int64_t after = pending[count - 1].plan;
+    Random random = random_for(ledger_rows + 1, 0x6a7e);
+    LedgerEntry entry = gate->judge(plans.at(gated_id).plan.get<Plan>(), plans.at(after).plan.get<Plan>(), predicted, random);
+    entry.id = ledger_rows + 1;
+    entry.experiments = ids;
+    entry.plan_before = gated_id;
+    entry.plan_after = after;
+    Commit c;
+    c.ledger = {entry};
+    bool rolled_back = false;
+    if (entry.kept) {
+      PlanRecord record = plans.at(after);
+      record.gated = true;
+      c.plans = {record};
+      gated_id = after;
+      proven_log += entry.measured.log;
+      pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(count));
+      count = confirmed();
+    } else if (count > 1) {
+      count /= 2;
+    } else {
+      roll_back(entry, c);
+      rolled_back = true;
+      count = 0;
+    }
+    last_gate_at = spent();
+    commit(c);
+    observer.on_ledger(entry);
+    if (rolled_back) measure_profile();
+  }
+  gate_seconds = since(start);
+}
+
+void PendingWins::roll_back(const LedgerEntry& entry, Commit& c) {
+  Experiment culprit = experiments.at(pending[0].experiment);
+  culprit.stage = "gate";
+  culprit.outcome = Outcome::kReverted;
+  culprit.reason = "the whole model contradicts it: " + entry.reason;
+  c.experiments.push_back(culprit);
+  take_back(0, c);
+}
+
+void PendingWins::close() {
+  while (const std::optional<size_t> i = unconfirmed())
+    if (!confirm(*i)) break;
+  if (confirmed() > 0) run_gate();
+}
+
+double PendingWins::closing_seconds() const {
+  double sum = 0;
+  for (const PendingWin& p : pending)
+    if (!p.confirmed) sum += 1.5 * experiments.at(p.experiment).seconds.prove + 2;
+  // The headline that the caller measures afterwards is a gate without its two float64 runs.
+  const double headline = 0.5 * gate_seconds;
+  return pending.empty() ? (gated_id == 1 ? 0 : headline) : sum + gate_seconds + headline;
+}
+
+}  // namespace amdahl
