@@ -69,7 +69,7 @@ std::string explain(const po::error& error, const Command& command, const std::v
     return fmt::format("option {}: '{}' is not a valid value; {}", e->get_option_name(),
                        e->get_option_name().empty() ? "" : e->what(), help);
   if (dynamic_cast<const po::too_many_positional_options_error*>(&error))
-    return fmt::format("too many arguments; usage: amdahl {} {}", command.name, command.usage);
+    return fmt::format("too many arguments (braces want quotes: a shell makes several words of them); usage: amdahl {} {}", command.name, command.usage);
   return fmt::format("{}; {}", error.what(), help);
 }
 

@@ -52,14 +52,14 @@ class Choices {
 void declare_sizes(Options& options) {
   options.named.add_options()                                                             //
       ("batch", po::value<std::string>()->value_name("N"), "batch size of a builtin model")   //
-      ("seq", po::value<std::string>()->value_name("N"), "sequence length of a builtin model; {16,64} for several at once")  //
+      ("seq", po::value<std::string>()->value_name("N"), "sequence length of a builtin model; '{16,64}' for several at once")  //
       ("image", po::value<std::string>()->value_name("N"), "image side of a builtin model");
 }
 
 void declare_model(Options& options) {
   options.word("model");
   options.named.add_options()("shape", po::value<std::vector<std::string>>()->composing()->value_name("NAME=1,128"),
-                              "shape of an input whose dimensions the file leaves open; NAME=1,{16,64}: several at once; repeat for each");
+                              "shape of an input whose dimensions the file leaves open; 'NAME=1,{16,64}': several at once; repeat for each");
   declare_sizes(options);
 }
 

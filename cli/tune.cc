@@ -23,6 +23,7 @@
 #include "experiments/report.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
+#include "tuner/profile_pair.h"
 #include "tuner/profile_record.h"
 #include "tuner/revert_newest_keep.h"
 #include "tuner/workbench.h"
@@ -30,6 +31,7 @@
 namespace amdahl {
 namespace {
 
+constexpr int kProfileTurns = 3;
 constexpr int kHeadlinePairs = 12;  // a 95% interval of the median that two stray pairs do not widen
 
 void declare_budget(Options& options) {
@@ -125,13 +127,13 @@ bool any_kept(const Session& session) {
   return std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
 }
 
-// Of the starter and the kept plan, the latter last: what single shapes take is compared, and a profile from the session's start would
+// Of the starter and the kept plan, the latter last. What single shapes take is compared: a profile from the session's start would
 // compare the machine of then with that of now.
-std::vector<ProfileRecord> profiles_one_after_another(const OpenSession& open, Workbench& bench, const Plan& starter, const Headline& headline) {
+std::vector<ProfileRecord> closing_profiles(const OpenSession& open, Workbench& bench, const Plan& starter, int64_t kept_id) {
   const std::vector<ProfileRecord> profiles = open.session->profiles();
   const int64_t id = profiles.back().id;
-  return {profile_record(bench.profile(starter), id + 1, profiles.front().plan),
-          profile_record(bench.profile(gated_plan(*open.session)), id + 2, headline.plan)};
+  const ProfilePair pair = profile_in_turns(bench, starter, gated_plan(*open.session), kProfileTurns);
+  return {profile_record(pair.before, id + 1, profiles.front().plan), profile_record(pair.after, id + 2, kept_id)};
 }
 
 // The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not.
@@ -145,7 +147,7 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view) {
                                        kHeadlinePairs, random);
     const Gain& gain = commit.headline->gain;
     if (gain.hi >= 0) {
-      if (!open.graph.buckets.empty()) commit.profiles = profiles_one_after_another(open, bench, starter, *commit.headline);
+      if (!open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
       return open.session->commit(commit);
     }
     view.on_note(fmt::format("the kept plan is slower than the starter, {}: its newest step is taken back", interval(gain)));
