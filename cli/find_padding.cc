@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -15,34 +16,18 @@
 namespace amdahl {
 namespace {
 
+LoadOptions combined(LoadOptions a, const LoadOptions& b, int64_t (*size)(int64_t, int64_t)) {
+  a.batch = size(a.batch, b.batch);
+  a.seq = size(a.seq, b.seq);
+  a.image = size(a.image, b.image);
+  for (auto& [name, shape] : a.input_shapes)
+    for (size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = size(shape[axis], b.input_shapes.at(name)[axis]);
+  return a;
+}
+
 int64_t middle(int64_t below, int64_t above) { return (below + above) / 2; }
-
-// Half-way between two shapes, axis by axis.
-LoadOptions between(const LoadOptions& below, const LoadOptions& above) {
-  LoadOptions options = above;
-  options.batch = middle(below.batch, above.batch);
-  options.seq = middle(below.seq, above.seq);
-  options.image = middle(below.image, above.image);
-  for (auto& [name, shape] : options.input_shapes)
-    for (size_t a = 0; a < shape.size(); ++a) shape[a] = middle(below.input_shapes.at(name)[a], shape[a]);
-  return options;
-}
-
-// Half of what differs from `other`, but 1 at least.
-LoadOptions below(const LoadOptions& smallest, const LoadOptions& other) {
-  const auto half = [](int64_t size, int64_t other_size) { return size == other_size ? size : std::max<int64_t>(1, size / 2); };
-  LoadOptions options = smallest;
-  options.batch = half(smallest.batch, other.batch);
-  options.seq = half(smallest.seq, other.seq);
-  options.image = half(smallest.image, other.image);
-  for (auto& [name, shape] : options.input_shapes)
-    for (size_t a = 0; a < shape.size(); ++a) shape[a] = half(shape[a], other.input_shapes.at(name)[a]);
-  return options;
-}
-
-bool same_sizes(const LoadOptions& a, const LoadOptions& b) {
-  return a.batch == b.batch && a.seq == b.seq && a.image == b.image && a.input_shapes == b.input_shapes;
-}
+// Of what differs between shapes.
+int64_t half(int64_t smallest, int64_t other) { return smallest == other ? smallest : std::max<int64_t>(1, smallest / 2); }
 
 std::string input_shapes_of(const Graph& graph) {
   std::string text;
@@ -81,8 +66,9 @@ PaddingFinding find_padding(const ShapedPlan& shaped, double limit, const Global
   const std::vector<size_t> order = buckets_by_size(shaped.graph);
   for (size_t k = 0; k < order.size(); ++k) {
     const LoadOptions& upper = shaped.sizes[order[k]].options;
-    const LoadOptions options = k == 0 ? below(upper, shaped.sizes[order[1]].options) : between(shaped.sizes[order[k - 1]].options, upper);
-    if (same_sizes(options, upper) || (k > 0 && same_sizes(options, shaped.sizes[order[k - 1]].options))) continue;  // nothing between
+    const LoadOptions& next = shaped.sizes[order[k == 0 ? 1 : k - 1]].options;
+    const LoadOptions options = combined(upper, next, k == 0 ? half : middle);
+    if (options == upper || options == next) continue;  // nothing between
     Progress progress("shapes between", global.progress());
     progress.update(static_cast<double>(k), static_cast<double>(order.size()), "below " + shaped.sizes[order[k]].name);
     std::optional<Graph> small;

@@ -15,6 +15,7 @@ struct LoadOptions {
   // For builtin: models.
   int64_t batch = 0, seq = 0, image = 0;  // 0: the architecture's default
   bool clean = true;                      // false: as in the file, shapes inferred, nothing folded (tests)
+  bool operator==(const LoadOptions&) const = default;
 };
 
 // `model` is a path or "builtin:NAME". Throws Error: kBadModel, kUnsetDimension, kUsage (a shape that does not fit the
