@@ -7,6 +7,7 @@ const std::vector<const Rewrite*>& playbook() {
   static const std::vector<const Rewrite*> rewrites{
       // tier 1
       adopt_knobs(),
+      block_by_count(),
       choose_register_tile(),
       choose_cache_blocks(),
       choose_loop_order(),

@@ -7,6 +7,7 @@ namespace amdahl {
 
 // One line a rewrite.
 const Rewrite* adopt_knobs();
+const Rewrite* block_by_count();
 const Rewrite* choose_register_tile();
 const Rewrite* choose_cache_blocks();
 const Rewrite* choose_loop_order();

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "starter_kernels/embedded_sources.h"
+#include "starter_kernels/gemm_cycles.h"
 #include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/pointwise.h"
@@ -27,6 +28,26 @@ struct Sizes {
 PointwiseProgram activation_of(const Problem& p) { return p.params.at("activation").get<PointwiseProgram>(); }
 // in[first_extra] is the first operand of the activation.
 size_t first_extra(const Sizes& s) { return s.gated ? 4 : 3; }
+
+// Of one thread: both products, block after block of the hidden layer.
+double cycles_of(const Sizes& s, const Knobs& k, int64_t x_row_bytes, int threads, const MachineInfo& machine) {
+  const auto whole = [](int64_t n, int64_t unit) { return (n + unit - 1) / unit; };
+  const int64_t lanes = k.at("VLEN"), partition = k.at("PARTITION");
+  const int64_t hidden = whole(s.h, lanes * k.at("NRV")) * k.at("NRV") / (partition == 2 ? threads : 1);
+  GemmBlocking b;
+  b.lanes = lanes, b.mr = k.at("MR"), b.nrv = k.at("NRV");
+  b.block_rows = std::min(s.m, whole(k.at("MC"), b.mr) * b.mr);
+  b.rows = partition == 1 ? std::min(s.m, whole(whole(s.m, b.block_rows), threads) * b.block_rows) : s.m;
+  b.b_prefetched = k.at("PREFETCH") > 0;
+  GemmBlocking first = b, second = b;
+  first.k = first.block_k = s.k;
+  first.vectors = hidden, first.block_vectors = std::min(hidden, whole(k.at("BLOCK_H"), lanes));
+  first.a_row_bytes = std::max<int64_t>(4, x_row_bytes);
+  second.k = hidden * lanes, second.block_k = first.block_vectors * lanes;
+  second.vectors = second.block_vectors = whole(s.n, lanes);
+  second.a_row_bytes = (second.block_k + 16) * 4;
+  return gemm_cycles(first, machine) * (s.gated ? 2 : 1) + gemm_cycles(second, machine);
+}
 
 class FusedMlp : public KernelKind {
  public:
@@ -63,6 +84,9 @@ class FusedMlp : public KernelKind {
       knob("PARTITION", {0}, 0, "0 one thread");
     knob("PREFETCH", {0, 1, 2}, 0, "panels of weights fetched ahead; 0: left to the hardware");
     knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps in the body of the inner loop");
+    space.cycles = [s, machine, x_row = problem.in[0].strides[0], threads = problem.threads](const Knobs& k) {
+      return cycles_of(s, k, x_row * 4, threads, machine);
+    };
     const int64_t registers = avx512 ? 32 : 16, l2 = machine.l2_bytes;
     space.refuse = [=](const Knobs& k) -> std::string {
       const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");

@@ -8,16 +8,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "graph/op.h"
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/example_graph.h"
+#include "starter_kernels/gemm_cycles.h"
 #include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/pointwise.h"
-#include "starter_kernels/tile_cycles.h"
 
 namespace amdahl {
 namespace {
@@ -67,6 +68,29 @@ int64_t at_most(const std::vector<int64_t>& values, int64_t wanted) {
   for (int64_t v : values)
     if (v <= wanted) best = v;
   return best;
+}
+
+// Of the thread that has most to do, all matrices of the batch.
+double cycles_of(const Sizes& s, const Knobs& k, int64_t a_row_bytes, int threads, const MachineInfo& machine) {
+  constexpr double kRegion = 4500;  // a parallel region costs 1.8 us
+  const int64_t parts = k.at("PARTITION") == 0 ? 1 : std::max<int64_t>(1, threads / std::gcd(s.batch, int64_t{threads}));
+  const int64_t parts_m = k.at("PARTITION") == 2 ? parts : 1, parts_n = parts / parts_m;
+  const auto whole = [](int64_t n, int64_t unit) { return (n + unit - 1) / unit; };
+  GemmBlocking b;
+  b.lanes = k.at("VLEN"), b.mr = k.at("MR"), b.nrv = k.at("NRV");
+  b.rows = std::min(s.m, whole(whole(s.m, b.mr), parts_m) * b.mr);
+  const int64_t vectors = whole(s.n, b.lanes);
+  b.vectors = std::min(vectors, whole(whole(vectors, b.nrv), parts_n) * b.nrv);
+  b.k = whole(s.k, k.at("SPLIT_K"));
+  b.block_rows = std::min(b.rows, whole(k.at("MC"), b.mr) * b.mr);
+  b.block_k = std::min(b.k, k.at("KC"));
+  b.block_vectors = std::min(b.vectors, whole(k.at("NC"), b.lanes * b.nrv) * b.nrv);
+  b.a_row_bytes = k.at("PACK_A") ? 0 : std::max<int64_t>(4, a_row_bytes);
+  b.a_stays = k.at("LOOP_ORDER") == 1;
+  b.b_packed = k.at("PACK_B") == 1;
+  b.b_prefetched = b.b_packed && k.at("PREFETCH") > 0;
+  const double batches = k.at("PARTITION") == 0 ? static_cast<double>(s.batch) : static_cast<double>(whole(s.batch, std::max<int64_t>(1, threads / parts)));
+  return batches * gemm_cycles(b, machine) + (k.at("PARTITION") == 0 ? 0 : kRegion);
 }
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
@@ -120,7 +144,10 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of K that are summed apart");
   const int64_t registers = avx512 ? 32 : 16;
-  space.cycles = [s](const Knobs& k) { return k.at("GEMV") ? 0 : tile_cycles(s.m, (s.n + k.at("VLEN") - 1) / k.at("VLEN"), k.at("MR"), k.at("NRV")); };
+  if (size_of(accumulator_of(problem.in[0].dtype)) == 4)
+    space.cycles = [s, machine, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
+      return k.at("GEMV") ? 0 : cycles_of(s, k, a_row * 4, threads, machine);
+    };
   const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
   const int64_t l2 = machine.l2_bytes;
   space.refuse = [=](const Knobs& k) -> std::string {

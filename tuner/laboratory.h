@@ -57,9 +57,13 @@ class Laboratory {
 
   // Makes ready for challengers of this window. Returns "" or why none could be judged.
   virtual std::string enter(const WindowTask& task) = 0;
-  // The five stages and the race. `bar`: the log ratio to beat; candidates that are clearly below it after a first heat
-  // pass the smoke stage only: they are dropped anyway.
+  // The five stages and the race, against the incumbent or what pace() named. `bar`: the log ratio to beat; candidates that are
+  // clearly below it after a first heat pass the smoke stage only: they are dropped anyway. Those above it race once more, and that
+  // race counts: the best of many is the luckiest, too.
   virtual Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) = 0;
+  // From now on challengers race this form, which passed screen(), instead of the window's incumbent: two good forms differ by less than
+  // the noise of two races against a third. False: it cannot, nothing changes.
+  virtual bool pace(const std::vector<Step>& form, const Built& built) = 0;
   // `count` placebo builds of the window's incumbent and of the challenger, from number `first` on.
   virtual Placebos placebos(const std::vector<Step>& challenger, int first, int count) = 0;
   // One pair of fresh processes.

@@ -42,7 +42,7 @@ struct Contestant {
 
 struct Timing {
   double seconds_a = 0, seconds_b = 0;    // one call, median over segments
-  double log_ratio = 0;                   // log(a / b)
+  double log_ratio = 0;                   // log(a / b), median over rows: a segment of each arm, one after the other
   std::vector<double> segments_a, segments_b;  // one call, by segment in order of time: what other rules would decide on
   double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
 };

@@ -11,9 +11,8 @@
 namespace amdahl {
 namespace {
 
-// Before anything is known: the rewrite's own prior counts as six tries, a win takes a third of what is winnable, a try costs
-// a second.
-constexpr double kPriorTries = 6, kPriorShare = 0.33, kPriorSeconds = 1.0, kPriorWeight = 4;
+// Before anything is known: the rewrite's own prior counts as four windows, a win takes a third of what is winnable, a window costs two seconds.
+constexpr double kPriorWindows = 4, kPriorShare = 0.33, kPriorSeconds = 2;
 // Beyond what is the same for all windows, a try runs its window this often (checks, race), and a proof with its confirmation this
 // often: measured on products of 111 ms (gpt2's last one: 38 s in all, others 10) and of 640 ms (at 512 tokens: 280 s).
 constexpr double kRunsATry = 40, kRunsAProof = 250;
@@ -23,21 +22,19 @@ constexpr double kHalvingTries = 8;
 }  // namespace
 
 void Scheduler::observe(const Experiment& e) {
-  for (auto& [name, r] : rewrites_) {
-    r.wins *= options_.fade;
-    r.losses *= options_.fade;
-    r.seconds *= options_.fade;
-    r.weight *= options_.fade;
-  }
   Record& r = rewrites_[e.rewrite];
   const bool proven = e.stage == "proven";  // applied, to be confirmed
   const bool won = proven || e.outcome == Outcome::kKept;
-  // Half a win: a form that others were then built on.
   const bool led = e.outcome == Outcome::kInconclusive && e.stage == "race";
-  r.wins += won ? 1 : led ? 0.5 : 0;
-  r.losses += won || led ? 0 : 1;
+  const auto [shown, is_new] = shown_.try_emplace({e.rewrite, e.signature}, 0);
+  if (is_new) {
+    for (double* faded : {&r.wins, &r.windows, &r.seconds}) *faded *= options_.fade;
+    r.windows += 1;
+  }
+  const double credit = std::max(shown->second, won ? 1 : led ? 0.5 : 0);
+  r.wins += credit - shown->second;
+  shown->second = credit;
   r.seconds += e.seconds.total();
-  r.weight += 1;
   ++r.tries;
   r.kept += e.outcome == Outcome::kKept;
   int& fruitless = fruitless_[{e.rewrite, e.signature}];
@@ -63,11 +60,11 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   const auto stale = fruitless_.find(place);
   offer.tries = stale == fruitless_.end() ? 0 : stale->second;
   const double hope = std::pow(0.5, offer.tries / kHalvingTries);
-  offer.chance = (kPriorTries * o.rewrite->prior() + r.wins) / (kPriorTries + r.wins + r.losses) * hope;
+  offer.chance = (kPriorWindows * o.rewrite->prior() + r.wins) / (kPriorWindows + r.windows) * hope;
   // Wins so far took this share of the window's time; never more than is winnable.
   const double share = (kPriorShare + r.share_won) / (1 + r.shares);
   const double won_seconds = o.weight * std::min(o.winnable_seconds, o.seconds * share);
-  offer.seconds = (kPriorSeconds * kPriorWeight + r.seconds) / (kPriorWeight + r.weight);
+  offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
   offer.seconds += (kRunsATry + offer.chance * kRunsAProof) * o.seconds / static_cast<double>(o.windows.size());
   offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
   if (offer.gain * hope < options_.smallest_gain) return std::nullopt;

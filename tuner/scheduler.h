@@ -3,9 +3,10 @@
 //
 //   gain a second = winnable seconds x P(a try of this rewrite wins) x share of the winnable that wins take / cost
 //
-// P is a bandit's estimate: wins and losses of the rewrite so far, older ones fading, on top of a prior; each fruitless
-// burst on this very window halves it. The cost is that of the rewrite's tries so far, and what it takes to run this window as often as
-// a try and, should it win, a proof do. All of it is a fold over the session's experiments.
+// P is a bandit's estimate: on how many of the windows where the rewrite was tried it won, older ones fading, on top of a prior; each
+// fruitless burst on this very window halves it. Windows count, not candidates: a rewrite that tries twelve forms and proves the best one has
+// won, as one has whose only form was proven. The cost is what a window has cost the rewrite so far, and what it takes to run this window as
+// often as a try and, should it win, a proof do. All of it is a fold over the session's experiments.
 //
 // Steps that an untried rewrite would give other kernels (Rewrite::brings_kernels) wait for it: a tile found for a kernel that is
 // then replaced has cost its proof, 20 s, for nothing.
@@ -23,7 +24,7 @@
 namespace amdahl {
 
 struct SchedulerOptions {
-  double fade = 0.97;           // weight of an experiment one experiment ago
+  double fade = 0.9;            // weight of a window that the rewrite was tried on, one window later
   double smallest_gain = 5e-4;  // of the model: predicted gains below this are not worth looking for
 };
 
@@ -50,8 +51,8 @@ class Scheduler {
 
  private:
   struct Record {
-    double wins = 0, losses = 0, seconds = 0, weight = 0;  // faded
-    int tries = 0, kept = 0;
+    double wins = 0, windows = 0, seconds = 0;  // faded
+    int tries = 0, kept = 0;                    // candidates
     double share_won = 0, shares = 0;  // of the winnable time, by wins
   };
   const Record& record_of(const Opportunity& opportunity) const;
@@ -61,6 +62,8 @@ class Scheduler {
   const SearchPolicy& policy_;
   SchedulerOptions options_;
   std::map<std::string, Record> rewrites_;
+  // What a rewrite has shown on one window: nothing, half a win for a form that others were then built on, a win.
+  std::map<std::pair<std::string, std::string>, double> shown_;
   std::map<std::pair<std::string, std::string>, int> fruitless_;  // (rewrite, signature): experiments since the last keep
   std::map<std::pair<std::string, std::string>, bool> excluded_;
 };

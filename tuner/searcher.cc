@@ -122,7 +122,7 @@ std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const M
   if (!search.has_space()) return search.take();
   const auto draw = [&] { return random.below(3) < 2 ? search.neighbour(search.first()) : search.jump(search.first()); };
   // Of a few draws the one with the fewest instructions comes first; once those are known, any.
-  constexpr int kDraws = 3;
+  constexpr int kDraws = 6;
   for (int attempt = 0; attempt < 60 * count && search.size() < static_cast<size_t>(count); ++attempt) {
     Knobs knobs = draw();
     for (int d = 1; d < kDraws && attempt < 20 * count; ++d)

@@ -24,6 +24,7 @@ struct Campaign {
   std::string incumbent;           // candidate_id
   Draft draft;
   double draft_ratio = 0;          // log(incumbent / draft) in the race; a first form of a fusion may start below zero
+  double pace_ratio = 0;           // log(incumbent / the form that challengers race)
   std::set<std::string> barren{};  // rewrites that brought nothing since the draft last became faster
   // The fastest so far that passed validation and beat the incumbent.
   std::optional<Experiment> best{};
@@ -271,6 +272,7 @@ struct Tuner::Loop : PendingWins {
       fastest = static_cast<int>(i);
       c.draft_ratio = e.race_log_ratio;
       bar = c.draft_ratio + kFaster;
+      if (lab.pace(proposals[i].steps, built[i])) c.pace_ratio = c.draft_ratio;
       if (!won_its_race(e)) continue;
       c.best = e;
       c.best_form = proposals[i];
@@ -296,24 +298,24 @@ struct Tuner::Loop : PendingWins {
       return false;
     }
     const double best = c.best ? c.best->race_log_ratio : 0;
-    const Screened s = lab.screen(p.steps, built, best);
+    const Screened s = lab.screen(p.steps, built, best - c.pace_ratio);
     e.seconds.validate = s.validate_seconds;
     e.seconds.race = s.race_seconds;
     if (s.failure) {
       end(e, *s.failure);
       return false;
     }
-    e.incumbent_seconds = s.race.seconds_a;
+    e.race_log_ratio = c.pace_ratio + s.race.log_ratio;
+    e.incumbent_seconds = s.race.seconds_a * std::exp(c.pace_ratio);
     e.challenger_seconds = s.race.seconds_b;
-    e.race_log_ratio = s.race.log_ratio;
-    const std::string came_to = fmt::format("{:+.1f}% in the race", 100 * std::expm1(s.race.log_ratio));
+    const std::string came_to = fmt::format("{:+.1f}% in the race", 100 * std::expm1(e.race_log_ratio));
     // As burst() chooses: a tie with the best must not be taken up again as unproven.
     const double delta = options.rules.of(p.steps).rule.delta;
-    if (s.race.log_ratio > std::max(delta, c.best ? best + kFaster : 0.0))
+    if (e.race_log_ratio > std::max(delta, c.best ? best + kFaster : 0.0))
       end(e, Outcome::kInconclusive, "race", came_to + ", not proven");
     else
       end(e, Outcome::kReverted, "race",
-          c.best && s.race.log_ratio > delta ? fmt::format("{}, experiment {} has {:+.1f}%", came_to, c.best->id, 100 * std::expm1(best))
+          c.best && e.race_log_ratio > delta ? fmt::format("{}, experiment {} has {:+.1f}%", came_to, c.best->id, 100 * std::expm1(best))
                                                           : came_to);
     return true;
   }
@@ -358,10 +360,6 @@ struct Tuner::Loop : PendingWins {
     }
     return evidence.end == Evidence::End::kPassed;
   }
-
-  // ---- apply, confirm --------------------------------------------------------------------------------------------------
-
-  // ---- gate ------------------------------------------------------------------------------------------------------------
 
   // ---- the loop --------------------------------------------------------------------------------------------------------
 

@@ -128,6 +128,7 @@ std::string WindowBench::enter(const WindowTask& task) {
   const Built built = builder_.build({task.incumbent})[0];
   if (!built.ok) return "the incumbent does not compile: " + built.message;
   at_.incumbent = program_of(at_.task.io, task.incumbent, built.libraries, task.threads);
+  at_.pacer.program = at_.incumbent;
   at_.judge = &judge_for(task, at_.incumbent);
   if (!at_.judge->unusable.empty()) return at_.judge->unusable;
   at_.feed = std::make_unique<Feed>(at_.judge->ranges);
@@ -143,7 +144,7 @@ std::string WindowBench::enter(const WindowTask& task) {
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
     at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2));
     restart_racer();
-    at_.racer_hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
+    at_.incumbent_hashes = at_.pacer.hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
   } catch (const WorkerDied& died) {
     return "the incumbent died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -195,8 +196,24 @@ void WindowBench::restart_racer() {
   despite_kills([&] {
     Random random(options_.seed ^ ++races_);
     at_.racer.reset();
-    at_.racer = start_arm(at_.incumbent, drive(), random);
+    at_.racer = start_arm(at_.pacer.program, drive(), random);
   });
+}
+
+bool WindowBench::pace(const std::vector<Step>& form, const Built& built) {
+  const auto judged = at_.known_hashes.find(built.code);
+  if (judged == at_.known_hashes.end()) return false;  // dropped after its first heat
+  const Program program = program_of(at_.task.io, form, built.libraries, at_.task.threads);
+  Pacer before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form)});
+  try {
+    restart_racer();
+    return true;
+  } catch (const WorkerDied&) {
+  } catch (const WorkerRefused&) {
+  }
+  at_.pacer = std::move(before);
+  at_.racer.reset();  // the next challenger starts it
+  return false;
 }
 
 // Outputs of the known draws as bound for timing. Empty when the oracle does not confirm them.
@@ -215,9 +232,9 @@ std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Prog
 Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds,
                          std::optional<Failure>* failure) {
   Random random(options_.seed ^ ++races_);
-  Contestant incumbent{at_.racer.get(), at_.racer_hashes}, other{&challenger, std::move(hashes)};
+  Contestant pacer{at_.racer.get(), at_.pacer.hashes}, other{&challenger, std::move(hashes)};
   std::optional<Foul> foul;
-  const Timing t = alternate(incumbent, other, segments(budget_seconds, /*fewest_blocks=*/1), contents(), at_.task.threads,
+  const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads,
                              at_.judge->deadline(at_.timed.slots), random, &foul);
   if (foul) *failure = failure_of(foul, "race", at_.judge->checks[0].draw.seed);
   return t;
@@ -243,7 +260,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   const ErrorConstant declared = declared_constant(challenger);
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared);
-  at_.tolerance = std::max(at_.own_tolerance, tolerance_of(program, challenger));
+  at_.tolerance = std::max({at_.own_tolerance, at_.pacer.tolerance, tolerance_of(program, challenger)});
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
@@ -273,13 +290,14 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
 
     timed = true;
     at_.known_hashes[built.code] = validation.known_hashes();
-    result.race = race(harness, validation.known_hashes(), options_.race_seconds, &result.failure);
+    for (int races = 0; races < 2 && !result.failure && (races == 0 || result.race.log_ratio > bar); ++races)
+      result.race = race(harness, validation.known_hashes(), options_.race_seconds, &result.failure);
   } catch (const WorkerDied& died) {
     result.failure = amdahl::failure_of(died.death, timed ? "race" : "smoke", seed);
   } catch (const WorkerRefused& refused) {
     result.failure = Failure{Outcome::kCrashed, "load-failed", timed ? "race" : "smoke", refused.what(), seed};
   }
-  // Whoever died, the next challenger finds a living incumbent.
+  // Whoever died, the next challenger finds somebody alive.
   if (result.failure && timed) restart_racer();
   lap(&result.race_seconds);
   return result;
@@ -333,7 +351,7 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
     };
     const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
     const Program b = placed(challenger, placebos.challenger, program);
-    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.racer_hashes}, {{&b}, hashes}, drive(), random); });
+    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.incumbent_hashes}, {{&b}, hashes}, drive(), random); });
     result.failure = failure_of(result.pair.foul, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {

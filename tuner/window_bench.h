@@ -1,6 +1,6 @@
 #pragma once
 // Judges and times challengers of one window at a time, in worker processes. Keeps what challengers of the same window
-// share: the judge, expected outputs, and a living worker with the incumbent to race against.
+// share: the judge, expected outputs, and a living worker to race against.
 
 #include <map>
 #include <memory>
@@ -26,10 +26,17 @@ class WindowBench {
   WindowBench(const Graph& graph, Builder& builder, const BenchOptions& options);
   std::string enter(const WindowTask& task);
   Screened screen(const std::vector<Step>& challenger, const Built& built, double bar);
+  bool pace(const std::vector<Step>& form, const Built& built);
   Placebos placebos(const std::vector<Step>& challenger, int first, int count);
   Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random);
 
  private:
+  // What challengers race: the incumbent, later the best form so far.
+  struct Pacer {
+    Program program;
+    std::vector<std::string> hashes;
+    double tolerance = 0;
+  };
   // What candidates of the entered window share.
   struct Entered {
     WindowTask task;
@@ -40,8 +47,9 @@ class WindowBench {
     double own_tolerance = 0;        // between two programs as precise as the incumbent
     double tolerance = 0;            // between the arms that race now
     TimedBinding timed;
-    std::unique_ptr<Harness> racer;  // the living incumbent
-    std::vector<std::string> racer_hashes;
+    std::vector<std::string> incumbent_hashes;
+    Pacer pacer;
+    std::unique_ptr<Harness> racer;  // the living pacer
     // Hashes of the outputs of Judge::known, judged once, by Built::code: what fresh processes must give too.
     std::map<std::string, std::vector<std::string>> known_hashes;
     // Whether what is saved by calls in a row is missing when they come one at a time; by Built::code.

@@ -26,6 +26,7 @@ class Workbench : public Laboratory {
   Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
     return window_.screen(challenger, built, bar);
   }
+  bool pace(const std::vector<Step>& form, const Built& built) override { return window_.pace(form, built); }
   Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
     return window_.placebos(challenger, first, count);
   }

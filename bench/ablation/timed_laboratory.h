@@ -27,6 +27,9 @@ class TimedLaboratory : public Laboratory {
     seconds_["race"] += s.race_seconds;
     return s;
   }
+  bool pace(const std::vector<Step>& form, const Built& built) override {
+    return timed("race", [&] { return inner_.pace(form, built); });
+  }
   Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
     return timed("prove", [&] { return inner_.placebos(challenger, first, count); });
   }

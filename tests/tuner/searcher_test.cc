@@ -59,14 +59,5 @@ TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
   EXPECT_LT(mean(first), mean(rest));
 }
 
-// Counted by hand for 64 x 64 in vectors of 8: 8 vectors a row. A tile of 6 x 2 takes 6 cycles, and half a one beside; 10 of them and one of 4 x 2 (4) a
-// column.
-TEST_F(Searcher, CyclesAreThoseOfTheTiles) {
-  ASSERT_EQ(step.variant.knobs.at("VLEN"), 8);
-  EXPECT_DOUBLE_EQ(cycles(6, 2), 4 * (10 * 6.5 + 4.5));
-  EXPECT_DOUBLE_EQ(cycles(1, 1), 8 * 64 * 4.5);   // an FMA waits for the one before
-  EXPECT_DOUBLE_EQ(cycles(8, 3), 2 * 8 * 12.5 + 8 * 8.5);  // two tiles of 3 vectors and one of 2
-}
-
 }  // namespace
 }  // namespace amdahl

@@ -82,7 +82,7 @@ class SimulatedLaboratory : public Laboratory {
   }
   std::string enter(const WindowTask& task) override {
     clock += 0.5;
-    incumbent = task.incumbent;
+    incumbent = pacer = task.incumbent;
     return unusable;
   }
   Screened screen(const std::vector<Step>& challenger, const Built&, double) override {
@@ -90,8 +90,12 @@ class SimulatedLaboratory : public Laboratory {
     last_screen = clock;
     Screened s;
     if (verdict) s.failure = verdict(challenger[0].variant.knobs);
-    s.race = timing(seconds_of(incumbent), seconds_of(challenger), 0.005);
+    s.race = timing(seconds_of(pacer), seconds_of(challenger), 0.005);
     return s;
+  }
+  bool pace(const std::vector<Step>& form, const Built&) override {
+    pacer = form;
+    return true;
   }
   Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
     stages.push_back({candidate_id(challenger), first, count, clock});
@@ -151,7 +155,7 @@ class SimulatedLaboratory : public Laboratory {
 
  private:
   static Timing timing(double a, double b, double noise) { return {a, b, std::log(a / b) + noise}; }
-  std::vector<Step> incumbent;
+  std::vector<Step> incumbent, pacer;
 };
 
 }  // namespace amdahl::testing
