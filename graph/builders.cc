@@ -15,7 +15,7 @@ const std::vector<ShippedModel>& shipped_models() {
       {"gpt2-mini", "GPT-2 of 2 layers of 64, for tests; --seq 16, --batch 1", build_gpt2_mini},
       {"bert-mini", "BERT of 2 layers of 64, for tests; --seq 16, --batch 1", build_bert_mini},
       {"llama-mini", "LLaMA of 2 layers of 64, for tests; --seq 16, --batch 1", build_llama_mini},
-      {"resnet-mini", "ResNet of 5 blocks, for tests; --image 64, --batch 1", build_resnet_mini},
+      {"resnet50-mini", "ResNet of 5 blocks, for tests; --image 64, --batch 1", build_resnet_mini},
       {"mobilenet-mini", "MobileNetV2 of 6 blocks, for tests; --image 32, --batch 1", build_mobilenet_mini},
       {"vit-mini", "ViT of 2 layers of 64, for tests; --image 32, --batch 1", build_vit_mini},
   };

@@ -268,6 +268,20 @@ MemoryLevel Ceilings::level_of(double bytes, int threads) const {
   return MemoryLevel::kDram;
 }
 
+double share_of_peak(const Ceilings& ceilings, int threads) {
+  const MachineInfo& machine = this_machine();
+  const ArithmeticLoop* widest = nullptr;
+  for (const ArithmeticLoop* loop : usable(arithmetic_loops(), machine, [](const ArithmeticLoop& row) { return row.form; }))
+    if (loop->fp32) widest = loop;
+  const double peak = ceilings.peak_gflops(threads) * 1e9;
+  if (!widest || peak <= 0) return 1;
+  const auto iterations = static_cast<int64_t>(kRepetition * peak / threads / widest->flops) + 1;
+  std::vector<double> seconds;  // by the wall clock: a core that is shared counts as slow
+  for (int r = 0; r < 5; ++r) seconds.push_back(time_region(threads, [&](int) { widest->run(iterations); }).wall);
+  seconds.erase(seconds.begin());  // threads start, and those of a worker may still spin
+  return std::min(1.0, static_cast<double>(iterations) * widest->flops * threads / quantile(seconds, 0.5) / peak);
+}
+
 Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress) {
   const double start = now();
   const auto say = [&](double fraction, const char* what) {

@@ -60,6 +60,9 @@ using CeilingsProgress = std::function<void(double fraction, const std::string& 
 // Takes about two seconds.
 Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress = {});
 
+// Share of peak_gflops(threads) that this moment gives, at most 1: other tenants only ever lower it. Takes about 4 ms.
+double share_of_peak(const Ceilings& ceilings, int threads);
+
 // From `cache_dir`/ceilings-<fingerprint>.json when there is one of this machine, else measured and written there. A cache that
 // cannot be read is measured again; one that cannot be written is not an error. `fresh` measures in any case.
 Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh = false,

@@ -113,6 +113,14 @@ double Profile::flops() const {
   return sum;
 }
 
+void slow_floors(Profile& profile, double speed) {
+  for (const StepProfile& s : profile.steps)
+    if (s.floor.bound == Bound::kCompute && s.seconds > 0.01 * profile.seconds) speed = std::max(speed, s.floor.seconds / s.seconds);
+  speed = std::clamp(speed, 0.1, 1.0);
+  for (StepProfile& s : profile.steps) s.floor.seconds /= speed;
+  rank(profile);
+}
+
 void rank(Profile& profile) {
   profile.ranking.clear();
   profile.floor_seconds = 0;

@@ -71,6 +71,11 @@ struct Profile {
 // The arithmetic alone: groups by signature, ranks. Fills `ranking` and `floor_seconds` from `steps` and `seconds`.
 void rank(Profile& profile);
 
+// Floors at the speed that the machine had while the profile was taken: `speed` is the share of its ceilings that it gave (ceilings.h).
+// Without this, steps at their limit look far above it whenever a neighbour is busy, and hide those that are not. A speed below what a
+// step of the profile itself reached is not believed.
+void slow_floors(Profile& profile, double speed);
+
 // samples[run][step]: seconds of every step of `plan` in every timed run of the whole model; at least one run.
 Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std::vector<double>>& samples,
                      const Ceilings& ceilings);

@@ -50,15 +50,13 @@ size_t operand_bytes(const Program& program) {
   return bytes;
 }
 
-namespace {
-
-// By rows: a neighbour on the core slows both runs of a row (phases of 20 to 80 ms were seen), and their ratio does not show it. Of eight
-// rows of 2.5 ms, medians of each arm differed by up to 3% for equal code, the median of ratios by half that.
 double median_log_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> ratios;
   for (size_t row = 0; row < std::min(a.size(), b.size()); ++row) ratios.push_back(std::log(a[row] / b[row]));
   return median(std::move(ratios));
 }
+
+namespace {
 
 class Race {
  public:

@@ -47,6 +47,10 @@ struct Timing {
   double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
 };
 
+// Median of log(a / b) over rows; 0 for none. A neighbour on the core slows both runs of a row (phases of 20 to 80 ms were seen), and their
+// ratio does not show it: of eight rows of 2.5 ms, medians of each arm differed by up to 3% for equal code, the median of ratios by half that.
+double median_log_ratio(const std::vector<double>& a, const std::vector<double>& b);
+
 // Why a race proves nothing about speed. `challenger` false: the incumbent is at fault.
 struct Foul {
   bool challenger = true;

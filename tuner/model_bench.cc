@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "graph/oracle.h"
+#include "tuner/decision.h"
 #include "tuner/despite_kills.h"
 
 namespace amdahl {
@@ -73,9 +74,12 @@ Profile ModelBench::profile(const Plan& plan) {
   Random random(options_.seed);
   const Drive d = drive(program);
   std::vector<std::vector<double>> samples;
+  std::vector<double> speeds;
+  const Ceilings& machine = ceilings();
   try {
     despite_kills([&] {
       samples.clear();
+      speeds.clear();
       const auto harness = start_arm(program, d, random);
       const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
       const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), 5.0, 60.0));
@@ -84,6 +88,7 @@ Profile ModelBench::profile(const Plan& plan) {
         std::vector<double> by_step(plan.steps.size(), 0.0);
         for (size_t c = 0; c < by_call.size(); ++c) by_step[static_cast<size_t>(program.calls[c].step)] += by_call[c];
         samples.push_back(std::move(by_step));
+        speeds.push_back(share_of_peak(machine, options_.worker.threads));
       }
     });
   } catch (const WorkerDied& died) {
@@ -93,7 +98,9 @@ Profile ModelBench::profile(const Plan& plan) {
   } catch (const WorkerRefused& refused) {
     throw Error(ExitCode::kInternal, std::string("the plan cannot be run: ") + refused.what());
   }
-  return make_profile(graph_, plan, samples, ceilings());
+  Profile profile = make_profile(graph_, plan, samples, machine);
+  slow_floors(profile, median(speeds));
+  return profile;
 }
 
 Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {

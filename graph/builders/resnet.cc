@@ -55,6 +55,6 @@ Graph build(const Config& c, const BuilderSizes& sizes) {
 }  // namespace
 
 Graph build_resnet50(const BuilderSizes& sizes) { return build({"resnet50", {3, 4, 6, 3}, 64, 1000, 224}, sizes); }
-Graph build_resnet_mini(const BuilderSizes& sizes) { return build({"resnet-mini", {1, 2, 1, 1}, 8, 10, 64}, sizes); }
+Graph build_resnet_mini(const BuilderSizes& sizes) { return build({"resnet50-mini", {1, 2, 1, 1}, 8, 10, 64}, sizes); }
 
 }  // namespace amdahl

@@ -117,7 +117,7 @@ TEST_P(OnnxRuntimeExport, ComputesTheModelInBothBuildsAndSeveralSessionsAtOnce) 
   made.expect_engaged(false, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Minis, OnnxRuntimeExport, ::testing::Values("gpt2-mini", "mobilenet-mini", "resnet-mini"),
+INSTANTIATE_TEST_SUITE_P(Minis, OnnxRuntimeExport, ::testing::Values("gpt2-mini", "mobilenet-mini", "resnet50-mini"),
                          [](const auto& info) { std::string n = info.param; std::replace(n.begin(), n.end(), '-', '_'); return n; });
 
 Graph conv_between_views() {

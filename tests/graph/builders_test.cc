@@ -194,7 +194,7 @@ TEST(Builders, SizesOutOfRangeAreUsageErrors) {
   EXPECT_EQ(code("gpt2-mini", {0, 64, 0}), ExitCode::kOk);
   EXPECT_EQ(code("gpt2-mini", {0, 0, 32}), ExitCode::kUsage);
   EXPECT_EQ(code("vit-mini", {0, 0, 36}), ExitCode::kUsage);
-  EXPECT_EQ(code("resnet-mini", {-1, 0, 0}), ExitCode::kUsage);
+  EXPECT_EQ(code("resnet50-mini", {-1, 0, 0}), ExitCode::kUsage);
 }
 
 }  // namespace

@@ -51,5 +51,13 @@ TEST(CeilingLoops, EveryArchitectureHasABaseline) {
   EXPECT_TRUE(base);
 }
 
+TEST(ShareOfPeak, IsAShare) {
+  const Ceilings c = measure_ceilings(this_machine());
+  const double share = share_of_peak(c, 1);
+  EXPECT_GT(share, 0.0);
+  EXPECT_LE(share, 1.0);
+  EXPECT_EQ(share_of_peak(Ceilings{}, 1), 1.0);  // nothing is known
+}
+
 }  // namespace
 }  // namespace amdahl

@@ -149,5 +149,24 @@ TEST(PrintProfile, TimesHaveThreeDigitsAndAUnit) {
   EXPECT_EQ(time_text(0.9999), "1.00 s");
 }
 
+// A neighbour takes half of the machine: what stands at its limit then has nothing left to win, the other half of what it seems.
+TEST(SlowFloors, FollowTheSpeedOfTheMoment) {
+  Profile p;
+  p.seconds = 0.5;
+  p.steps = {step_of(0, "at its limit", 0.2, 0.1), step_of(1, "far above", 0.3, 0.05)};
+  slow_floors(p, 0.5);
+  EXPECT_DOUBLE_EQ(p.steps[0].floor.seconds, 0.2);
+  EXPECT_DOUBLE_EQ(p.steps[1].floor.seconds, 0.1);
+  EXPECT_DOUBLE_EQ(p.floor_seconds, 0.3);
+}
+
+TEST(SlowFloors, AStepThatWasFasterIsBelieved) {
+  Profile p;
+  p.seconds = 0.5;
+  p.steps = {step_of(0, "at its limit", 0.2, 0.1), step_of(1, "far above", 0.3, 0.05)};
+  slow_floors(p, 0.25);  // measured while nobody else was: the first step ran at half of the ceiling
+  EXPECT_DOUBLE_EQ(p.steps[0].floor.seconds, 0.2);
+}
+
 }  // namespace
 }  // namespace amdahl

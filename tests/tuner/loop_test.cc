@@ -95,6 +95,17 @@ TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
   }
 }
 
+// A neighbour slowed the incumbent while this form raced it. Others race the form, not the incumbent again, and are not asked to be as lucky.
+TEST_F(Loop, ALuckyRaceDoesNotEndTheSearch) {
+  bool luck_left = true;
+  lab.luck = [&](const Step& step) { return step.variant.knobs.at("KC") == 192 && std::exchange(luck_left, false) ? 0.5 : 0; };
+  MemoryStore store;
+  tune(store);
+  ASSERT_FALSE(luck_left);
+  for (const Experiment& e : store.experiments())
+    EXPECT_FALSE(e.outcome == Outcome::kKept && e.knobs.value("KC", 0) == 192) << "proven for its luck, with better forms unseen";
+}
+
 class TuneBlocksInBf16 final : public testing::TuneBlocks {
   std::string_view wants_allowed() const override { return "bf16"; }
 };

@@ -11,6 +11,18 @@
 namespace amdahl {
 namespace {
 
+// Whoever shares the core slows both runs of a row: rows 3 to 5 took twice as long.
+TEST(MedianLogRatio, DoesNotSeePhases) {
+  const std::vector<double> a{3, 3, 6, 6, 6, 3}, b{2, 2, 4, 4, 4, 2};
+  EXPECT_DOUBLE_EQ(median_log_ratio(a, b), std::log(1.5));
+  EXPECT_DOUBLE_EQ(median_log_ratio(b, a), -std::log(1.5));
+}
+
+TEST(MedianLogRatio, OneDisturbedRunIsOneVoice) {
+  EXPECT_DOUBLE_EQ(median_log_ratio({3, 30, 3, 3, 3}, {2, 2, 2, 2, 2}), std::log(1.5));
+  EXPECT_DOUBLE_EQ(median_log_ratio({}, {}), 0);
+}
+
 TEST(Segments, LastAtLeastOneAndAHalfMilliseconds) {
   EXPECT_EQ(plan_segments(1e-4, 0.25, 1000).calls, 15);
   EXPECT_EQ(plan_segments(5e-3, 0.25, 1000).calls, 1);

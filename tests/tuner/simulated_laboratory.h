@@ -90,7 +90,7 @@ class SimulatedLaboratory : public Laboratory {
     last_screen = clock;
     Screened s;
     if (verdict) s.failure = verdict(challenger[0].variant.knobs);
-    s.race = timing(seconds_of(pacer), seconds_of(challenger), 0.005);
+    s.race = timing(seconds_of(pacer), seconds_of(challenger), 0.005 + (luck ? luck(challenger[0]) : 0));
     return s;
   }
   bool pace(const std::vector<Step>& form, const Built&) override {
@@ -144,6 +144,7 @@ class SimulatedLaboratory : public Laboratory {
     double at;
   };
   std::vector<Stage> stages;
+  std::function<double(const Step&)> luck;         // log ratio that a race shows too much
   std::function<double(const Step&)> loses_later;  // log ratio that a confirmation misses of its proof
   std::function<bool(int)> impossible;             // pairs with a time below the floor, by number
   double clock = 1000, screen_seconds = 0.2, model_seconds = 1, last_screen = 0;
