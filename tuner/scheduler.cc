@@ -13,9 +13,9 @@ namespace {
 
 // Before anything is known: the rewrite's own prior counts as four windows, a win takes a third of what is winnable, a window costs two seconds.
 constexpr double kPriorWindows = 4, kPriorShare = 0.33, kPriorSeconds = 2;
-// Beyond what is the same for all windows, a try runs its window this often (checks, race), and a proof with its confirmation this
-// often: measured on products of 111 ms (gpt2's last one: 38 s in all, others 10) and of 640 ms (at 512 tokens: 280 s).
-constexpr double kRunsATry = 40, kRunsAProof = 250;
+// Beyond what is the same for all windows, a try runs its window this often (checks, race). A proof with its confirmation takes so many seconds
+// and runs: measured on products of 111 ms (gpt2's last one: 38 s in all, others 10) and of 640 ms (at 512 tokens: 280 s).
+constexpr double kRunsATry = 40, kRunsAProof = 250, kProofSeconds = 10;
 // A fruitless stretch of this many experiments on one window halves the hope for it.
 constexpr double kHalvingTries = 8;
 
@@ -34,7 +34,7 @@ void Scheduler::observe(const Experiment& e) {
   const double credit = std::max(shown->second, won ? 1 : led ? 0.5 : 0);
   r.wins += credit - shown->second;
   shown->second = credit;
-  r.seconds += e.seconds.total();
+  r.seconds += e.seconds.build + e.seconds.validate + e.seconds.race;
   ++r.tries;
   r.kept += e.outcome == Outcome::kKept;
   int& fruitless = fruitless_[{e.rewrite, e.signature}];
@@ -65,7 +65,9 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   const double share = (kPriorShare + r.share_won) / (1 + r.shares);
   const double won_seconds = o.weight * std::min(o.winnable_seconds, o.seconds * share);
   offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
-  offer.seconds += (kRunsATry + offer.chance * kRunsAProof) * o.seconds / static_cast<double>(o.windows.size());
+  // Proofs are charged by their chance to whoever may come to one, not to those that did: a rewrite that wins would look dear for it.
+  const double run = o.seconds / static_cast<double>(o.windows.size());
+  offer.seconds += kRunsATry * run + offer.chance * (kProofSeconds + kRunsAProof * run);
   offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
   if (offer.gain * hope < options_.smallest_gain) return std::nullopt;
   return offer;

@@ -5,8 +5,8 @@
 //
 // P is a bandit's estimate: on how many of the windows where the rewrite was tried it won, older ones fading, on top of a prior; each
 // fruitless burst on this very window halves it. Windows count, not candidates: a rewrite that tries twelve forms and proves the best one has
-// won, as one has whose only form was proven. The cost is what a window has cost the rewrite so far, and what it takes to run this window as
-// often as a try and, should it win, a proof do. All of it is a fold over the session's experiments.
+// won, as one has whose only form was proven. The cost is what tries on a window have cost the rewrite so far, what it takes to run this window
+// as often, and, by the chance that it comes to that, a proof. All of it is a fold over the session's experiments.
 //
 // Steps that an untried rewrite would give other kernels (Rewrite::brings_kernels) wait for it: a tile found for a kernel that is
 // then replaced has cost its proof, 20 s, for nothing.
@@ -51,7 +51,7 @@ class Scheduler {
 
  private:
   struct Record {
-    double wins = 0, windows = 0, seconds = 0;  // faded
+    double wins = 0, windows = 0, seconds = 0;  // faded; seconds of tries, without proofs
     int tries = 0, kept = 0;                    // candidates
     double share_won = 0, shares = 0;  // of the winnable time, by wins
   };
