@@ -284,7 +284,7 @@ struct Tuner::Loop : PendingWins {
   }
 
   // True when the candidate came to its race. Always records it.
-  bool screen(Experiment& e, const Campaign& c, const Proposal& p, const Built& built) {
+  bool screen(Experiment& e, Campaign& c, const Proposal& p, const Built& built) {
     if (!built.ok) {
       e.code = built.failure_code;
       end(e, Outcome::kBuildFailed, "build", built.message);
@@ -305,6 +305,7 @@ struct Tuner::Loop : PendingWins {
       end(e, *s.failure);
       return false;
     }
+    if (s.pace_lost) c.pace_ratio = 0;
     e.race_log_ratio = c.pace_ratio + s.race.log_ratio;
     e.incumbent_seconds = s.race.seconds_a * std::exp(c.pace_ratio);
     e.challenger_seconds = s.race.seconds_b;

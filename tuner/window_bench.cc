@@ -207,7 +207,7 @@ bool WindowBench::pace(const std::vector<Step>& form, const Built& built) {
   Pacer before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form)});
   try {
     restart_racer();
-    return true;
+    return at_.paced = true;
   } catch (const WorkerDied&) {
   } catch (const WorkerRefused&) {
   }
@@ -243,8 +243,25 @@ Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, d
 Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
   for (int tries = 1;; ++tries) {
     const Screened s = screen_once(challenger, built, bar);
-    if (!s.failure || s.failure->code != "killed" || tries == kTriesDespiteKills) return s;
+    if (!s.failure) return s;
+    if (s.failure->code != "killed") return s.failure->stage == "race" && at_.paced ? screen_without_pacer(challenger, built, bar, s) : s;
+    if (tries == kTriesDespiteKills) return s;
   }
+}
+
+// Two arms disagreed, or one died, and the pacer is a candidate itself, unproven: who fails beside the incumbent is to blame.
+Screened WindowBench::screen_without_pacer(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer) {
+  Pacer pacer = std::exchange(at_.pacer, Pacer{at_.incumbent, at_.incumbent_hashes, 0});
+  restart_racer();
+  Screened s = screen_once(challenger, built, bar);
+  if (s.failure) {
+    at_.pacer = std::move(pacer);
+    at_.racer.reset();  // the next challenger starts it
+    return beside_pacer;
+  }
+  at_.paced = false;
+  s.pace_lost = true;
+  return s;
 }
 
 Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Built& built, double bar) {

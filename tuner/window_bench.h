@@ -49,6 +49,7 @@ class WindowBench {
     TimedBinding timed;
     std::vector<std::string> incumbent_hashes;
     Pacer pacer;
+    bool paced = false;              // by another form than the incumbent
     std::unique_ptr<Harness> racer;  // the living pacer
     // Hashes of the outputs of Judge::known, judged once, by Built::code: what fresh processes must give too.
     std::map<std::string, std::vector<std::string>> known_hashes;
@@ -65,6 +66,7 @@ class WindowBench {
   Segments segments(double budget_seconds, int fewest_blocks) const;
   Drive drive() const;
   void restart_racer();
+  Screened screen_without_pacer(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer);
   Screened screen_once(const std::vector<Step>& challenger, const Built& built, double bar);
   std::vector<std::string> judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps);
   Timing race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);

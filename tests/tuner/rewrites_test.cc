@@ -122,7 +122,7 @@ class Rewrites {
       Random random(1);
       bool nobody_is_judged = true;
       for (const Proposal& p : propose(o.match, [](const std::vector<Step>& s) { return s; }, this_machine(), {}, kCandidates, random)) {
-        if (std::exchange(nobody_is_judged, false)) EXPECT_FALSE(bench.pace(p.steps)) << o.rewrite->name();
+        EXPECT_FALSE(std::exchange(nobody_is_judged, false) && bench.pace(p.steps)) << o.rewrite->name();
         const std::string verdict = bench.judge(p.steps);
         // F(2,3) is refused on some adversarial families: there it has no candidate.
         const bool too_inexact = o.rewrite->name().starts_with("use_winograd") &&
