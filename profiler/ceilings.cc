@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -276,10 +277,20 @@ double share_of_peak(const Ceilings& ceilings, int threads) {
   const double peak = ceilings.peak_gflops(threads) * 1e9;
   if (!widest || peak <= 0) return 1;
   const auto iterations = static_cast<int64_t>(kRepetition * peak / threads / widest->flops) + 1;
-  std::vector<double> seconds;  // by the wall clock: a core that is shared counts as slow
-  for (int r = 0; r < 5; ++r) seconds.push_back(time_region(threads, [&](int) { widest->run(iterations); }).wall);
-  seconds.erase(seconds.begin());  // threads start, and those of a worker may still spin
-  return std::min(1.0, static_cast<double>(iterations) * widest->flops * threads / quantile(seconds, 0.5) / peak);
+  constexpr int kRounds = 4;
+  // Threads of its own: OpenMP's go on spinning for some 2 ms, in the way of whoever is timed next. The first repetition is not counted:
+  // a worker's threads may still spin, too.
+  std::vector<double> seconds(static_cast<size_t>(threads));
+  std::vector<std::thread> running;
+  for (double& mine : seconds)
+    running.emplace_back([&] {
+      widest->run(iterations);
+      const double start = now();  // by the wall clock: a core that is shared counts as slow
+      for (int r = 0; r < kRounds; ++r) widest->run(iterations);
+      mine = now() - start;
+    });
+  for (std::thread& t : running) t.join();
+  return std::min(1.0, kRounds * static_cast<double>(iterations) * widest->flops * threads / *std::max_element(seconds.begin(), seconds.end()) / peak);
 }
 
 Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress) {

@@ -25,7 +25,7 @@ struct WindowTask {
 struct Screened {
   std::optional<Failure> failure;
   Timing race;                      // when it did not fail: a quick race in one pair of living processes
-  bool pace_lost = false;           // pace()'s form went wrong meanwhile: this race was against the incumbent, as are those to come
+  bool pace_lost = false;           // pace()'s form went wrong meanwhile: the race, if there was one, was against the incumbent, as are those to come
   double validate_seconds = 0, race_seconds = 0;
 };
 

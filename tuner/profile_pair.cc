@@ -13,7 +13,10 @@ Profile median_of(const std::vector<Profile>& profiles) {
     return median(seconds);
   };
   middle.seconds = over_all([](const Profile& p) { return p.seconds; });
-  for (size_t s = 0; s < middle.steps.size(); ++s) middle.steps[s].seconds = over_all([s](const Profile& p) { return p.steps[s].seconds; });
+  for (size_t s = 0; s < middle.steps.size(); ++s) {
+    middle.steps[s].seconds = over_all([s](const Profile& p) { return p.steps[s].seconds; });
+    middle.steps[s].floor.seconds = over_all([s](const Profile& p) { return p.steps[s].floor.seconds; });
+  }
   return middle;
 }
 

@@ -301,11 +301,11 @@ struct Tuner::Loop : PendingWins {
     const Screened s = lab.screen(p.steps, built, best - c.pace_ratio);
     e.seconds.validate = s.validate_seconds;
     e.seconds.race = s.race_seconds;
+    if (s.pace_lost) c.pace_ratio = 0;
     if (s.failure) {
       end(e, *s.failure);
       return false;
     }
-    if (s.pace_lost) c.pace_ratio = 0;
     e.race_log_ratio = c.pace_ratio + s.race.log_ratio;
     e.incumbent_seconds = s.race.seconds_a * std::exp(c.pace_ratio);
     e.challenger_seconds = s.race.seconds_b;

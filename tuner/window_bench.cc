@@ -128,7 +128,6 @@ std::string WindowBench::enter(const WindowTask& task) {
   const Built built = builder_.build({task.incumbent})[0];
   if (!built.ok) return "the incumbent does not compile: " + built.message;
   at_.incumbent = program_of(at_.task.io, task.incumbent, built.libraries, task.threads);
-  at_.pacer.program = at_.incumbent;
   at_.judge = &judge_for(task, at_.incumbent);
   if (!at_.judge->unusable.empty()) return at_.judge->unusable;
   at_.feed = std::make_unique<Feed>(at_.judge->ranges);
@@ -144,7 +143,7 @@ std::string WindowBench::enter(const WindowTask& task) {
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
     at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2));
     restart_racer();
-    at_.incumbent_hashes = at_.pacer.hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
+    at_.incumbent_hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
   } catch (const WorkerDied& died) {
     return "the incumbent died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
@@ -192,25 +191,33 @@ Drive WindowBench::drive() const {
   return d;
 }
 
+// A pacer is a candidate, judged but not proven: when it does not even start, it gives way to the incumbent.
 void WindowBench::restart_racer() {
-  despite_kills([&] {
-    Random random(options_.seed ^ ++races_);
-    at_.racer.reset();
-    at_.racer = start_arm(at_.pacer.program, drive(), random);
-  });
+  const auto start = [&](const Program& program) {
+    despite_kills([&] {
+      Random random(options_.seed ^ ++races_);
+      at_.racer.reset();
+      at_.racer = start_arm(program, drive(), random);
+    });
+  };
+  if (at_.pacer) {
+    try {
+      return start(at_.pacer->program);
+    } catch (const WorkerDied&) {
+    } catch (const WorkerRefused&) {
+    }
+    at_.pacer.reset();
+  }
+  start(at_.incumbent);
 }
 
 bool WindowBench::pace(const std::vector<Step>& form, const Built& built) {
   const auto judged = at_.known_hashes.find(built.code);
   if (judged == at_.known_hashes.end()) return false;  // dropped after its first heat
   const Program program = program_of(at_.task.io, form, built.libraries, at_.task.threads);
-  Pacer before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form)});
-  try {
-    restart_racer();
-    return at_.paced = true;
-  } catch (const WorkerDied&) {
-  } catch (const WorkerRefused&) {
-  }
+  std::optional<Pacer> before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form)});
+  restart_racer();
+  if (at_.pacer) return true;
   at_.pacer = std::move(before);
   at_.racer.reset();  // the next challenger starts it
   return false;
@@ -232,7 +239,7 @@ std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Prog
 Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds,
                          std::optional<Failure>* failure) {
   Random random(options_.seed ^ ++races_);
-  Contestant pacer{at_.racer.get(), at_.pacer.hashes}, other{&challenger, std::move(hashes)};
+  Contestant pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
   std::optional<Foul> foul;
   const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads,
                              at_.judge->deadline(at_.timed.slots), random, &foul);
@@ -241,27 +248,26 @@ Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, d
 }
 
 Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
-  for (int tries = 1;; ++tries) {
-    const Screened s = screen_once(challenger, built, bar);
-    if (!s.failure) return s;
-    if (s.failure->code != "killed") return s.failure->stage == "race" && at_.paced ? screen_without_pacer(challenger, built, bar, s) : s;
-    if (tries == kTriesDespiteKills) return s;
+  const bool paced = at_.pacer.has_value();
+  Screened s;
+  for (int tries = 1; tries <= kTriesDespiteKills; ++tries) {
+    s = screen_once(challenger, built, bar);
+    if (!s.failure || s.failure->code != "killed") break;
   }
+  if (at_.pacer && s.failure && s.failure->stage == "race") s = screen_beside_incumbent(challenger, built, bar, s);
+  s.pace_lost = paced && !at_.pacer;
+  return s;
 }
 
-// Two arms disagreed, or one died, and the pacer is a candidate itself, unproven: who fails beside the incumbent is to blame.
-Screened WindowBench::screen_without_pacer(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer) {
-  Pacer pacer = std::exchange(at_.pacer, Pacer{at_.incumbent, at_.incumbent_hashes, 0});
-  restart_racer();
-  Screened s = screen_once(challenger, built, bar);
-  if (s.failure) {
-    at_.pacer = std::move(pacer);
-    at_.racer.reset();  // the next challenger starts it
-    return beside_pacer;
-  }
-  at_.paced = false;
-  s.pace_lost = true;
-  return s;
+// Two arms disagreed, or one died, and the pacer is a candidate itself: who fails beside the incumbent is to blame.
+Screened WindowBench::screen_beside_incumbent(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer) {
+  std::optional<Pacer> pacer = std::exchange(at_.pacer, std::nullopt);
+  at_.racer.reset();
+  const Screened s = screen_once(challenger, built, bar);
+  if (!s.failure) return s;
+  at_.pacer = std::move(pacer);
+  at_.racer.reset();
+  return beside_pacer;
 }
 
 Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Built& built, double bar) {
@@ -277,7 +283,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   const ErrorConstant declared = declared_constant(challenger);
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared);
-  at_.tolerance = std::max({at_.own_tolerance, at_.pacer.tolerance, tolerance_of(program, challenger)});
+  at_.tolerance = std::max({at_.own_tolerance, at_.pacer ? at_.pacer->tolerance : 0, tolerance_of(program, challenger)});
   auto start = Clock::now();
   const auto lap = [&](double* seconds) {
     *seconds += since(start);
@@ -314,8 +320,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   } catch (const WorkerRefused& refused) {
     result.failure = Failure{Outcome::kCrashed, "load-failed", timed ? "race" : "smoke", refused.what(), seed};
   }
-  // Whoever died, the next challenger finds somebody alive.
-  if (result.failure && timed) restart_racer();
+  if (result.failure && timed) at_.racer.reset();  // whoever died: the next challenger starts it anew
   lap(&result.race_seconds);
   return result;
 }

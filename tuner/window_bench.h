@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "tuner/declared.h"
 #include "tuner/decision.h"
@@ -31,7 +32,7 @@ class WindowBench {
   Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random);
 
  private:
-  // What challengers race: the incumbent, later the best form so far.
+  // Who challengers race instead of the incumbent: the best form so far.
   struct Pacer {
     Program program;
     std::vector<std::string> hashes;
@@ -48,9 +49,8 @@ class WindowBench {
     double tolerance = 0;            // between the arms that race now
     TimedBinding timed;
     std::vector<std::string> incumbent_hashes;
-    Pacer pacer;
-    bool paced = false;              // by another form than the incumbent
-    std::unique_ptr<Harness> racer;  // the living pacer
+    std::optional<Pacer> pacer;
+    std::unique_ptr<Harness> racer;  // living: the pacer, or the incumbent
     // Hashes of the outputs of Judge::known, judged once, by Built::code: what fresh processes must give too.
     std::map<std::string, std::vector<std::string>> known_hashes;
     // Whether what is saved by calls in a row is missing when they come one at a time; by Built::code.
@@ -66,7 +66,7 @@ class WindowBench {
   Segments segments(double budget_seconds, int fewest_blocks) const;
   Drive drive() const;
   void restart_racer();
-  Screened screen_without_pacer(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer);
+  Screened screen_beside_incumbent(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer);
   Screened screen_once(const std::vector<Step>& challenger, const Built& built, double bar);
   std::vector<std::string> judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps);
   Timing race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
