@@ -31,9 +31,6 @@
 namespace amdahl {
 namespace {
 
-constexpr int kProfileTurns = 3;
-constexpr int kHeadlinePairs = 12;  // a 95% interval of the median that two stray pairs do not widen
-
 void declare_budget(Options& options) {
   options.named.add_options()                                                                                       //
       ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, earlier runs of the session counted")  //
@@ -132,19 +129,21 @@ bool any_kept(const Session& session) {
 std::vector<ProfileRecord> closing_profiles(const OpenSession& open, Workbench& bench, const Plan& starter, int64_t kept_id) {
   const std::vector<ProfileRecord> profiles = open.session->profiles();
   const int64_t id = profiles.back().id;
-  const ProfilePair pair = profile_in_turns(bench, starter, gated_plan(*open.session), kProfileTurns);
+  const ProfilePair pair = profile_in_turns(bench, starter, gated_plan(*open.session), kHeadlineTurns);
   return {profile_record(pair.before, id + 1, profiles.front().plan), profile_record(pair.after, id + 2, kept_id)};
 }
 
 // The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not.
-void claim(OpenSession& open, Workbench& bench, LiveView& view) {
+void claim(OpenSession& open, Workbench& bench, LiveView& view, double seconds_spent) {
   const Plan starter = starter_plan(open.graph, open.options.threads);
   Random random(open.options.seed + open.session->experiments().size());
+  const double start = bench.now();
+  const auto out_of_time = [&] { return open.options.seconds > 0 && seconds_spent + bench.now() - start > open.options.seconds; };
   while (any_kept(*open.session)) {
     view.phase("measuring starter against kept plan");
     Commit commit;
     commit.headline = measure_headline(bench, starter, gated_plan(*open.session), open.session->state().at("gated").get<int64_t>(),
-                                       kHeadlinePairs, random);
+                                       kHeadlinePairs, random, out_of_time);
     const Gain& gain = commit.headline->gain;
     if (gain.hi >= 0) {
       if (!open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
@@ -169,7 +168,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     summary = tuner.run();
     if (summary.end != TuneEnd::kStopped) {
       try {
-        claim(open, bench, view);
+        claim(open, bench, view, summary.status.seconds_spent);
       } catch (const Stopped&) {
         summary.end = TuneEnd::kStopped;
       }

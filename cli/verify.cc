@@ -24,7 +24,7 @@ void declare(Options& options) {
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const int pairs = values["pairs"].as<int>();
-  if (pairs < 7) throw Error(ExitCode::kUsage, "--pairs: give a number from 7 on, fewer prove nothing");
+  if (pairs < kFewestHeadlinePairs) throw Error(ExitCode::kUsage, fmt::format("--pairs: give a number from {} on, fewer prove nothing", kFewestHeadlinePairs));
   const OpenSession open = open_session(path, Session::Access::kRead, global);
   const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads);
   const std::optional<Headline> claim = open.session->headline();

@@ -52,7 +52,7 @@ std::string emit_finish_block(const Problem& problem, int64_t block) {
   for (size_t i = kExtra; i < problem.in.size(); ++i)
     blocks.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
   const std::optional<std::string> vector = emit_vector_epilogue(blocks, kExtra);
-  const std::string whole = vector ? "    *(lanes*)to = vector_epilogue(*(const lanes*)sums, in, n, b, p);\n"
+  const std::string whole = vector ? "    *(lanes*)to = vector_epilogue(*(const lanes*)sums, in, n, b, p, 0);\n"
                                    : "#pragma omp simd simdlen(BLOCK)\n"
                                      "    for (int64_t j = 0; j < BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);\n";
   return epilogue_text(blocks) + std::string(embedded_source("cpu/vector_math.h")) + vector.value_or("") + R"(

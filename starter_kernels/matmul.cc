@@ -19,6 +19,7 @@
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/pointwise.h"
+#include "starter_kernels/vector_epilogue.h"
 
 namespace amdahl {
 namespace {
@@ -163,6 +164,17 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   return space;
 }
 
+// finish() on vectors of a row of C, where the epilogue has that form; and the prefetch of what it reads.
+std::string finish_in_registers(const Problem& p, const std::string& scale, const std::string& indices) {
+  const std::optional<std::string> vectors = p.out[0].strides.back() == 1 ? emit_vector_epilogue(p, 2) : std::nullopt;
+  std::string text = fmt::format("constexpr int64_t BLOCK = VLEN;\nconstexpr bool FINISH_VECTORS = {};\n", vectors.has_value());
+  text += std::string(embedded_source("cpu/vector_math.h")) + vectors.value_or("") + emit_prefetch_extras(p, 2);
+  text += "static inline lanes finish_lanes(lanes sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
+  text += vectors ? fmt::format("  return vector_epilogue(sum, in{});\n}}\n", indices) : "  return sum;\n}\n";
+  return text + "static inline void prefetch_for_finish(const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" +
+         fmt::format("  prefetch_extras(in{});\n}}\n", indices);
+}
+
 std::string Matmul::source(const Variant& variant) const {
   const Problem& p = variant.problem;
   const Access &a = p.in[0], &b = p.in[1], &c = p.out[0];
@@ -193,15 +205,14 @@ std::string Matmul::source(const Variant& variant) const {
   text += batch_offset("a_batch", a, rank - 2) + batch_offset("b_batch", b, rank - 2) + batch_offset("c_batch", c, rank - 2);
 
   if (has_epilogue) text += std::string(embedded_source("cpu/scalar_math.h")) + emit_epilogue(p, 2);
-  text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n";
-  if (alpha != 1) text += fmt::format("  sum *= ACC({:a});\n", alpha);
-  text += has_epilogue ? fmt::format("  return epilogue(sum, in{}, m, n);\n}}\n", batch_indices(c.shape, rank - 2))
-                       : "  return from_acc(sum);\n}\n";
+  const std::string scale = alpha != 1 ? fmt::format("  sum *= ACC({:a});\n", alpha) : "", indices = batch_indices(c.shape, rank - 2) + ", m, n";
+  text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
+  text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
   text += embedded_source("cpu/sizes.h");
   if (multiplies_in_bf16(p)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
   text += embedded_source("cpu/gemm_tile.h");
-  text += embedded_source(variant.knobs.at("GEMV") ? "cpu/matmul_gemv.cpp" : "cpu/matmul.cpp");
-  return text;
+  if (variant.knobs.at("GEMV")) return text + std::string(embedded_source("cpu/matmul_gemv.cpp"));
+  return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul.cpp"));
 }
 
 // ---- from the graph ------------------------------------------------------------------------------------------------
@@ -324,6 +335,7 @@ std::vector<Graph> Matmul::examples() const {
   add("batched weights", "MatMul", f32, {3, 4, 20}, {3, 20, 34}, true);
   add("several blocks", "MatMul", f32, {49, 300}, {300, 150}, true);
   add("several blocks, bias", "Gemm", f32, {13, 270}, {270, 34}, true, {}, Shape{34});
+  add("several blocks, a sum in every place", "Gemm", f32, {13, 270}, {270, 34}, true, {}, Shape{13, 34});
   add("transposed B, bias", "Gemm", f32, {5, 40}, {33, 40}, true, {{"transB", yes}}, Shape{33});
   add("row by transposed weights", "Gemm", f32, {1, 131}, {67, 131}, true, {{"transB", yes}});
   add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false,

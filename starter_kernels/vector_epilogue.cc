@@ -20,11 +20,28 @@ const std::map<std::string, std::string, std::less<>> kForms{
     {"clip", "smaller({2}, larger({1}, {0}))"},
 };
 
-std::optional<std::string> load_lanes(const Access& access, size_t input) {
+std::vector<std::string> index_names(const Problem& problem) {
+  std::vector<std::string> names;
+  for (size_t d = 0; d < problem.out[0].shape.size(); ++d) names.push_back(fmt::format("i{}", d));
+  return names;
+}
+
+std::string index_parameters(const Problem& problem) {
+  std::string text;
+  for (const std::string& name : index_names(problem)) text += ", [[maybe_unused]] int64_t " + name;
+  return text;
+}
+
+std::string load_first(const Problem& problem, size_t input) {
+  return emit_load(problem.in[input], fmt::format("in[{}]", input), index_names(problem));
+}
+
+std::optional<std::string> load_lanes(const Problem& problem, size_t input) {
+  const Access& access = problem.in[input];
   if (access.dtype != DType::kF32) return std::nullopt;
-  const std::string first = emit_load(access, fmt::format("in[{}]", input), {"i0", "i1", "i2", "0"});
-  if (access.strides[3] == 1) return fmt::format("*(const lanes*)&{}", first);
-  if (access.strides[3] == 0) return "lanes{} + " + first;
+  const std::string first = load_first(problem, input);
+  if (access.shape.back() == 1 || access.strides.back() == 0) return "lanes{} + " + first;
+  if (access.strides.back() == 1) return fmt::format("*(const lanes*)&{}", first);
   return std::nullopt;
 }
 
@@ -41,10 +58,10 @@ std::optional<std::string> operation(const PointwiseOp& op, const std::vector<st
 
 }  // namespace
 
-std::optional<std::string> emit_vector_epilogue(const Problem& blocks, size_t base) {
+std::optional<std::string> emit_vector_epilogue(const Problem& problem, size_t base) {
   PointwiseProgram program{1, {DType::kF32}, {}, {0}};
-  if (blocks.params.contains("epilogue")) program = blocks.params.at("epilogue").get<PointwiseProgram>();
-  if (blocks.out[0].dtype != DType::kF32) return std::nullopt;
+  if (problem.params.contains("epilogue")) program = problem.params.at("epilogue").get<PointwiseProgram>();
+  if (problem.out[0].dtype != DType::kF32 || program.input_types.at(0) != DType::kF32) return std::nullopt;
   std::vector<std::string> values{"acc"};
   std::string body;
   const auto define = [&](const std::optional<std::string>& value) {
@@ -53,14 +70,23 @@ std::optional<std::string> emit_vector_epilogue(const Problem& blocks, size_t ba
     values.push_back(fmt::format("v{}", values.size()));
     return true;
   };
-  for (size_t k = base; k < blocks.in.size(); ++k)
-    if (!define(load_lanes(blocks.in[k], k))) return std::nullopt;
+  for (size_t k = base; k < problem.in.size(); ++k)
+    if (!define(load_lanes(problem, k))) return std::nullopt;
   for (const PointwiseOp& op : program.ops)
     if (!define(operation(op, values))) return std::nullopt;
-  return fmt::format(
-      "static inline __attribute__((always_inline)) lanes vector_epilogue(lanes acc, const void* const* in, int64_t i0, int64_t i1, "
-      "int64_t i2) {{\n{}  return {};\n}}\n",
-      body, values.at(static_cast<size_t>(program.results[0])));
+  return fmt::format("static inline __attribute__((always_inline)) lanes vector_epilogue(lanes acc, const void* const* in{}) {{\n{}  return {};\n}}\n",
+                     index_parameters(problem), body, values.at(static_cast<size_t>(program.results[0])));
+}
+
+std::string emit_prefetch_extras(const Problem& problem, size_t base) {
+  std::string body;
+  for (size_t k = base; k < problem.in.size(); ++k) {
+    const Access& access = problem.in[k];
+    const bool one_row = std::all_of(access.strides.begin(), access.strides.end() - 1, [](int64_t stride) { return stride == 0; });
+    if (access.dtype == DType::kF32 && access.strides.back() == 1 && !one_row) body += fmt::format("  __builtin_prefetch(&{});\n", load_first(problem, k));
+  }
+  return fmt::format("static inline __attribute__((always_inline)) void prefetch_extras([[maybe_unused]] const void* const* in{}) {{\n{}}}\n",
+                     index_parameters(problem), body);
 }
 
 }  // namespace amdahl

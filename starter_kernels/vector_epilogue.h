@@ -1,6 +1,7 @@
 #pragma once
-// The epilogue of a result in channel blocks, on a vector of channels instead of one number: for the sums, products and clamps
-// that convolutions end with. Loops over scalars leave it to the compiler how wide they become and how a clamp is done.
+// An epilogue on a vector of numbers along the last dimension instead of one: for the sums, products and clamps that dense kernels
+// end with. It takes the sums from registers; loops over scalars would pass them through memory, and leave it to the compiler how
+// wide they become and how a clamp is done.
 
 #include <optional>
 #include <string>
@@ -9,9 +10,14 @@
 
 namespace amdahl {
 
-// `static inline lanes vector_epilogue(lanes acc, const void* const* in, int64_t i0, int64_t i1, int64_t i2)` for a problem whose
-// operands are [N, C/k, pixels, k] (formats.h); extra inputs are in[base …]. cpu/vector_math.h must precede. Nothing where the
-// program has an operation without such a form, or an operand whose k channels are neither side by side nor one number.
-std::optional<std::string> emit_vector_epilogue(const Problem& blocks, size_t base);
+// `static inline lanes vector_epilogue(lanes acc, const void* const* in, int64_t i0, … )` for a problem whose last dimension the lanes
+// lie along: channel blocks [N, C/k, pixels, k] (formats.h), rows of a matrix. One index for each dimension, the last one the first
+// lane's; extra inputs are in[base …]. cpu/vector_math.h must precede. Nothing where the program has an operation without such a form, or an operand
+// that along the last dimension is neither side by side nor one number.
+std::optional<std::string> emit_vector_epilogue(const Problem& problem, size_t base);
+
+// `static inline void prefetch_extras(const void* const* in, int64_t i0, … )`: asks for the cache line of each extra input at that
+// place, but for rows that all others share.
+std::string emit_prefetch_extras(const Problem& problem, size_t base);
 
 }  // namespace amdahl

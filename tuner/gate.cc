@@ -36,7 +36,9 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
   std::vector<double> before_seconds, after_seconds;
   int dropped = 0;
   while (test.verdict() == ModelTest::Verdict::kOpen) {
+    const double start = laboratory_.now();
     const Paired p = laboratory_.model_pair(before, after, random);
+    pair_seconds_ = laboratory_.now() - start;
     if (p.failure) {
       entry.reason = p.failure->reason;
       return entry;

@@ -25,6 +25,9 @@ class Gate {
   Gate(Laboratory& laboratory, const Plan& starter, const GateOptions& options = {})
       : laboratory_(laboratory), starter_(starter), options_(options) {}
 
+  // Of one pair, by the laboratory's clock; 0 before the first.
+  double pair_seconds() const { return pair_seconds_; }
+
   // Fills measured, before_seconds, after_seconds, error_ratio, kept and reason; the rest is the caller's.
   LedgerEntry judge(const Plan& before, const Plan& after, double predicted, Random& random);
 
@@ -33,6 +36,7 @@ class Gate {
   const Plan& starter_;
   GateOptions options_;
   double starter_error_ = -1;  // not measured yet
+  double pair_seconds_ = 0;
 };
 
 }  // namespace amdahl

@@ -58,6 +58,8 @@ struct LoopState {
   std::map<std::string, std::map<std::string, int64_t>> codes;  // signature, object code -> experiment (0: an incumbent)
   TuneStatus status;
   double gate_seconds = 10;   // what the next gate will take
+  double model_pair_seconds = 2;  // and one pair of processes that run the whole model
+  bool gate_measured = false;     // both are measured, not guessed from a profile
   double started = 0;         // by the laboratory's clock
 
   double since(double start) const { return lab.now() - start; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tuner/decision.h"
+#include "tuner/headline.h"
 
 namespace amdahl {
 
@@ -197,6 +198,9 @@ void PendingWins::run_gate() {
     if (rolled_back) measure_profile();
   }
   gate_seconds = since(start);
+  if (gate->pair_seconds() == 0) return;
+  model_pair_seconds = gate->pair_seconds();
+  gate_measured = true;
 }
 
 void PendingWins::roll_back(const LedgerEntry& entry, Commit& c) {
@@ -214,13 +218,14 @@ void PendingWins::close() {
   if (confirmed() > 0) run_gate();
 }
 
-double PendingWins::closing_seconds() const {
-  double sum = 0;
+double PendingWins::closing_seconds(bool one_more) const {
+  const bool gate_comes = one_more || !pending.empty();
+  if (!gate_comes && gated_id == 1) return 0;
+  double sum = gate_comes ? gate_seconds : 0;
   for (const PendingWin& p : pending)
     if (!p.confirmed) sum += 1.5 * experiments.at(p.experiment).seconds.prove + 2;
-  // The headline that the caller measures afterwards is a gate without its two float64 runs.
-  const double headline = 0.5 * gate_seconds;
-  return pending.empty() ? (gated_id == 1 ? 0 : headline) : sum + gate_seconds + headline;
+  const int shapes_profiled = graph.buckets.empty() ? 0 : kHeadlineProfiles;
+  return sum + (headline_pairs(options.seconds, model_pair_seconds) + 0.5 * shapes_profiled) * model_pair_seconds;
 }
 
 }  // namespace amdahl

@@ -33,8 +33,9 @@ struct PendingWins : LoopState {
   // What a session ends with: every win confirmed, the confirmed ones through the gate. A win that waits for lack of time
   // stays pending; a resumed run goes on with it.
   void close();
-  // What it takes to end the session: confirmations that are due by then, and a gate.
-  double closing_seconds() const;
+  // What it takes to end the session: confirmations that are due by then, a gate, and the headline that the caller measures.
+  // `one_more`: with a win that comes to its proof now.
+  double closing_seconds(bool one_more = false) const;
 
  private:
   Evidence second_evidence(const Experiment& e);

@@ -11,6 +11,7 @@ namespace amdahl {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE (Linux 6.1), which the C library does not know yet
 
 [[noreturn]] void refuse() {
   throw Error(ExitCode::kIo, "out of memory for what workers are given: close other programs or take a smaller model");
@@ -47,7 +48,9 @@ Region SharedMemory::allocate(size_t bytes, size_t element, Layout layout) {
   auto* first = static_cast<std::byte*>(reserved);
   if (p.huge) first = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(first) + kHuge - 1) / kHuge * kHuge);
   if (mmap(first, p.pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, writable_, at) == MAP_FAILED) refuse();
-  if (p.huge) madvise(first, p.pages, MADV_HUGEPAGE);
+  // Most systems give files in memory no huge pages unless they are asked to join pages that are there. Without them a window's
+  // operands lie in small pages and the model's activations in huge ones: what walks rows pages apart would look slower than it is.
+  if (p.huge && madvise(first, p.pages, MADV_POPULATE_WRITE) == 0) madvise(first, p.pages / kHuge * kHuge, kCollapse);
   return {at, first + p.offset, bytes};
 }
 

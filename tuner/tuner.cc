@@ -148,7 +148,7 @@ struct Tuner::Loop : PendingWins {
   }
   // A win without its proof is worth nothing: time for both stages is set aside.
   bool must_prove_now() const {
-    return options.seconds > 0 && spent() + std::max(gate_seconds, closing_seconds()) + 3 * proof_seconds > options.seconds;
+    return options.seconds > 0 && spent() + closing_seconds(/*one_more=*/true) + 3 * proof_seconds > options.seconds;
   }
 
   void run_campaign(const Choice& choice) {

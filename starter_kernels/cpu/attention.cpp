@@ -123,10 +123,21 @@ struct Values {
   int64_t queries;     // that exist
 };
 
+// A sum over many keys is cut in runs, each summed apart: where weights and values are alike, every addition to a long sum rounds the
+// same way (197 equal terms in one chain: 4.5e-6, three times the error of a product that sums blocks).
+constexpr int64_t RUN = 64;
+
 template <int ROWS, int VECS>
 INLINE void value_tile(const Values& x, int64_t i0, int64_t n0) {
   Vec c[ROWS][VECS];
-  multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + i0, x.v + n0, x.keys, nullptr, c);
+  multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + i0, x.v + n0, min_of(RUN, x.keys), nullptr, c);
+  for (int64_t t = RUN; t < x.keys; t += RUN) {
+    Vec run[ROWS][VECS];
+    multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + t * Q_BLOCK + i0, x.v + t * V_STEP + n0, min_of(RUN, x.keys - t), nullptr, run);
+    UNROLLED for (int i = 0; i < ROWS; ++i) {
+      UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] += run[i][j];
+    }
+  }
   UNROLLED for (int i = 0; i < ROWS; ++i) {
     ACC* held = x.held + (i0 + i) * DV_PADDED + n0;
     if (ONLINE && !x.first) {

@@ -17,11 +17,11 @@ constexpr int WORKERS = static_cast<int>(PARTITION == 0 ? 1 : PARTITION == 2 ? P
 constexpr int64_t lines(int64_t elements) { return ceil_div(elements, 16) * 16; }
 constexpr int64_t SUMS = lines(ROWS * N_PADDED), SCRATCH = SUMS + lines(ROWS * HIDDEN_STEP);
 
-constexpr int lines_ahead(int64_t depth, int64_t tiles) {
-  return PREFETCH ? static_cast<int>(ceil_div(depth * NR / 16, tiles * max_of(1, depth / UNROLL_K))) : 0;
-}
+// Lines of the panel after the next that a tile of `depth` steps fetches: LINES at each of the first FETCH_STEPS.
 constexpr int64_t ROW_TILES = ceil_div(ROWS, MR);
-constexpr int LINES_1 = lines_ahead(K, ROW_TILES), LINES_2 = lines_ahead(HB, ROW_TILES);
+constexpr int64_t tile_lines(int64_t depth) { return PREFETCH ? ceil_div(depth * NR / 16, ROW_TILES) : 0; }
+constexpr int LINES_1 = static_cast<int>(ceil_div(tile_lines(K), K)), LINES_2 = static_cast<int>(ceil_div(tile_lines(HB), HB));
+constexpr int64_t FETCH_STEPS_1 = LINES_1 ? ceil_div(tile_lines(K), LINES_1) : 0, FETCH_STEPS_2 = LINES_2 ? ceil_div(tile_lines(HB), LINES_2) : 0;
 
 // ---- hidden block ----------------------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ static void hidden_tile(const Inputs& f, int64_t m, int64_t h, const char* next,
   alignas(64) ACC tile[COUNT][NR], up[COUNT][NR];
   {
     Vec c[COUNT][NRV];
-    multiply_tile<COUNT, NRV, X_ROW, X_COL, NR, LINES_1>(f.x + m * X_ROW, f.w1 + h * K, K, next, c);
+    multiply_tile<COUNT, NRV, X_ROW, X_COL, NR, LINES_1, FETCH_STEPS_1>(f.x + m * X_ROW, f.w1 + h * K, K, next, c);
     to_buffer<COUNT>(c, tile);
   }
   if constexpr (GATED) {
@@ -68,7 +68,7 @@ static void hidden_tile(const Inputs& f, int64_t m, int64_t h, const char* next,
 template <int COUNT>
 static void output_tile(const ACC* hidden, const ACC* w2, int64_t depth, const char* next, bool first, ACC* sums) {
   Vec c[COUNT][NRV];
-  multiply_tile<COUNT, NRV, HIDDEN_STEP, 1, NR, LINES_2>(hidden, w2, depth, next, c);
+  multiply_tile<COUNT, NRV, HIDDEN_STEP, 1, NR, LINES_2, FETCH_STEPS_2>(hidden, w2, depth, next, c);
   UNROLLED for (int i = 0; i < COUNT; ++i) {
     UNROLLED for (int j = 0; j < NRV; ++j) {
       ACC* to = sums + i * N_PADDED + j * LANES;
@@ -97,13 +97,13 @@ static void add_hidden_block(const Inputs& f, int64_t m0, int64_t rows, int64_t 
   const int64_t h0 = block * HB, h1 = min_of(H, h0 + HB);
   for (int64_t h = h0; h < h1; h += NR)
     for_row_tiles(rows, [&](auto count, int64_t m) {
-      const char* next = reinterpret_cast<const char*>(f.w1 + (h + PREFETCH * NR) * K) + m / MR * LINES_1 * (K / UNROLL_K) * 64;
+      const char* next = reinterpret_cast<const char*>(f.w1 + (h + PREFETCH * NR) * K) + m / MR * LINES_1 * FETCH_STEPS_1 * 64;
       hidden_tile<decltype(count)::value>(f, m0 + m, h, next, hidden + m * HIDDEN_STEP + (h - h0));
     });
   for (int64_t n = 0; n < N; n += NR) {
     const ACC* w2 = f.w2 + n * H + h0 * NR;  // panel n / NR, from row h0 on
     for_row_tiles(rows, [&](auto count, int64_t m) {
-      const char* next = reinterpret_cast<const char*>(w2 + PREFETCH * NR * H) + m / MR * LINES_2 * (HB / UNROLL_K) * 64;
+      const char* next = reinterpret_cast<const char*>(w2 + PREFETCH * NR * H) + m / MR * LINES_2 * FETCH_STEPS_2 * 64;
       output_tile<decltype(count)::value>(hidden + m * HIDDEN_STEP, w2, h1 - h0, next, first, sums + m * N_PADDED + n);
     });
   }

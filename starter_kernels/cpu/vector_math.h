@@ -4,15 +4,18 @@
 
 typedef float lanes __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias));
 
-#if defined(__AVX512F__) && !defined(__clang__)  // clang sees a maximum in a select
-static_assert(BLOCK == 16);
-static inline __attribute__((always_inline)) lanes larger(lanes a, lanes b) {
-  return __builtin_ia32_maxps512_mask(a, b, lanes{}, -1, 4);  // 4: the rounding mode as it is
-}
-static inline __attribute__((always_inline)) lanes smaller(lanes a, lanes b) {
-  return __builtin_ia32_minps512_mask(a, b, lanes{}, -1, 4);
-}
-#else
-static inline __attribute__((always_inline)) lanes larger(lanes a, lanes b) { return a > b ? a : b; }
-static inline __attribute__((always_inline)) lanes smaller(lanes a, lanes b) { return a < b ? a : b; }
+// clang sees a maximum in a select.
+template <class V>
+static inline __attribute__((always_inline)) V larger(V a, V b) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_maxps512_mask(a, b, V{}, -1, 4);  // 4: the rounding mode as it is
 #endif
+  return a > b ? a : b;
+}
+template <class V>
+static inline __attribute__((always_inline)) V smaller(V a, V b) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_minps512_mask(a, b, V{}, -1, 4);
+#endif
+  return a < b ? a : b;
+}
