@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tests/tuner/simulated_laboratory.h"
+#include "tuner/headline.h"
 #include "tuner/revert_newest_keep.h"
 #include "tuner/tuner.h"
 
@@ -292,6 +293,23 @@ TEST_F(Loop, AGateBeforeTheLastTakesLittleOfWhatIsLeft) {
   tune(dear);
   EXPECT_EQ(dear.ledger().size(), 1u);
   EXPECT_TRUE(Json(gated_plan(dear)) == Json(head_plan(dear)));
+}
+
+// A model whose pair of processes takes sixteen seconds: what ends the session is paid out of its budget, the headline included.
+TEST_F(Loop, TimeForTheGateAndTheHeadlineIsSetAside) {
+  options.seconds = 600;
+  options.rules.fallback.rule.confirm_after = 1;
+  lab.screen_seconds = 12;
+  lab.model_seconds = 8;
+  graph = testing::chain_of_matmuls(4, 128);
+  MemoryStore store;
+  const double start = lab.clock;
+  ASSERT_EQ(tune(store).end, TuneEnd::kTimeUp);
+  ASSERT_GT(store.ledger().size(), 0u);
+  Random random(1);
+  const auto out_of_time = [&] { return lab.clock - start > options.seconds; };
+  measure_headline(lab, starter_plan(graph, 1), gated_plan(store), 1, kHeadlinePairs, random, out_of_time);
+  EXPECT_LT(lab.clock - start, 1.03 * options.seconds);
 }
 
 TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
