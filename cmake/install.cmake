@@ -23,7 +23,7 @@ add_custom_target(manual ALL DEPENDS ${MANUAL}/amdahl.1.gz ${MANUAL}/amdahl ${MA
 install(FILES ${MANUAL}/amdahl.1.gz DESTINATION share/man/man1)
 install(FILES ${MANUAL}/amdahl DESTINATION share/bash-completion/completions)
 install(FILES ${MANUAL}/_amdahl DESTINATION share/zsh/vendor-completions)
-install(FILES README.md DESTINATION share/doc/amdahl)
+install(FILES README.md cmake/copyright DESTINATION share/doc/amdahl)
 install(DIRECTORY docs/ DESTINATION share/doc/amdahl/docs)
 
 # Debian has Vega as a package, which ours asks for; an installation under another prefix takes a copy along.

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "experiments/bucket_times.h"
+#include "experiments/session_time.h"
 
 namespace amdahl {
 namespace {
@@ -65,6 +66,20 @@ void cost_line(const std::vector<Experiment>& experiments, std::string& out) {
   out += "\n";
 }
 
+void time_line(const SessionStore& store, std::string& out) {
+  const auto parts = session_time(store);
+  double all = 0;
+  for (const auto& [name, seconds] : parts) all += seconds;
+  if (all <= 0) return;
+  out += fmt::format("time of the search, {}", duration(all));
+  const char* separator = ": ";
+  for (const auto& [name, seconds] : parts) {
+    out += fmt::format("{}{} {:.0f}%", separator, name, 100 * seconds / all);
+    separator = ", ";
+  }
+  out += "\n";
+}
+
 double baseline_seconds(const SessionStore& store) {
   const std::vector<ProfileRecord> profiles = store.profiles();
   return profiles.empty() ? 0 : profiles.front().model_seconds;
@@ -103,6 +118,7 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   }
   out += "\n";
   cost_line(experiments, out);
+  time_line(store, out);
 }
 
 void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
@@ -211,6 +227,8 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
                            {"floor_seconds", t.floor_seconds}, {"padded_ratio", t.padded_ratio}});
   j["median_seconds"] = Json::object();
   for (const auto& [outcome, seconds] : median_seconds(experiments)) j["median_seconds"][std::string(name_of(outcome))] = seconds;
+  j["time"] = Json::object();
+  for (const auto& [name, seconds] : session_time(store)) j["time"][name] = seconds;
   for (const auto& [outcome, count] : outcomes_of(experiments)) j["outcomes"][std::string(name_of(outcome))] = count;
   for (const Experiment& e : experiments) {
     Json row = e;

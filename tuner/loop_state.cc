@@ -30,7 +30,7 @@ void LoopState::check_stop() const {
 Json LoopState::state() const {
   return Json{{"head", head_id},       {"gated", gated_id},         {"pending", pending},
               {"seconds", spent()},    {"last_gate_at", last_gate_at}, {"proven_log", proven_log},
-              {"baseline_seconds", status.baseline_seconds}};
+              {"baseline_seconds", status.baseline_seconds}, {"phases", phases}};
 }
 
 void LoopState::commit(Commit c) {
@@ -56,6 +56,7 @@ void LoopState::load() {
   last_gate_at = s.at("last_gate_at");
   proven_log = s.at("proven_log");
   status.baseline_seconds = s.at("baseline_seconds");
+  phases = s.value("phases", phases);
   starter = plans.begin()->second.plan.get<Plan>();
   head = plans.at(head_id).plan.get<Plan>();
   const auto mine = std::find_if(profiles.rbegin(), profiles.rend(), [&](const auto& p) { return p.plan == head_id; });
@@ -84,6 +85,7 @@ void LoopState::measure_profile() {
   lab.build(kernels);
   const double start = lab.now();
   profile = lab.profile(head);
+  phases["profile"] += since(start);
   if (status.baseline_seconds == 0 && head_id == plans.begin()->first) status.baseline_seconds = profile.seconds;
   Commit c;
   c.profiles = {profile_record(profile, profile_rows + 1, head_id)};

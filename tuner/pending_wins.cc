@@ -198,6 +198,7 @@ void PendingWins::run_gate() {
     if (rolled_back) measure_profile();
   }
   gate_seconds = since(start);
+  phases["gate"] += gate_seconds;
   if (gate->pair_seconds() == 0) return;
   model_pair_seconds = gate->pair_seconds();
   gate_measured = true;

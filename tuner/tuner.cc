@@ -181,7 +181,9 @@ struct Tuner::Loop : PendingWins {
     status.rewrite = c.target.rewrite->name();
     status.window = c.target.describe(head);
     say("preparing the judge");
+    const double start = lab.now();
     const std::string unusable = lab.enter(c.task);
+    phases["judge"] += since(start);
     if (!unusable.empty()) {
       exhausted.insert({status.rewrite, c.target.signature});
       observer.on_note(fmt::format("{} on {} is left alone: {}", status.rewrite, status.window, unusable));

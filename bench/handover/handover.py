@@ -42,7 +42,7 @@ def arms_of(options, session, folder, failed):
     with open(os.path.join(folder, "report.json"), "w") as report:
         subprocess.run([options.program, "report", session, "--json"], check=True, stdout=report)
     with open(os.path.join(folder, "report.json")) as report:
-        name = json.load(report)["session"]["model"]
+        name = json.load(report)["identity"]["model"]
     if name.startswith("builtin:"):
         subprocess.run([options.program, "models", name[len("builtin:"):], "-o", model], check=True, stdout=subprocess.DEVNULL)
     else:
