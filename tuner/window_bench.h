@@ -18,6 +18,7 @@ struct BenchOptions {
   size_t reference_bytes = size_t{512} << 20;
   double race_seconds = 0.12;               // a race; clear losers run a quarter of it
   double loser_margin = 0.05;               // log ratio by which a first heat drops a candidate
+  double tie_margin = 0.002;                // and a whole race, before the dear stages of its validation
   double pair_seconds = 0.25;               // timed part of a pair of processes
   double model_tolerance = 1e-3;            // between outputs of two plans of a model, of their root mean square
 };
