@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tuner/carried_profile.h"
 #include "tuner/decision.h"
 #include "tuner/profile_record.h"
 
@@ -85,7 +86,10 @@ void LoopState::measure_profile() {
   lab.build(kernels);
   const double start = lab.now();
   profile = lab.profile(head);
-  phases["profile"] += since(start);
+  profile_seconds = since(start);
+  profiled_at = spent();
+  profiled_id = head_id;
+  phases["profile"] += profile_seconds;
   if (status.baseline_seconds == 0 && head_id == plans.begin()->first) status.baseline_seconds = profile.seconds;
   Commit c;
   c.profiles = {profile_record(profile, profile_rows + 1, head_id)};
@@ -96,6 +100,13 @@ void LoopState::measure_profile() {
   if (gate_measured) return;
   model_pair_seconds = 2 * since(start);
   gate_seconds = std::max(gate_seconds, 8 * model_pair_seconds);
+}
+
+void LoopState::follow_profile(const Plan& before, double log_gain) {
+  if (spent() - profiled_at >= 10 * profile_seconds) return measure_profile();
+  profile = carried_profile(before, profile, head, log_gain);
+  opportunities.clear();
+  exhausted.clear();
 }
 
 void LoopState::say(const std::string& phase) {

@@ -85,7 +85,7 @@ Profile ModelBench::profile(const Plan& plan) {
       speeds.clear();
       const auto harness = start_arm(program, d, random);
       const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
-      const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), 5.0, 60.0));
+      const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), once > 1 ? 3.0 : 5.0, 60.0));
       look_at_speed();
       for (int r = 0; r < runs; ++r) {
         const std::vector<double> by_call = harness->worker().steps(1, d.call_seconds);

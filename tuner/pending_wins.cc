@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/decision.h"
 #include "tuner/headline.h"
@@ -33,7 +34,7 @@ void PendingWins::apply(Experiment& e, const Opportunity& o, const Proposal& p) 
   e.stage = "proven";
   e.reason = fmt::format("{:+.1f}% in the median of {} pairs, at {} places; waits for its confirmation", percent(median(e.prove_log_ratios)),
                          e.prove_log_ratios.size(), applied);
-  head = next;
+  const Plan before = std::exchange(head, next);
   head_id = record.id;
   pending.push_back(win);
   Commit c;
@@ -42,7 +43,7 @@ void PendingWins::apply(Experiment& e, const Opportunity& o, const Proposal& p) 
   commit(c);
   observer.on_experiment(e);
   say("profiling again");
-  measure_profile();
+  follow_profile(before, median(e.prove_log_ratios));
 }
 
 std::optional<size_t> PendingWins::unconfirmed() const {
@@ -226,7 +227,7 @@ double PendingWins::closing_seconds(bool one_more) const {
   for (const PendingWin& p : pending)
     if (!p.confirmed) sum += 1.5 * experiments.at(p.experiment).seconds.prove + 2;
   const int shapes_profiled = graph.buckets.empty() ? 0 : kHeadlineProfiles;
-  return sum + (headline_pairs(options.seconds, model_pair_seconds) + 0.5 * shapes_profiled) * model_pair_seconds;
+  return sum + (shapes_profiled ? 0 : profile_seconds) + (headline_pairs(options.seconds, model_pair_seconds) + 0.5 * shapes_profiled) * model_pair_seconds;
 }
 
 }  // namespace amdahl

@@ -397,6 +397,8 @@ struct Tuner::Loop : PendingWins {
           summary = {TuneEnd::kConverged, "nothing that is left would gain what can be measured", {}};
         }
         close();
+        // What the report says is left is of the plan that was kept; of several shapes the caller takes profiles in turns.
+        if (profiled_id != head_id && graph.buckets.empty()) measure_profile();
         break;
       }
     } catch (const Stopped&) {
