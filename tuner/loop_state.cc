@@ -61,8 +61,9 @@ void LoopState::load() {
   starter = plans.begin()->second.plan.get<Plan>();
   head = plans.at(head_id).plan.get<Plan>();
   const auto mine = std::find_if(profiles.rbegin(), profiles.rend(), [&](const auto& p) { return p.plan == head_id; });
-  if (mine != profiles.rend()) profile = profile_of(*mine);
-  else measure_profile();
+  if (mine == profiles.rend()) return measure_profile();
+  profile = profile_of(*mine);
+  profiled_id = head_id;
 }
 
 void LoopState::begin() {

@@ -43,6 +43,7 @@ def cxx(folder, inputs):
     def run():
         call(handle, *pointers)
         return outputs
+    run.inputs = feeds  # alive as long as their addresses are used
     return run
 
 
