@@ -169,8 +169,8 @@ std::string finish_in_registers(const Problem& p, const std::string& scale, cons
   const std::optional<std::string> vectors = p.out[0].strides.back() == 1 ? emit_vector_epilogue(p, 2) : std::nullopt;
   std::string text = fmt::format("constexpr int64_t BLOCK = VLEN;\nconstexpr bool FINISH_VECTORS = {};\n", vectors.has_value());
   text += std::string(embedded_source("cpu/vector_math.h")) + vectors.value_or("") + emit_prefetch_extras(p, 2);
-  text += "static inline lanes finish_lanes(lanes sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
-  text += vectors ? fmt::format("  return vector_epilogue(sum, in{});\n}}\n", indices) : "  return sum;\n}\n";
+  text += "static inline lanes finish_lanes(lanes sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n";
+  text += vectors ? fmt::format("{}  return vector_epilogue(sum, in{});\n}}\n", scale, indices) : "  return sum;\n}\n";
   return text + "static inline void prefetch_for_finish(const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" +
          fmt::format("  prefetch_extras(in{});\n}}\n", indices);
 }
@@ -343,6 +343,7 @@ std::vector<Graph> Matmul::examples() const {
   add("integers", "MatMul", DType::kI32, {7, 21}, {21, 19}, false);
   add("long integers", "MatMul", DType::kI64, {3, 9}, {9, 10}, false);
   add("doubles", "MatMul", DType::kF64, {9, 33}, {33, 17}, false);
+  add("doubles, scaled", "Gemm", DType::kF64, {9, 33}, {33, 17}, false, {{"alpha", 0.5}}, Shape{17});
   add("half precision", "MatMul", DType::kF16, {6, 40}, {40, 35}, true);
   add("bfloat16", "MatMul", DType::kBF16, {6, 40}, {40, 35}, true);
   return graphs;
