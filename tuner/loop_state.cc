@@ -97,9 +97,9 @@ void LoopState::measure_profile() {
   commit(c);
   opportunities.clear();
   exhausted.clear();
-  // A pair starts two such processes; a gate takes six to twelve pairs and two checks of the outputs. What a gate has measured counts more.
+  // A pair starts two such processes, for fewer runs each; a gate takes six to twelve pairs and two checks of the outputs. What a gate has measured counts more.
   if (gate_measured) return;
-  model_pair_seconds = 2 * since(start);
+  model_pair_seconds = 1.5 * since(start);
   gate_seconds = std::max(gate_seconds, 8 * model_pair_seconds);
 }
 
