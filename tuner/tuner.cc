@@ -403,8 +403,8 @@ struct Tuner::Loop : PendingWins {
       }
     } catch (const Stopped&) {
       summary = {TuneEnd::kStopped, "stopped; everything is kept", {}};
-      if (!plans.empty()) commit({});  // the seconds spent
     }
+    if (!plans.empty()) commit({});  // the seconds spent, and on what
     if (unconfirmed()) summary.why += "; the newest win waits for its confirmation: resume";
     status.current_seconds = profile.seconds;
     status.proven_log_speedup = proven_log;
