@@ -22,7 +22,7 @@ TEST(Headline, EndsWithTheFewestPairsThatAreAnIntervalWhenTimeIsOver) {
   Random random(1);
   const auto never_any = [] { return true; };
   EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random, never_any).gain.pairs, kFewestHeadlinePairs);
-  const auto after_nine = [&] { return lab.clock > 1000 + 8.5 * 2 * lab.model_seconds; };
+  const auto after_nine = [&] { return lab.clock > 1000 + 8.5 * 1.5 * lab.model_seconds; };
   EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random, after_nine).gain.pairs, kFewestHeadlinePairs);
   lab.clock = 1000;
   EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random, after_nine).gain.pairs, 9);

@@ -295,7 +295,7 @@ TEST_F(Loop, AGateBeforeTheLastTakesLittleOfWhatIsLeft) {
   EXPECT_TRUE(Json(gated_plan(dear)) == Json(head_plan(dear)));
 }
 
-// A model whose pair of processes takes sixteen seconds: what ends the session is paid out of its budget, the headline included.
+// A model whose pair of processes takes twelve seconds: what ends the session is paid out of its budget, the headline included.
 TEST_F(Loop, TimeForTheGateAndTheHeadlineIsSetAside) {
   options.seconds = 600;
   options.rules.fallback.rule.confirm_after = 1;
