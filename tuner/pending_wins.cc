@@ -227,7 +227,10 @@ double PendingWins::closing_seconds(bool one_more) const {
   for (const PendingWin& p : pending)
     if (!p.confirmed) sum += 1.5 * experiments.at(p.experiment).seconds.prove + 2;
   const int shapes_profiled = graph.buckets.empty() ? 0 : kHeadlineProfiles;
-  return sum + (shapes_profiled ? 0 : profile_seconds) + (headline_pairs(options.seconds, model_pair_seconds) + 0.5 * shapes_profiled) * model_pair_seconds;
+  const double headline = (headline_pairs(options.seconds, model_pair_seconds) + 0.5 * shapes_profiled) * model_pair_seconds;
+  // A run that was given little time searches all the same: its headline runs over.
+  const double most = options.seconds > 0 ? 0.3 * std::max(0.0, options.seconds - seconds_before) : headline;
+  return sum + (shapes_profiled ? 0 : profile_seconds) + std::min(headline, most);
 }
 
 }  // namespace amdahl
