@@ -312,6 +312,18 @@ TEST_F(Loop, TimeForTheGateAndTheHeadlineIsSetAside) {
   EXPECT_LT(lab.clock - start, 1.03 * options.seconds);
 }
 
+TEST_F(Loop, ARunOfASessionThatWasGivenLittleTimeSearchesAllTheSame) {
+  graph = testing::chain_of_matmuls(4, 128);
+  options.experiments = 8;
+  MemoryStore store;
+  tune(store);
+  ASSERT_GT(store.ledger().size(), 0u) << "a headline has to be due";
+  options.experiments = 0;
+  options.seconds = store.state().at("seconds").get<double>() + 6;  // its headline takes longer
+  EXPECT_EQ(tune(store).end, TuneEnd::kTimeUp);
+  EXPECT_GT(store.experiments().size(), 8u);
+}
+
 TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
   lab.loses_later = [](const Step&) { return 0.5; };
   options.experiments = 60;
