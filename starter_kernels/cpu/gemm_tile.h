@@ -36,7 +36,7 @@ INLINE void rank1_update(const ACC* a, const ACC* b, Vec (&c)[ROWS][VECS]) {
 // Meanwhile LINES cache lines are fetched from `next`, the panel of B that comes after this one, at each of the first FETCH_STEPS steps.
 //
 // The steps are unrolled by a pragma, which GCC obeys late, on instructions: an accumulator keeps its register. Unrolled in the text it
-// is another variable at every step, and allocation then adds 6 to 19 moves and spills to the 96 FMAs of four steps of an 8 x 3 tile.
+// is another variable at every step, and allocation then adds 5 to 19 moves and spills to the 96 FMAs of four steps of an 8 x 3 tile.
 template <int ROWS, int VECS, int64_t A_ROW, int64_t A_COL, int64_t B_ROW, int LINES, int64_t FETCH_STEPS = 0>
 INLINE void multiply_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, Vec (&c)[ROWS][VECS]) {
   UNROLLED for (int i = 0; i < ROWS; ++i) {
