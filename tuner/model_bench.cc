@@ -55,7 +55,7 @@ Drive ModelBench::drive(const Program& program) {
   d.worker = options_.worker;
   d.feed = &feed_;
   d.constants = &constants_;
-  // A run of a second and more is its own average: one block, not two, or six pairs of four shapes of gpt2 take five minutes.
+  // A run of half a second and more is its own average: one block, not two.
   const double call = call_seconds_ > 0 ? call_seconds_ : 1;
   d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), call > 0.5 ? 1 : 2);
   d.slots = std::max(d.segments.calls, 2);

@@ -159,6 +159,7 @@ void PendingWins::run_gate() {
   if (!gate) gate = std::make_unique<Gate>(lab, starter, options.gate());
   // The longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
   size_t count = confirmed();
+  bool rolled_back = false;
   while (count > 0) {
     status.rewrite = status.window = status.why = "";
     say(fmt::format("gate: {} of {} wins on the whole model", count, confirmed()));
@@ -177,7 +178,6 @@ void PendingWins::run_gate() {
     entry.plan_after = after;
     Commit c;
     c.ledger = {entry};
-    bool rolled_back = false;
     if (entry.kept) {
       PlanRecord record = plans.at(after);
       record.gated = true;
@@ -196,13 +196,14 @@ void PendingWins::run_gate() {
     last_gate_at = spent();
     commit(c);
     observer.on_ledger(entry);
-    if (rolled_back) measure_profile();
   }
   gate_seconds = since(start);
   phases["gate"] += gate_seconds;
-  if (gate->pair_seconds() == 0) return;
-  model_pair_seconds = gate->pair_seconds();
-  gate_measured = true;
+  if (gate->pair_seconds() > 0) {
+    model_pair_seconds = gate->pair_seconds();
+    gate_measured = true;
+  }
+  if (rolled_back) measure_profile();
 }
 
 void PendingWins::roll_back(const LedgerEntry& entry, Commit& c) {

@@ -305,8 +305,8 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
     result.race = race(harness, {}, options_.race_seconds / 4, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.loser_margin) return result;
-    // Nor does a likely one: what a quarter of a race did not show ahead runs a whole one first. The stages take three times as long as
-    // that where outputs are large (8 s to 2.5 s for gpt2's last product, whose every tenth candidate then won).
+    // Nor does a likely one: what a quarter of a race did not show ahead runs a whole one first. The stages take longer than
+    // that where outputs are large (6 to 10 s for gpt2's last product, its races 2 to 5).
     if (result.race.log_ratio < bar) result.race = race(harness, {}, options_.race_seconds, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.tie_margin) return result;

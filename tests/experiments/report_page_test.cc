@@ -4,6 +4,8 @@
 #include "experiments/report_page.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <unistd.h>
 
 #include <filesystem>
@@ -74,7 +76,8 @@ class ReportInABrowser : public ::testing::Test {
 };
 
 TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
-  const Json seen = probe(made_session(5000));
+  const MemoryStore store = made_session(5000);
+  const Json seen = probe(store);
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.at("errors"), Json::array()) << seen.dump();
   EXPECT_EQ(seen.at("title"), "Amdahl: gpt2-mini 1.284\u00d7");
@@ -87,8 +90,10 @@ TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
   EXPECT_EQ(seen.at("none"), "No experiment matches: clear a filter.");
   EXPECT_EQ(seen.at("dearest"), "descending");
   EXPECT_EQ(seen.at("opened"), Json({true, "true", 8, true}));  // row there, aria-expanded, ticks of the strip, a changed line
-  // Under 2 s is what people are promised; timing decides no test, but a page that takes five times that is broken.
-  EXPECT_LT(seen.at("milliseconds").get<double>(), 10000);
+  // What people are promised. The fastest of three: the first may have met a busy machine.
+  double fastest = seen.at("milliseconds").get<double>();
+  for (int again = 0; again < 2 && fastest >= 2000; ++again) fastest = std::min(fastest, probe(store).at("milliseconds").get<double>());
+  EXPECT_LT(fastest, 2000);
 }
 
 TEST_F(ReportInABrowser, AnEmptySessionIsAPageThatSaysSo) {
