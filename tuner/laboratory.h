@@ -59,7 +59,7 @@ class Laboratory {
   // Makes ready for challengers of this window. Returns "" or why none could be judged.
   virtual std::string enter(const WindowTask& task) = 0;
   // The five stages and the race, against the incumbent or what pace() named. `bar`: the log ratio to beat; candidates that are
-  // clearly below it after a first heat pass the smoke stage only: they are dropped anyway. Those above it race once more, and that
+  // clearly below it after a first heat, or below it after a whole race, pass the smoke stage only: they are dropped anyway. Those above it race once more, and that
   // race counts: the best of many is the luckiest, too.
   virtual Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) = 0;
   // From now on challengers race this form, which passed screen(), instead of the window's incumbent: two good forms differ by less than
