@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tuner/pairs_made_again.h"
 
 namespace amdahl {
 
@@ -34,7 +35,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
 
   ModelTest test(predicted, options_.rule);
   std::vector<double> before_seconds, after_seconds;
-  int dropped = 0;
+  PairsMadeAgain made_again(options_.rule.min_pairs);
   while (test.verdict() == ModelTest::Verdict::kOpen) {
     const double start = laboratory_.now();
     const Paired p = laboratory_.model_pair(before, after, random);
@@ -43,8 +44,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
       entry.reason = p.failure->reason;
       return entry;
     }
-    // On a machine that is never quiet pairs are taken as they come.
-    if (!p.pair.dropped.empty() && dropped++ < options_.rule.min_pairs) continue;
+    if (made_again.again(p, pair_seconds_)) continue;
     test.add(p.pair.timing.log_ratio);
     before_seconds.push_back(p.pair.timing.seconds_a);
     after_seconds.push_back(p.pair.timing.seconds_b);

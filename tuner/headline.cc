@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tuner/decision.h"
+#include "tuner/pairs_made_again.h"
 
 namespace amdahl {
 
@@ -17,13 +18,14 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
   Headline h;
   h.plan = kept_id;
   std::vector<double> ratios, starter_seconds, kept_seconds;
-  int dropped = 0;
+  PairsMadeAgain made_again(pairs);
   while (static_cast<int>(ratios.size()) < pairs) {
     if (static_cast<int>(ratios.size()) >= kFewestHeadlinePairs && out_of_time()) break;
+    const double start = laboratory.now();
     const Paired p = laboratory.model_pair(starter, kept, random);
     if (p.failure)
       throw Error(p.failure->code == "killed" ? ExitCode::kIo : ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
-    if (!p.pair.dropped.empty() && dropped++ < pairs) continue;  // on a machine that is never quiet, pairs as they come
+    if (made_again.again(p, laboratory.now() - start)) continue;
     ratios.push_back(p.pair.timing.log_ratio);
     starter_seconds.push_back(p.pair.timing.seconds_a);
     kept_seconds.push_back(p.pair.timing.seconds_b);

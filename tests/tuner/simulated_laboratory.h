@@ -133,6 +133,8 @@ class SimulatedLaboratory : public Laboratory {
     const double a = seconds_of(before.steps);
     const double b = model_ignores_wins ? a : seconds_of(after.steps);
     p.pair.timing = timing(a, b, 0.003 * random.normal());
+    if (never_quiet) p.pair.dropped = "the host took it";
+    ++model_pairs;
     return p;
   }
   ModelCheck check_model(const Plan&) override { return {std::nullopt, 1e-6}; }
@@ -151,8 +153,8 @@ class SimulatedLaboratory : public Laboratory {
   std::function<bool(const Knobs&)> fails_to_build;
   std::function<std::optional<Failure>(const Knobs&)> verdict;
   std::string unusable;
-  bool model_ignores_wins = false;
-  int pairs = 0, profiles = 0;
+  bool model_ignores_wins = false, never_quiet = false;
+  int pairs = 0, model_pairs = 0, profiles = 0;
 
  private:
   static Timing timing(double a, double b, double noise) { return {a, b, std::log(a / b) + noise}; }

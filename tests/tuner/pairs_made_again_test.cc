@@ -1,0 +1,49 @@
+#include "tuner/pairs_made_again.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tuner/simulated_laboratory.h"
+#include "tuner/gate.h"
+#include "tuner/headline.h"
+
+namespace amdahl {
+namespace {
+
+// A pair takes 1.5 times `model_seconds`; thirty seconds are spent on those that count for nothing.
+struct MadeAgain : ::testing::TestWithParam<std::pair<double, int>> {
+  MadeAgain() {
+    lab.never_quiet = true;
+    lab.model_seconds = GetParam().first;
+  }
+  const Graph graph = testing::chain_of_matmuls(4);
+  const Plan starter = starter_plan(graph, 1);
+  testing::SimulatedLaboratory lab;
+  Random random{1};
+};
+
+TEST_P(MadeAgain, ByAHeadline) {
+  EXPECT_EQ(measure_headline(lab, starter, starter, 1, kHeadlinePairs, random).gain.pairs, kHeadlinePairs);
+  EXPECT_EQ(lab.model_pairs, kHeadlinePairs + std::min(GetParam().second, kHeadlinePairs));
+}
+
+TEST_P(MadeAgain, ByAGate) {
+  Plan faster = starter;
+  for (Step& s : faster.steps) s.variant.knobs["MR"] = 8;
+  const LedgerEntry entry = Gate(lab, starter).judge(starter, faster, 0.1, random);
+  EXPECT_TRUE(entry.kept) << entry.reason;
+  EXPECT_EQ(lab.model_pairs, entry.measured.pairs + std::min(GetParam().second, GateRule{}.min_pairs));
+}
+
+INSTANTIATE_TEST_SUITE_P(SecondsOfARun, MadeAgain, ::testing::Values(std::pair{1.0, 20}, std::pair{8.0, 3}, std::pair{40.0, 1}));
+
+TEST(PairsMadeAgain, NoneOnAQuietMachine) {
+  const Graph graph = testing::chain_of_matmuls(4);
+  const Plan starter = starter_plan(graph, 1);
+  testing::SimulatedLaboratory lab;
+  Random random(1);
+  measure_headline(lab, starter, starter, 1, kHeadlinePairs, random);
+  EXPECT_EQ(lab.model_pairs, kHeadlinePairs);
+}
+
+}  // namespace
+}  // namespace amdahl
