@@ -4,9 +4,10 @@
 //   gain a second = winnable seconds x P(a try of this rewrite wins) x share of the winnable that wins take / cost
 //
 // P is a bandit's estimate: on how many of the windows where the rewrite was tried it won, older ones fading, on top of a prior; each
-// fruitless burst on this very window halves it. Windows count, not candidates: a rewrite that tries twelve forms and proves the best one has
-// won, as one has whose only form was proven. The cost is what tries on a window have cost the rewrite so far, what it takes to run this window
-// as often, and, by the chance that it comes to that, a proof. All of it is a fold over the session's experiments.
+// fruitless burst on this very window halves it, and so does whatever else was tried on the window. Windows count, not candidates: a
+// rewrite that tries twelve forms and proves the best one has won, as one has whose only form was proven. The cost is what tries on a
+// window have cost the rewrite so far, what it takes to run this window as often, and, by the chance that it comes to that, a proof. All
+// of it is a fold over the session's experiments.
 //
 // Steps that an untried rewrite would give other kernels (Rewrite::brings_kernels) wait for it: a tile found for a kernel that is
 // then replaced has cost its proof, 20 s, for nothing.
@@ -65,6 +66,7 @@ class Scheduler {
   // What a rewrite has shown on one window: nothing, half a win for a form that others were then built on, a win.
   std::map<std::pair<std::string, std::string>, double> shown_;
   std::map<std::pair<std::string, std::string>, int> fruitless_;  // (rewrite, signature): experiments since the last keep
+  std::map<std::string, int> tries_on_;                           // by signature
   std::map<std::pair<std::string, std::string>, bool> excluded_;
 };
 

@@ -82,5 +82,22 @@ TEST_F(Experience, WhatFailedOnThisWindowGivesWay) {
   EXPECT_NE(chosen(), first);
 }
 
+// A product that was won at once and then tried by every other rewrite, five times each, beside an attention that has not been looked at.
+TEST_F(Experience, AWindowThatManyRewritesHaveTriedGivesWayToAnUntouchedOne) {
+  tried(block_by_count(), "product", true);
+  const std::vector<const Rewrite*> others{choose_cache_blocks(), choose_register_tile(), unroll_k(), set_prefetch_distance()};
+  for (const Rewrite* rewrite : others) {
+    for (int i = 0; i < 5; ++i) tried(rewrite, "another", false);
+    offer(rewrite, "product", 0.1, 0.05);
+  }
+  tried(fuse_attention(), "elsewhere", true);
+  offer(fuse_attention(), "attention", 0.012, 0.009);
+  EXPECT_NE(chosen(), "fuse_attention");
+  for (const Rewrite* rewrite : others)
+    if (chosen() != "fuse_attention")
+      for (int i = 0; i < 5; ++i) tried(rewrite, "product", false);
+  EXPECT_EQ(chosen(), "fuse_attention");
+}
+
 }  // namespace
 }  // namespace amdahl
