@@ -9,16 +9,23 @@ constexpr int64_t T_PADDED = ceil_div(T, MR) * MR;
 constexpr int64_t K_BLOCK = ONLINE ? min_of(ceil_div(BLOCK_K, MR) * MR, T_PADDED) : T_PADDED;  // keys whose scores are held
 constexpr int64_t DV_VECS = ceil_div(DV, LANES), DV_PADDED = DV_VECS * LANES;
 constexpr int T_LEFT = T % MR, Q_LEFT = Q_BLOCK % MR, DV_LEFT = DV_VECS % NRV;
+// Vectors of the last panel of queries that hold any.
+constexpr int LAST_VECS = static_cast<int>(ceil_div((S + NR - 1) % NR + 1, LANES));
 // Vectors of v are loaded where they are only if they cannot pass the end of a row; otherwise from a padded copy.
 constexpr bool COPY_K = PACK_KV, COPY_V = PACK_KV || V_COL != 1 || DV % LANES != 0;
 constexpr int64_t K_STEP = COPY_K ? D : K_ROW, K_ELEMENT = COPY_K ? 1 : K_COL, V_STEP = COPY_V ? DV_PADDED : V_ROW;
+
+// A sum over many keys is cut in runs, each summed apart: where weights and values are alike, every addition to a long sum rounds the
+// same way (197 equal terms in one chain: 4.5e-6, three times the error of a product that sums blocks). All products of one run come
+// before those of the next: its weights and values, 8 and 16 KiB for 32 queries of 64 floats, stay in L1.
+constexpr int64_t RUN = 64;
 
 // ---- scratch of a thread ---------------------------------------------------------------------------------------------
 
 constexpr int64_t lines(int64_t elements) { return ceil_div(elements, 16) * 16; }
 constexpr int64_t AT_SCORES = lines(D * Q_BLOCK);                           // [D][NR] panels of scaled queries before it
 constexpr int64_t AT_OUT = AT_SCORES + lines(K_BLOCK * Q_BLOCK);
-constexpr int64_t AT_MAX = AT_OUT + (ONLINE ? lines(Q_BLOCK * DV_PADDED) : 0);
+constexpr int64_t AT_MAX = AT_OUT + (K_BLOCK > RUN || ONLINE ? lines(Q_BLOCK * DV_PADDED) : 0);
 constexpr int64_t AT_SUM = AT_MAX + lines(Q_BLOCK);
 constexpr int64_t AT_FACTOR = AT_SUM + lines(Q_BLOCK);
 constexpr int64_t AT_K = AT_FACTOR + lines(Q_BLOCK);
@@ -38,28 +45,46 @@ struct Head {
 // Queries q0 … to panels [D][NR], scaled.
 static void pack_queries(const Q_T* q, int64_t q0, ACC* panels) {
   const int64_t count = min_of(Q_BLOCK, S - q0);
-  for (int64_t i = 0; i < Q_BLOCK; ++i)
-    for (int64_t d = 0; d < D; ++d)
-      panels[i / NR * NR * D + d * NR + i % NR] = i < count ? to_acc(q[(q0 + i) * Q_ROW + d * Q_COL]) * ACC(SCALE) : ACC(0);
-}
-
-template <int ROWS>
-INLINE void score_tile(const ACC* k, const ACC* queries, ACC* scores) {
-  Vec c[ROWS][NRV];
-  multiply_tile<ROWS, NRV, K_STEP, K_ELEMENT, NR, 0>(k, queries, D, nullptr, c);
-  UNROLLED for (int i = 0; i < ROWS; ++i) {
-    UNROLLED for (int j = 0; j < NRV; ++j) store(scores + i * Q_BLOCK + j * LANES, c[i][j]);
+  for (int64_t n = 0; n < count; n += NR) {
+    const Q_T* from = q + (q0 + n) * Q_ROW;
+    ACC* to = panels + n * D;
+    if (count - n >= NR) {  // along the panel: 16 gathered numbers for a store, not 16 stores
+      for (int64_t d = 0; d < D; ++d) {
+#pragma omp simd
+        for (int64_t i = 0; i < NR; ++i) to[d * NR + i] = to_acc(from[i * Q_ROW + d * Q_COL]) * ACC(SCALE);
+      }
+    } else {
+      for (int64_t i = 0; i < NR; ++i)
+        for (int64_t d = 0; d < D; ++d) to[d * NR + i] = n + i < count ? to_acc(from[i * Q_ROW + d * Q_COL]) * ACC(SCALE) : ACC(0);
+    }
   }
 }
 
-static void score_block(const ACC* k, int64_t t0, int64_t t1, const ACC* queries, ACC* scores) {
-  for (int64_t t = t0; t < t1; t += MR)
-    for (int64_t n = 0; n < Q_BLOCK; n += NR) {
-      ACC* to = scores + (t - t0) * Q_BLOCK + n;
-      if (t + MR <= t1) score_tile<MR>(k + t * K_STEP, queries + n * D, to);
-      if constexpr (T_LEFT > 0)
-        if (t + MR > t1) score_tile<T_LEFT>(k + t * K_STEP, queries + n * D, to);
-    }
+template <int ROWS, int VECS>
+INLINE void score_tile(const ACC* k, const ACC* queries, ACC* scores) {
+  Vec c[ROWS][VECS];
+  multiply_tile<ROWS, VECS, K_STEP, K_ELEMENT, NR, 0>(k, queries, D, nullptr, c);
+  UNROLLED for (int i = 0; i < ROWS; ++i) {
+    UNROLLED for (int j = 0; j < VECS; ++j) store(scores + i * Q_BLOCK + j * LANES, c[i][j]);
+  }
+}
+
+// VECS vectors of the panel of queries n …
+template <int VECS>
+static void score_panel(const ACC* k, int64_t t0, int64_t t1, int64_t n, const ACC* queries, ACC* scores) {
+  for (int64_t t = t0; t < t1; t += MR) {
+    ACC* to = scores + (t - t0) * Q_BLOCK + n;
+    if (t + MR <= t1) score_tile<MR, VECS>(k + t * K_STEP, queries + n * D, to);
+    if constexpr (T_LEFT > 0)
+      if (t + MR > t1) score_tile<T_LEFT, VECS>(k + t * K_STEP, queries + n * D, to);
+  }
+}
+
+static void score_block(const ACC* k, int64_t t0, int64_t t1, const ACC* queries, int64_t count, ACC* scores) {
+  for (int64_t n = 0; n < count; n += NR) {
+    if (count - n <= LAST_VECS * LANES) score_panel<LAST_VECS>(k, t0, t1, n, queries, scores);
+    else score_panel<NRV>(k, t0, t1, n, queries, scores);
+  }
 }
 
 static void mask_block(const MASK_T* mask, int64_t q0, int64_t t0, int64_t t1, ACC* scores) {
@@ -83,30 +108,46 @@ static void mask_block(const MASK_T* mask, int64_t q0, int64_t t0, int64_t t1, A
 
 // ---- softmax ---------------------------------------------------------------------------------------------------------
 
+INLINE Vec larger(Vec a, Vec b) { return a > b ? a : b; }  // b where either is NaN
+
+INLINE Vec exp_lanes(Vec x) {
+  if constexpr (sizeof(ACC) == sizeof(float)) {
+    typedef uint32_t Bits __attribute__((vector_size(VLEN * 4)));
+    return scalar::exp_of<Vec, Bits>(x);
+  } else {
+    Vec y;
+    for (int64_t l = 0; l < LANES; ++l) y[l] = scalar::exp(x[l]);
+    return y;
+  }
+}
+
 // Scores to exp(score - maximum). `maximum` and `sum` run over the blocks of keys; `factor` is what earlier sums and
 // outputs must be multiplied by. A maximum of -inf (all hidden so far) subtracts nothing: its weights become zero, and a
 // query that sees no key at all ends as 0 / 0 (or as zeros, where ZERO_HIDDEN_ROWS asks for them).
-static void softmax_block(int64_t keys, ACC* scores, ACC* maximum, ACC* sum, ACC* factor) {
-  for (int64_t i = 0; i < Q_BLOCK; ++i) factor[i] = maximum[i];
-  for (int64_t t = 0; t < keys; ++t) {
-    const ACC* row = scores + t * Q_BLOCK;
-#pragma omp simd
-    for (int64_t i = 0; i < Q_BLOCK; ++i) maximum[i] = row[i] > maximum[i] ? row[i] : maximum[i];
-  }
-  alignas(64) ACC subtract[Q_BLOCK];
-#pragma omp simd
-  for (int64_t i = 0; i < Q_BLOCK; ++i) {
-    subtract[i] = maximum[i] == -ACC(__builtin_inff()) ? ACC(0) : maximum[i];
-    factor[i] = scalar::exp(factor[i] - subtract[i]);
-    sum[i] *= factor[i];
-  }
-  for (int64_t t = 0; t < keys; ++t) {
-    ACC* row = scores + t * Q_BLOCK;
-#pragma omp simd
-    for (int64_t i = 0; i < Q_BLOCK; ++i) {
-      row[i] = scalar::exp(row[i] - subtract[i]);
-      sum[i] += row[i];
+static void softmax_block(int64_t keys, int64_t count, ACC* scores, ACC* maximum, ACC* sum, ACC* factor) {
+  constexpr int CHAINS = 4;  // a maximum takes four cycles, two can begin in each
+  for (int64_t i = 0; i < count; i += LANES) {
+    ACC* column = scores + i;
+    const Vec before = load(maximum + i);
+    Vec top[CHAINS];
+    UNROLLED for (int c = 0; c < CHAINS; ++c) top[c] = before;
+    int64_t t = 0;
+    for (; t + CHAINS <= keys; t += CHAINS) {
+      UNROLLED for (int c = 0; c < CHAINS; ++c) top[c] = larger(load(column + (t + c) * Q_BLOCK), top[c]);
     }
+    for (; t < keys; ++t) top[0] = larger(load(column + t * Q_BLOCK), top[0]);
+    UNROLLED for (int c = 1; c < CHAINS; ++c) top[0] = larger(top[c], top[0]);
+    const Vec subtract = top[0] == splat(-ACC(__builtin_inff())) ? Vec{} : top[0];
+    const Vec scaled = exp_lanes(before - subtract);
+    Vec total = load(sum + i) * scaled;
+    for (t = 0; t < keys; ++t) {
+      const Vec weight = exp_lanes(load(column + t * Q_BLOCK) - subtract);
+      total += weight;
+      store(column + t * Q_BLOCK, weight);
+    }
+    store(maximum + i, top[0]);
+    store(factor + i, scaled);
+    store(sum + i, total);
   }
 }
 
@@ -118,32 +159,24 @@ struct Values {
   int64_t keys;
   bool first, last;    // of the blocks of keys
   const ACC *factor, *sum;
-  ACC* held;           // [Q_BLOCK][DV_PADDED], between blocks
+  ACC* held;           // [Q_BLOCK][DV_PADDED], between runs and blocks
   OUT_T* out;          // first query of the block
   int64_t queries;     // that exist
 };
 
-// A sum over many keys is cut in runs, each summed apart: where weights and values are alike, every addition to a long sum rounds the
-// same way (197 equal terms in one chain: 4.5e-6, three times the error of a product that sums blocks).
-constexpr int64_t RUN = 64;
-
+// Keys t … of the block, at most a run.
 template <int ROWS, int VECS>
-INLINE void value_tile(const Values& x, int64_t i0, int64_t n0) {
+INLINE void value_tile(const Values& x, int64_t t, int64_t i0, int64_t n0) {
   Vec c[ROWS][VECS];
-  multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + i0, x.v + n0, min_of(RUN, x.keys), nullptr, c);
-  for (int64_t t = RUN; t < x.keys; t += RUN) {
-    Vec run[ROWS][VECS];
-    multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + t * Q_BLOCK + i0, x.v + t * V_STEP + n0, min_of(RUN, x.keys - t), nullptr, run);
-    UNROLLED for (int i = 0; i < ROWS; ++i) {
-      UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] += run[i][j];
-    }
-  }
+  multiply_tile<ROWS, VECS, 1, Q_BLOCK, V_STEP, 0>(x.weights + t * Q_BLOCK + i0, x.v + t * V_STEP + n0, min_of(RUN, x.keys - t), nullptr, c);
+  const bool first = x.first && t == 0, last = x.last && t + RUN >= x.keys, rescaled = ONLINE && t == 0;
   UNROLLED for (int i = 0; i < ROWS; ++i) {
     ACC* held = x.held + (i0 + i) * DV_PADDED + n0;
-    if (ONLINE && !x.first) {
-      UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] += load(held + j * LANES) * splat(x.factor[i0 + i]);
+    if (!first) {
+      const Vec factor = splat(rescaled ? x.factor[i0 + i] : ACC(1));
+      UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] += load(held + j * LANES) * factor;
     }
-    if (ONLINE && !x.last) {
+    if (!last) {
       UNROLLED for (int j = 0; j < VECS; ++j) store(held + j * LANES, c[i][j]);
     } else if (i0 + i < x.queries) {
       const bool sees_nothing = ZERO_HIDDEN_ROWS && x.sum[i0 + i] == 0;
@@ -163,14 +196,18 @@ INLINE void value_tile(const Values& x, int64_t i0, int64_t n0) {
 }
 
 template <int ROWS>
-static void value_rows(const Values& x, int64_t i0) {
-  for (int64_t n = 0; n + NR <= DV_PADDED; n += NR) value_tile<ROWS, NRV>(x, i0, n);
-  if constexpr (DV_LEFT > 0) value_tile<ROWS, DV_LEFT>(x, i0, DV_PADDED - DV_LEFT * LANES);
+static void value_rows(const Values& x, int64_t t, int64_t i0) {
+  for (int64_t n = 0; n + NR <= DV_PADDED; n += NR) value_tile<ROWS, NRV>(x, t, i0, n);
+  if constexpr (DV_LEFT > 0) value_tile<ROWS, DV_LEFT>(x, t, i0, DV_PADDED - DV_LEFT * LANES);
 }
 
 static void value_block(const Values& x) {
-  for (int64_t i = 0; i + MR <= Q_BLOCK; i += MR) value_rows<MR>(x, i);
-  if constexpr (Q_LEFT > 0) value_rows<Q_LEFT>(x, Q_BLOCK - Q_LEFT);
+  for (int64_t t = 0; t < x.keys; t += RUN) {
+    int64_t i = 0;
+    for (; i + MR <= Q_BLOCK && i < x.queries; i += MR) value_rows<MR>(x, t, i);
+    if constexpr (Q_LEFT > 0)
+      if (i < x.queries) value_rows<Q_LEFT>(x, t, i);
+  }
 }
 
 // ---- one block of queries --------------------------------------------------------------------------------------------
@@ -198,13 +235,14 @@ static void attend(const Head& head, int64_t q0, bool skip, ACC* scratch) {
   // Keys behind the last query of the block have weight 0: they need not be looked at.
   const int64_t visible = skip ? max_of(1, min_of(T, q0 + min_of(Q_BLOCK, S - q0) + CAUSAL_OFFSET)) : T;
   const int64_t end = min_of(T, ceil_div(visible, MR) * MR);
+  const int64_t count = min_of(Q_BLOCK, S - q0);
   for (int64_t t0 = 0; t0 < end; t0 += K_BLOCK) {
     const int64_t t1 = min_of(t0 + K_BLOCK, end);
-    score_block(head.k, t0, t1, scratch, scores);
+    score_block(head.k, t0, t1, scratch, count, scores);
     if (MASK_ADDED || MASK_SELECTS || (CAUSAL && t1 - 1 > q0 + CAUSAL_OFFSET)) mask_block(head.mask, q0, t0, t1, scores);
-    softmax_block(t1 - t0, scores, maximum, sum, factor);
+    softmax_block(t1 - t0, count, scores, maximum, sum, factor);
     value_block({scores, head.v + t0 * V_STEP, t1 - t0, t0 == 0, t1 == end, factor, sum, scratch + AT_OUT,
-                 head.out + q0 * OUT_ROW, min_of(Q_BLOCK, S - q0)});
+                 head.out + q0 * OUT_ROW, count});
   }
 }
 

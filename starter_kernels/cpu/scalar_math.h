@@ -91,20 +91,23 @@ template <class T> SCALAR T mod(T a, T b) {
 // x = n ln2 + r with |r| <= ln2 / 2. Adding 1.5 * 2^23 rounds to an integer and leaves n in the low bits of the sum.
 constexpr float kRound = 0x1.8p23f, kLog2e = 0x1.715476p0f, kLn2Hi = 0x1.62e4p-1f, kLn2Lo = 0x1.7f7d1cp-20f;
 
-SCALAR float exp(float x) {
-  const float t = x * kLog2e + kRound;
-  const float n = t - kRound;
-  const float r = (x - n * kLn2Hi) - n * kLn2Lo;
-  float q = 0x1.6a2352p-10f;
+// F: float, or a vector of them; U: as many uint32_t.
+template <class F, class U>
+SCALAR F exp_of(F x) {
+  const F t = x * kLog2e + kRound;
+  const F n = t - kRound;
+  const F r = (x - n * kLn2Hi) - n * kLn2Lo;
+  F q = F{} + 0x1.6a2352p-10f;
   q = q * r + 0x1.123a6cp-7f;
   q = q * r + 0x1.5558f4p-5f;
   q = q * r + 0x1.55549p-3f;
   q = q * r + 0x1.fffffcp-2f;
-  const float p = (q * r) * r + r + 1.0f;
-  const float y = bits<float>(bits<uint32_t>(p) + (bits<uint32_t>(t) << 23));  // p 2^n: n added to the exponent
-  const float low = x < -0x1.5d589ep6f ? 0.0f : y;                              // ln FLT_MIN
-  return x <= 0x1.62e42ep6f ? low : x + __builtin_inff();                       // ln FLT_MAX; NaN comes here too
+  const F p = (q * r) * r + r + 1.0f;
+  const F y = bits<F>(bits<U>(p) + (bits<U>(t) << 23));  // p 2^n: n added to the exponent
+  const F low = x < -0x1.5d589ep6f ? F{} : y;            // ln FLT_MIN
+  return x <= 0x1.62e42ep6f ? low : x + __builtin_inff();  // ln FLT_MAX; NaN comes here too
 }
+SCALAR float exp(float x) { return exp_of<float, uint32_t>(x); }
 SCALAR double exp(double x) { return __builtin_exp(x); }
 
 // exp(x) - 1 without cancellation: 2^n (expm1(r)) + (2^n - 1).
