@@ -64,11 +64,12 @@ std::string fold_text(const Problem& problem, const RowSpace& space) {
   if (!shifted(problem)) return text + "static inline acc_t shift_of(const void* const*, int64_t, int64_t) { return START; }\n";
   // The maximum of a row: 0 when it is -inf, so that exp(x - shift) is 0 and not NaN; an infinite one is kept out too.
   return text + R"(static inline acc_t shift_of(const void* const* in, int64_t o, int64_t k) {
+  const Held here = held(in);
   acc_t m = LOWEST;
   for (int64_t r = 0; r < R; ++r)
 #pragma omp simd reduction(max : m)
     for (int64_t j = 0; j < J; ++j) {
-      const acc_t x = input(in, o, r, j, k);
+      const acc_t x = input(here.at, o, r, j, k);
       m = x > m ? x : m;
     }
   return m == LOWEST || m == HIGHEST ? 0 : m;

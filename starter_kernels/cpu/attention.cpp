@@ -140,10 +140,14 @@ static void softmax_block(int64_t keys, int64_t count, ACC* scores, ACC* maximum
     const Vec subtract = top[0] == splat(-ACC(__builtin_inff())) ? Vec{} : top[0];
     const Vec scaled = exp_lanes(before - subtract);
     Vec total = load(sum + i) * scaled;
-    for (t = 0; t < keys; ++t) {
-      const Vec weight = exp_lanes(load(column + t * Q_BLOCK) - subtract);
-      total += weight;
-      store(column + t * Q_BLOCK, weight);
+    for (t = 0; t < keys;) {
+      Vec run{};
+      for (const int64_t end = min_of(t + RUN, keys); t < end; ++t) {
+        const Vec weight = exp_lanes(load(column + t * Q_BLOCK) - subtract);
+        run += weight;
+        store(column + t * Q_BLOCK, weight);
+      }
+      total += run;
     }
     store(maximum + i, top[0]);
     store(factor + i, scaled);

@@ -24,6 +24,7 @@ static inline Moments moments_of(const real* x, int64_t n) {
 }
 
 static inline Moments read_row(const void* const* in, real* x, int64_t o) {
+  const Held here = held(in);
   Moments all{0, 0, 0};
   if (WELFORD) {
     // Blocks that fit L1 are read, summed and centred while they are hot, and merged: one walk over memory.
@@ -31,7 +32,7 @@ static inline Moments read_row(const void* const* in, real* x, int64_t o) {
       for (int64_t first = 0; first < J; first += 1024) {
         const int64_t n = J - first < 1024 ? J - first : 1024;
 #pragma omp simd
-        for (int64_t j = first; j < first + n; ++j) x[r * J + j] = input(in, o, r, j, 0);
+        for (int64_t j = first; j < first + n; ++j) x[r * J + j] = input(here.at, o, r, j, 0);
         const Moments block = moments_of(x + r * J + first, n);
         all = all.count == 0 ? block : together(all, block);
       }
@@ -41,7 +42,7 @@ static inline Moments read_row(const void* const* in, real* x, int64_t o) {
   for (int64_t r = 0; r < R; ++r)
 #pragma omp simd reduction(+ : sum)
     for (int64_t j = 0; j < J; ++j) {
-      const real v = input(in, o, r, j, 0);
+      const real v = input(here.at, o, r, j, 0);
       x[r * J + j] = v;
       sum += v;
     }

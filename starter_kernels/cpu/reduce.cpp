@@ -11,6 +11,7 @@
 
 // Elements [first, last) of a row whose R x J elements are numbered through.
 static inline acc_t fold_range(const void* const* in, int64_t o, int64_t first, int64_t last, acc_t offset) {
+  const Held here = held(in);
   acc_t total = START;
   for (int64_t at = first; at < last;) {
     const int64_t r = at / J, begin = at % J;
@@ -19,21 +20,21 @@ static inline acc_t fold_range(const void* const* in, int64_t o, int64_t first, 
     if (STREAMS == 4) {
 #pragma omp simd reduction(fold : a0, a1, a2, a3)
       for (int64_t j = begin; j < begin + part; ++j) {
-        a0 = step(a0, input(in, o, r, j, 0), offset);
-        a1 = step(a1, input(in, o, r, j + part, 0), offset);
-        a2 = step(a2, input(in, o, r, j + 2 * part, 0), offset);
-        a3 = step(a3, input(in, o, r, j + 3 * part, 0), offset);
+        a0 = step(a0, input(here.at, o, r, j, 0), offset);
+        a1 = step(a1, input(here.at, o, r, j + part, 0), offset);
+        a2 = step(a2, input(here.at, o, r, j + 2 * part, 0), offset);
+        a3 = step(a3, input(here.at, o, r, j + 3 * part, 0), offset);
       }
     } else if (STREAMS == 2) {
 #pragma omp simd reduction(fold : a0, a1)
       for (int64_t j = begin; j < begin + part; ++j) {
-        a0 = step(a0, input(in, o, r, j, 0), offset);
-        a1 = step(a1, input(in, o, r, j + part, 0), offset);
+        a0 = step(a0, input(here.at, o, r, j, 0), offset);
+        a1 = step(a1, input(here.at, o, r, j + part, 0), offset);
       }
     }
     const int64_t done = STREAMS > 1 ? begin + STREAMS * part : begin;
 #pragma omp simd reduction(fold : a0)
-    for (int64_t j = done; j < begin + n; ++j) a0 = step(a0, input(in, o, r, j, 0), offset);
+    for (int64_t j = done; j < begin + n; ++j) a0 = step(a0, input(here.at, o, r, j, 0), offset);
     total = merge(total, merge(merge(a0, a1), merge(a2, a3)));
     at += n;
   }
@@ -42,11 +43,12 @@ static inline acc_t fold_range(const void* const* in, int64_t o, int64_t first, 
 
 static inline void fold_columns(const void* const* in, int64_t o, int64_t column, int64_t n, int64_t first, int64_t last,
                                 const acc_t* offset, acc_t* acc) {
+  const Held here = held(in);
   for (int64_t c = 0; c < n; ++c) acc[c] = START;
   for (int64_t at = first; at < last; ++at) {
     const int64_t r = at / J, j = at % J;
 #pragma omp simd
-    for (int64_t c = 0; c < n; ++c) acc[c] = step(acc[c], input(in, o, r, j, column + c), offset[c]);
+    for (int64_t c = 0; c < n; ++c) acc[c] = step(acc[c], input(here.at, o, r, j, column + c), offset[c]);
   }
 }
 

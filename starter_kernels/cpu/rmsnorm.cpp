@@ -5,11 +5,12 @@
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
   out_t* y = (out_t*)out[0];
   for_each_row(workspace, [&](int64_t o, real* x) {
+    const Held here = held(in);
     real sum = 0;
     for (int64_t r = 0; r < R; ++r)
 #pragma omp simd reduction(+ : sum)
       for (int64_t j = 0; j < J; ++j) {
-        const real v = input(in, o, r, j, 0);
+        const real v = input(here.at, o, r, j, 0);
         x[r * J + j] = v;
         sum += term(v);
       }

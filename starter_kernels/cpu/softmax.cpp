@@ -27,6 +27,7 @@ static inline void stream_row(real* x, real shift, real factor, const void* cons
 }
 
 static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real* x) {
+  const Held here = held(in);
   real largest = LOWEST, sum = 0;
   if (ONLINE) {
     // Blocks of the row: the running sum is rescaled when a block raises the maximum; its elements are exponentiated
@@ -36,7 +37,7 @@ static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real*
       real m = largest;
 #pragma omp simd reduction(max : m)
       for (int64_t j = first; j < last; ++j) {
-        const real v = input(in, o, 0, j, 0);
+        const real v = input(here.at, o, 0, j, 0);
         x[j] = v;
         m = v > m ? v : m;
       }
@@ -50,7 +51,7 @@ static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real*
   } else {
 #pragma omp simd reduction(max : largest)
     for (int64_t j = 0; j < J; ++j) {
-      const real v = input(in, o, 0, j, 0);
+      const real v = input(here.at, o, 0, j, 0);
       x[j] = v;
       largest = v > largest ? v : largest;
     }
@@ -72,12 +73,13 @@ static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real*
 static inline void softmax_columns(const void* const* in, out_t* y, int64_t o, int64_t first, real* x) {
   constexpr int64_t CHUNK = 64;
   const int64_t n = K - first < CHUNK ? K - first : CHUNK;
+  const Held here = held(in);
   real largest[CHUNK], sum[CHUNK];
   for (int64_t c = 0; c < n; ++c) largest[c] = LOWEST, sum[c] = 0;
   for (int64_t j = 0; j < J; ++j)
 #pragma omp simd
     for (int64_t c = 0; c < n; ++c) {
-      const real v = input(in, o, 0, j, first + c);
+      const real v = input(here.at, o, 0, j, first + c);
       x[j * CHUNK + c] = v;
       largest[c] = v > largest[c] ? v : largest[c];
     }
