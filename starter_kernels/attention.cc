@@ -144,6 +144,8 @@ std::string Attention::source(const Variant& variant) const {
   text += embedded_source("cpu/scalar_math.h");
   text += embedded_source("cpu/sizes.h");
   text += embedded_source("cpu/gemm_tile.h");
+  constant("BLOCK", variant.knobs.at("VLEN"));
+  text += embedded_source("cpu/vector_math.h");
   text += embedded_source("cpu/attention.cpp");
   return text;
 }

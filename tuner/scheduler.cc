@@ -18,7 +18,7 @@ constexpr double kPriorWindows = 4, kPriorShare = 0.33, kPriorSeconds = 2;
 constexpr double kRunsATry = 40, kRunsAProof = 250, kProofSeconds = 10;
 // A fruitless stretch of this many experiments of a rewrite on one window halves the hope for it. So do this many of all rewrites
 // together, fruitful or not: of 45 wins of six sessions 38 came within the first 11 experiments on their window and two by the 17th; five
-// came later and brought 2 to 9%. Windows had seen up to 94 by then, while others that fusing makes two to four times as fast waited.
+// came later and brought 2 to 9%. Windows saw up to 94, while others that fusing makes two to four times as fast waited.
 constexpr double kHalvingTries = 8, kHalvingOfAWindow = 12;
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Interleaved comparison of runtimes on whole models; see README.md beside this file.
+"""Interleaved comparison of runtimes on whole models; bench/peers/run starts it.
 
 Arms take turns in random order; all but the running one are stopped. A turn is one warm-up run and a few timed ones, its figure
 their median. Reported: the median over rounds, the median and range of the ratio to ONNX Runtime round by round, and the time that a
@@ -123,10 +123,9 @@ def measure(label, onnx_file, torch_name, sessions, options, folder):
     base = next(a for a in arms if a.label == "onnxruntime")
     want = base.outputs()
     rows = {}
-    base_quiet = quiet(base)
     for arm in arms:
         ratio = sorted(b / a for a, b in zip(arm.rounds, base.rounds))
-        row = {"ms": statistics.median(arm.rounds), "quiet_ms": quiet(arm), "quiet_over_onnxruntime": base_quiet / quiet(arm), "over_onnxruntime": statistics.median(ratio),
+        row = {"ms": statistics.median(arm.rounds), "over_onnxruntime": statistics.median(ratio), "quiet_ms": quiet(arm),
                "low": ratio[len(ratio) // 10], "high": ratio[-1 - len(ratio) // 10]}
         if not arm.label.startswith("pytorch"):  # whose weights are other random numbers
             row["error"] = max(relative_norm(g, w) for g, w in zip(arm.outputs(), want))
@@ -138,11 +137,12 @@ def measure(label, onnx_file, torch_name, sessions, options, folder):
 def print_table(results):
     """One table a model: arms in the order of their speed."""
     for model, rows in results.items():
+        base_quiet = rows["onnxruntime"]["quiet_ms"]
         print(f"\n{model}\n\n| | ms | over onnxruntime (over rounds) | fastest tenth, ms | over onnxruntime's | difference from its outputs |\n|---|---|---|---|---|---|")
         for label, row in sorted(rows.items(), key=lambda r: r[1]["ms"]):
             error = f"{row['error']:.1e}" if "error" in row else "-"
             print(f"| {label} | {row['ms']:.2f} | {row['over_onnxruntime']:.2f} ({row['low']:.2f} .. {row['high']:.2f}) | "
-                  f"{row['quiet_ms']:.2f} | {row['quiet_over_onnxruntime']:.2f} | {error} |")
+                  f"{row['quiet_ms']:.2f} | {base_quiet / row['quiet_ms']:.2f} | {error} |")
 
 
 def main():

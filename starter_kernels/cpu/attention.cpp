@@ -108,8 +108,6 @@ static void mask_block(const MASK_T* mask, int64_t q0, int64_t t0, int64_t t1, A
 
 // ---- softmax ---------------------------------------------------------------------------------------------------------
 
-INLINE Vec larger(Vec a, Vec b) { return a > b ? a : b; }  // b where either is NaN
-
 INLINE Vec exp_lanes(Vec x) {
   if constexpr (sizeof(ACC) == sizeof(float)) {
     typedef uint32_t Bits __attribute__((vector_size(VLEN * 4)));

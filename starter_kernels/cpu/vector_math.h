@@ -8,14 +8,14 @@ typedef float lanes __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias
 template <class V>
 static inline __attribute__((always_inline)) V larger(V a, V b) {
 #if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 64) return __builtin_ia32_maxps512_mask(a, b, V{}, -1, 4);  // 4: the rounding mode as it is
+  if constexpr (sizeof(V) == 64 && sizeof(V{}[0]) == 4) return __builtin_ia32_maxps512_mask(a, b, V{}, -1, 4);  // 4: the rounding mode as it is
 #endif
   return a > b ? a : b;
 }
 template <class V>
 static inline __attribute__((always_inline)) V smaller(V a, V b) {
 #if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 64) return __builtin_ia32_minps512_mask(a, b, V{}, -1, 4);
+  if constexpr (sizeof(V) == 64 && sizeof(V{}[0]) == 4) return __builtin_ia32_minps512_mask(a, b, V{}, -1, 4);
 #endif
   return a < b ? a : b;
 }
