@@ -1,7 +1,5 @@
 #include "plan/executor.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -9,38 +7,17 @@
 
 #include "base/amx.h"
 #include "base/error.h"
+#include "plan/huge_pages.h"
 
 namespace amdahl {
-namespace {
-
-// Zeroed pages; large ones ask for huge pages (4 KiB pages make a 9 MiB weight cost 2,300 TLB entries, of which there are
-// 2,048 here).
-class Memory {
- public:
-  explicit Memory(size_t bytes) : bytes_(std::max<size_t>(bytes, 1)) {
-    data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data_ == MAP_FAILED) throw Error(ExitCode::kIo, "out of memory: close other programs or take a smaller model");
-    if (bytes_ >= size_t{2} << 20) madvise(data_, bytes_, MADV_HUGEPAGE);
-  }
-  ~Memory() { munmap(data_, bytes_); }
-  Memory(const Memory&) = delete;
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
-
- private:
-  void* data_;
-  size_t bytes_;
-};
-
-}  // namespace
 
 struct Executor::State {
   Program program;
   const std::byte* blob;
   std::vector<LoadedKernel> kernels;
-  std::unique_ptr<Memory> arena;
-  std::byte* workspace = nullptr;
-  std::vector<std::unique_ptr<Memory>> owned;  // inputs, outputs, seeded constants, packed copies
-  std::vector<std::byte*> address;             // of every buffer
+  HugePages pages;  // the arena, the workspace, inputs, outputs, seeded constants, packed copies: what hooks do not place
+  std::byte *arena = nullptr, *workspace = nullptr;
+  std::vector<std::byte*> address;  // of every buffer
   struct Bound {
     const LoadedKernel* kernel;
     std::vector<const void*> in;
@@ -57,16 +34,15 @@ struct Executor::State {
   std::vector<Packed> packed;
   std::vector<bool> raw_is_read;  // by buffer
 
-  std::byte* allocate(size_t bytes) {
-    owned.push_back(std::make_unique<Memory>(bytes));
-    return owned.back()->data();
+  std::byte* temporary(const Program::Buffer& b) {
+    if (!arena) arena = pages.take(program.arena_bytes);
+    return arena + b.arena_offset;
   }
   void place_buffers(const ExecutorHooks& hooks);
   void bind_calls(const ExecutorHooks& hooks);
 };
 
 void Executor::State::place_buffers(const ExecutorHooks& hooks) {
-  arena = std::make_unique<Memory>(program.arena_bytes);
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const Program::Buffer& b = program.buffers[i];
     const int number = static_cast<int>(i);
@@ -74,7 +50,7 @@ void Executor::State::place_buffers(const ExecutorHooks& hooks) {
     if (b.role == Program::Role::kConstant && b.blob_offset >= 0) memory = const_cast<std::byte*>(blob) + b.blob_offset;
     else if (hooks.place) memory = hooks.place(number, b);
     const bool placed = memory != nullptr;
-    if (!memory) memory = b.role == Program::Role::kTemporary ? arena->data() + b.arena_offset : allocate(b.bytes);
+    if (!memory) memory = b.role == Program::Role::kTemporary ? temporary(b) : pages.take(b.bytes);
     if (b.role == Program::Role::kConstant && b.blob_offset < 0) {
       if (hooks.fill) hooks.fill(number, b, memory);
       else if (!placed) throw Error(ExitCode::kInternal, "a seeded constant without a generator");
@@ -84,7 +60,7 @@ void Executor::State::place_buffers(const ExecutorHooks& hooks) {
 }
 
 void Executor::State::bind_calls(const ExecutorHooks& hooks) {
-  const auto scratch = [&](const std::string& name, size_t bytes) { return hooks.scratch ? hooks.scratch(name, bytes) : allocate(bytes); };
+  const auto scratch = [&](const std::string& name, size_t bytes) { return hooks.scratch ? hooks.scratch(name, bytes) : pages.take(bytes); };
   size_t workspace_bytes = 0;
   raw_is_read.assign(program.buffers.size(), false);
   std::map<std::tuple<int, int, int>, const void*> copies;  // (kernel, input, buffer)

@@ -15,6 +15,9 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHuge = size_t{2} << 20;
+// From here on buffers fill huge pages. A model's activations share an arena of them; in 4 KiB pages the same window's operands take 32
+// entries and more of a first-level TLB of 64, and lie in the sets of L2 as chance has it, process by process.
+constexpr size_t kWorthHuge = size_t{128} << 10;
 constexpr std::byte kSlack{0xA5};
 
 // Read by the signal handler, hence a plain array.
@@ -60,8 +63,8 @@ std::pair<size_t, size_t> slack_of(const std::byte* data, size_t bytes) {
 Placing placing(size_t bytes, size_t element, Layout layout) {
   Placing p;
   const size_t shift = layout == Layout::kShift ? up(20, std::max<size_t>(element, 1)) : 0;
-  p.pages = up(std::max<size_t>(bytes + shift, 1), kPage);
-  p.huge = layout == Layout::kModel && bytes >= kHuge;
+  p.huge = layout == Layout::kModel && bytes >= kWorthHuge;
+  p.pages = up(std::max<size_t>(bytes + shift, 1), p.huge ? kHuge : kPage);
   p.offset = layout == Layout::kEnd ? p.pages - bytes : shift;
   return p;
 }
@@ -80,13 +83,12 @@ bool slack_intact(const std::byte* data, size_t bytes, std::byte pattern) {
 
 // Address space for the pages and a guard on either side; sets base_, first_ and data_.
 void GuardedMemory::reserve(size_t bytes, const Placing& p) {
-  const size_t front = p.huge ? kHuge : kPage;
-  span_ = front + p.pages + kPage + (p.huge ? kHuge : 0);
+  span_ = kPage + (p.huge ? kHuge : 0) + p.pages + kPage;
   void* reserved = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(reserved);
-  first_ = base_ + front;
-  if (p.huge) first_ = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(base_) + kPage, kHuge));
+  first_ = base_ + kPage;
+  if (p.huge) first_ = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(first_), kHuge));
   data_ = first_ + p.offset;
   remember(data_, bytes, name_);
 }
@@ -97,7 +99,9 @@ GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Lay
   reserve(bytes, p);
   if (mprotect(first_, p.pages, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
   if (p.huge) madvise(first_, p.pages, MADV_HUGEPAGE);
-  fill_slack(data_, bytes_, kSlack);
+  std::fill(first_, data_, kSlack);
+  std::fill(data_ + bytes_, first_ + p.pages, kSlack);
+  own_pages_ = p.pages;
 }
 
 GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout, int fd, int64_t at, bool writable)
@@ -115,7 +119,10 @@ GuardedMemory::~GuardedMemory() {
   munmap(base_, span_);
 }
 
-bool GuardedMemory::intact() const { return slack_intact(data_, bytes_, kSlack); }
+bool GuardedMemory::intact() const {
+  const auto is_slack = [](std::byte b) { return b == kSlack; };
+  return std::all_of(first_, data_, is_slack) && std::all_of(data_ + bytes_, first_ + own_pages_, is_slack);
+}
 
 void describe_address(const void* address, int fd) {
   const auto a = reinterpret_cast<uintptr_t>(address);

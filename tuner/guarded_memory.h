@@ -10,7 +10,7 @@ namespace amdahl {
 
 // Where the bytes lie between the guards.
 enum class Layout {
-  kModel,  // 64-byte aligned, huge pages when large: as the executor has it; for timing
+  kModel,  // 64-byte aligned, whole huge pages from 128 KiB on: as the executor has it; for timing
   kEnd,    // the last byte touches the guard page behind: alignment is that of the size, at least the element's
   kStart,  // the first byte touches the guard page in front
   kShift,  // 20 bytes past a 64-byte boundary: no vector width divides it, the element's alignment (4) does
@@ -18,13 +18,14 @@ enum class Layout {
 
 // The pages of a buffer and its place in them: the same on both sides of a shared file.
 struct Placing {
-  size_t pages = 0;   // bytes, a multiple of the page
+  size_t pages = 0;   // bytes, a multiple of the page, or of 2 MiB
   size_t offset = 0;  // of the data in the pages
   bool huge = false;  // pages start on a 2 MiB boundary
 };
 Placing placing(size_t bytes, size_t element, Layout layout);
 
-// Bytes of the data's own pages that are not the data's: filled with a pattern, and whether they still hold it.
+// Bytes of the data's first and last 4 KiB that are not the data's: filled with a pattern, and whether they still hold it. (The rest of a
+// huge page is nobody's: a buffer has one where it is timed, and was judged between guards before.)
 void fill_slack(std::byte* data, size_t bytes, std::byte pattern);
 bool slack_intact(const std::byte* data, size_t bytes, std::byte pattern);
 
@@ -45,7 +46,7 @@ class GuardedMemory {
   void reserve(size_t bytes, const Placing& p);
 
   std::string name_;
-  size_t bytes_, span_ = 0;
+  size_t bytes_, span_ = 0, own_pages_ = 0;
   std::byte *base_ = nullptr, *first_ = nullptr, *data_ = nullptr;
 };
 

@@ -50,7 +50,9 @@ Region SharedMemory::allocate(size_t bytes, size_t element, Layout layout) {
   if (mmap(first, p.pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, writable_, at) == MAP_FAILED) refuse();
   // Most systems give files in memory no huge pages unless they are asked to join pages that are there. Without them a window's
   // operands lie in small pages and the model's activations in huge ones: what walks rows pages apart would look slower than it is.
-  if (p.huge && madvise(first, p.pages, MADV_POPULATE_WRITE) == 0) madvise(first, p.pages / kHuge * kHuge, kCollapse);
+  // Pages that are not there yet are zeroed by the join.
+  constexpr size_t kPage = 4096;
+  if (p.huge && madvise(first, (bytes + kPage - 1) / kPage * kPage, MADV_POPULATE_WRITE) == 0) madvise(first, p.pages, kCollapse);
   return {at, first + p.offset, bytes};
 }
 

@@ -124,7 +124,28 @@ TEST(GuardedMemory, BytesLieWhereTheLayoutSays) {
   EXPECT_EQ(placing(100, 4, Layout::kStart).offset, 0u);
   EXPECT_EQ(placing(100, 4, Layout::kShift).offset, 20u);
   EXPECT_EQ(placing(100, 8, Layout::kShift).offset, 24u);
-  EXPECT_TRUE(placing(size_t{4} << 20, 4, Layout::kModel).huge);
+}
+
+TEST(GuardedMemory, WhatIsTimedFillsHugePagesFrom128KiBOn) {
+  const Placing large = placing(size_t{128} << 10, 4, Layout::kModel), small = placing((size_t{128} << 10) - 4, 4, Layout::kModel);
+  EXPECT_TRUE(large.huge);
+  EXPECT_EQ(large.pages, size_t{2} << 20);
+  EXPECT_EQ(placing((size_t{2} << 20) + 4, 4, Layout::kModel).pages, size_t{4} << 20);
+  EXPECT_FALSE(small.huge);
+  EXPECT_EQ(small.pages, size_t{128} << 10);
+  for (const Layout judged : {Layout::kEnd, Layout::kStart, Layout::kShift}) EXPECT_FALSE(placing(size_t{4} << 20, 4, judged).huge);
+}
+
+TEST(GuardedMemory, SeesWhatWasWrittenBesideItAnywhereInItsPages) {
+  const size_t bytes = size_t{300} << 10;
+  for (const size_t beside : {bytes, bytes + 5000, (size_t{2} << 20) - 1}) {
+    GuardedMemory memory("scratch", bytes, 64, Layout::kModel);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % (size_t{2} << 20), 0u);
+    std::memset(memory.data(), 1, bytes);
+    EXPECT_TRUE(memory.intact());
+    memory.data()[beside] = std::byte{1};
+    EXPECT_FALSE(memory.intact()) << beside;
+  }
 }
 
 }  // namespace
