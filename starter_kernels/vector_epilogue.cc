@@ -15,9 +15,18 @@ const std::map<std::string, std::string, std::less<>> kForms{
     {"add", "{0} + {1}"},
     {"sub", "{0} - {1}"},
     {"mul", "{0} * {1}"},
+    {"div", "{0} / {1}"},
     {"neg", "-{0}"},
     {"relu", "larger(lanes{{}}, {0})"},
     {"clip", "smaller({2}, larger({1}, {0}))"},
+    {"exp", "scalar::exp_of<wide, wide_bits>({0})"},
+    {"sigmoid", "scalar::sigmoid_of<wide, wide_bits>({0})"},
+    {"tanh", "scalar::tanh_of<wide, wide_bits>({0})"},
+    {"erf", "scalar::erf_of<wide, wide_bits>({0})"},
+    {"gelu", "scalar::gelu_of<wide, wide_bits>({0})"},
+    {"gelu_tanh", "scalar::gelu_tanh_of<wide, wide_bits>({0})"},
+    {"gelu_product", "scalar::gelu_product_of<wide, wide_bits>({0})"},
+    {"gelu_tanh_product", "scalar::gelu_tanh_product_of<wide, wide_bits>({0})"},
 };
 
 std::vector<std::string> index_names(const Problem& problem) {

@@ -1,4 +1,4 @@
-// Scalar functions that the compiler can vectorise: straight-line code on registers, selects instead of branches, no calls
+// Scalar functions that the compiler can vectorise, and forms for vectors of the most used: straight-line code on registers, selects instead of branches, no calls
 // and no tables for float. A loop that calls them under `#pragma omp simd` becomes vector code on any target.
 //
 // Polynomials are relative-error minimax fits (Remez exchange in long double), rounded to float; range reductions are
@@ -91,7 +91,19 @@ template <class T> SCALAR T mod(T a, T b) {
 // x = n ln2 + r with |r| <= ln2 / 2. Adding 1.5 * 2^23 rounds to an integer and leaves n in the low bits of the sum.
 constexpr float kRound = 0x1.8p23f, kLog2e = 0x1.715476p0f, kLn2Hi = 0x1.62e4p-1f, kLn2Lo = 0x1.7f7d1cp-20f;
 
-// F: float, or a vector of them; U: as many uint32_t.
+// In name_of<F, U>, F is float, or a vector of them, and U as many uint32_t: what a kernel applies to sums that it holds in vectors. Or
+// double and uint64_t: libm, for float64 models.
+template <class F> struct Number { typedef float type; };
+template <> struct Number<double> { typedef double type; };
+#define SCALAR_OF(name)                                                     \
+  SCALAR float name(float x) { return name##_of<float, uint32_t>(x); }     \
+  SCALAR double name(double x) { return name##_of<double, uint64_t>(x); }
+#define SCALAR_OF_DOUBLE(name) \
+  template <> inline __attribute__((always_inline)) double name##_of<double, uint64_t>(double x) { return __builtin_##name(x); }
+
+template <class F, class U> SCALAR F abs_of(F x) { return bits<F>(bits<U>(x) & 0x7fffffffu); }
+template <class F, class U> SCALAR F copysign_of(F x, F s) { return bits<F>((bits<U>(x) & 0x7fffffffu) | (bits<U>(s) & 0x80000000u)); }
+
 template <class F, class U>
 SCALAR F exp_of(F x) {
   const F t = x * kLog2e + kRound;
@@ -107,37 +119,45 @@ SCALAR F exp_of(F x) {
   const F low = x < -0x1.5d589ep6f ? F{} : y;            // ln FLT_MIN
   return x <= 0x1.62e42ep6f ? low : x + __builtin_inff();  // ln FLT_MAX; NaN comes here too
 }
-SCALAR float exp(float x) { return exp_of<float, uint32_t>(x); }
-SCALAR double exp(double x) { return __builtin_exp(x); }
+SCALAR_OF_DOUBLE(exp)
+SCALAR_OF(exp)
 
 // exp(x) - 1 without cancellation: 2^n (expm1(r)) + (2^n - 1).
-SCALAR float expm1(float x) {
-  const float lo = x < -30.0f ? -30.0f : x;
-  const float c = lo > 88.8f ? 88.8f : lo;
-  const float t = c * kLog2e + kRound;
-  const float n = t - kRound;
-  const float r = (c - n * kLn2Hi) - n * kLn2Lo;
-  float q = 0x1.6bebf2p-10f;
+template <class F, class U>
+SCALAR F expm1_of(F x) {
+  const F lo = x < -30.0f ? F{} - 30.0f : x;
+  const F c = lo > 88.8f ? F{} + 88.8f : lo;
+  const F t = c * kLog2e + kRound;
+  const F n = t - kRound;
+  const F r = (c - n * kLn2Hi) - n * kLn2Lo;
+  F q = F{} + 0x1.6bebf2p-10f;
   q = q * r + 0x1.1227f6p-7f;
   q = q * r + 0x1.555674p-5f;
   q = q * r + 0x1.5554bp-3f;
   q = q * r + 0x1.fffffep-2f;
-  const float p = (q * r) * r + r;
-  const float half = bits<float>((bits<uint32_t>(t) << 23) + 0x3f000000u);  // 2^(n-1): n = 128 must not overflow early
+  const F p = (q * r) * r + r;
+  const F half = bits<F>((bits<U>(t) << 23) + 0x3f000000u);  // 2^(n-1): n = 128 must not overflow early
   return ((half * p) + (half - 0.5f)) * 2.0f;
 }
-SCALAR double expm1(double x) { return __builtin_expm1(x); }
+SCALAR_OF_DOUBLE(expm1)
+SCALAR_OF(expm1)
 
-SCALAR float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
-SCALAR double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+template <class F, class U>
+SCALAR F sigmoid_of(F x) {
+  typedef typename Number<F>::type N;
+  return N(1) / (N(1) + exp_of<F, U>(-x));
+}
+SCALAR_OF(sigmoid)
 
 // With e = exp(2|x|) - 1: tanh|x| = e / (e + 2), accurate down to 0. Beyond 10 it is 1 in float.
-SCALAR float tanh(float x) {
-  const float a = abs(x);
-  const float e = expm1((a > 10.0f ? 10.0f : a) * 2.0f);
-  return copysign(e / (e + 2.0f), x);
+template <class F, class U>
+SCALAR F tanh_of(F x) {
+  const F a = abs_of<F, U>(x);
+  const F e = expm1_of<F, U>((a > 10.0f ? F{} + 10.0f : a) * 2.0f);
+  return copysign_of<F, U>(e / (e + 2.0f), x);
 }
-SCALAR double tanh(double x) { return __builtin_tanh(x); }
+SCALAR_OF_DOUBLE(tanh)
+SCALAR_OF(tanh)
 
 // ---- log family ---------------------------------------------------------------------------------------------------------
 // x = m 2^e with m in [sqrt(1/2), sqrt(2)): subtracting sqrt(1/2)'s bits makes the exponent field count from there.
@@ -175,17 +195,18 @@ SCALAR double log1p(double x) { return __builtin_log1p(x); }
 
 // ---- erf ----------------------------------------------------------------------------------------------------------------
 // |x| < 0.92: x + x P(x^2). Above: 1 - exp(L(|x|)), L fitted to log erfc with the error weighted by erfc.
-SCALAR float erf(float x) {
-  const float a = abs(x), z = x * x;
-  float p = -0x1.3a8adp-11f;
+template <class F, class U>
+SCALAR F erf_of(F x) {
+  const F a = abs_of<F, U>(x), z = x * x;
+  F p = F{} - 0x1.3a8adp-11f;
   p = p * z + 0x1.475764p-8f;
   p = p * z - 0x1.b68ff6p-6f;
   p = p * z + 0x1.ce1abap-4f;
   p = p * z - 0x1.8126e8p-2f;
   p = p * z + 0x1.06eba6p-3f;
-  const float near = p * a + a;
-  const float c = a > 4.0f ? 4.0f : a;
-  float l = -0x1.630958p-16f;
+  const F near = p * a + a;
+  const F c = a > 4.0f ? F{} + 4.0f : a;
+  F l = F{} - 0x1.630958p-16f;
   l = l * c + 0x1.c85bfp-12f;
   l = l * c - 0x1.1196d2p-8f;
   l = l * c + 0x1.9bb50cp-6f;
@@ -193,10 +214,11 @@ SCALAR float erf(float x) {
   l = l * c - 0x1.44447p-1f;
   l = l * c - 0x1.212846p+0f;
   l = l * c + 0x1.70d548p-13f;
-  const float far = 1.0f - exp(l);
-  return copysign(a < 0.92f ? near : far, x);
+  const F far = 1.0f - exp_of<F, U>(l);
+  return copysign_of<F, U>(a < 0.92f ? near : far, x);
 }
-SCALAR double erf(double x) { return __builtin_erf(x); }
+SCALAR_OF_DOUBLE(erf)
+SCALAR_OF(erf)
 
 // ---- sin, cos -----------------------------------------------------------------------------------------------------------
 // The quadrant is taken in double: 53 bits of pi/2 and 53 more. Floats above 2^50 are many periods apart; there the
@@ -276,21 +298,29 @@ SCALAR_LIBM(sinh) SCALAR_LIBM(cosh) SCALAR_LIBM(asinh) SCALAR_LIBM(acosh) SCALAR
 
 // ---- activations --------------------------------------------------------------------------------------------------------
 // The largest finite magnitudes stand in for infinities where inf * 0 or inf / inf would be met; NaN goes through.
-template <class T> SCALAR T from_below(T x) { return x < T(-3e38) ? T(-3e38) : x; }
-template <class T> SCALAR T gelu(T x) {
-  const T c = from_below(x);
-  return T(0.5) * c * (T(1) + erf(c * T(0.70710678118654752)));
-}
-// 0.5 x (1 + tanh u) = x / (1 + exp(-2u)): one division less, and no cancellation in the tail.
-template <class T> SCALAR T gelu_tanh(T x) {
-  const T c = from_below(x);
-  return c * sigmoid(c * (T(2 * 0.79788456080286536) + T(2 * 0.79788456080286536 * 0.044715) * c * c));
+template <class F>
+SCALAR F from_below(F x) {
+  typedef typename Number<F>::type N;
+  return x < N(-3e38) ? F{} + N(-3e38) : x;
 }
 // As the products that exporters write them as: NaN at -infinity, where the operators have their limit.
-template <class T> SCALAR T gelu_product(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752))); }
-template <class T> SCALAR T gelu_tanh_product(T x) {
-  return x * sigmoid(x * (T(2 * 0.79788456080286536) + T(2 * 0.79788456080286536 * 0.044715) * x * x));
+template <class F, class U>
+SCALAR F gelu_product_of(F x) {
+  typedef typename Number<F>::type N;
+  return N(0.5) * x * (N(1) + erf_of<F, U>(x * N(0.70710678118654752)));
 }
+SCALAR_OF(gelu_product)
+// 0.5 x (1 + tanh u) = x / (1 + exp(-2u)): one division less, and no cancellation in the tail.
+template <class F, class U>
+SCALAR F gelu_tanh_product_of(F x) {
+  typedef typename Number<F>::type N;
+  return x * sigmoid_of<F, U>(x * (N(2 * 0.79788456080286536) + N(2 * 0.79788456080286536 * 0.044715) * x * x));
+}
+SCALAR_OF(gelu_tanh_product)
+template <class F, class U> SCALAR F gelu_of(F x) { return gelu_product_of<F, U>(from_below(x)); }
+SCALAR_OF(gelu)
+template <class F, class U> SCALAR F gelu_tanh_of(F x) { return gelu_tanh_product_of<F, U>(from_below(x)); }
+SCALAR_OF(gelu_tanh)
 template <class T> SCALAR T swish(T x, T alpha) { return from_below(x) * sigmoid(alpha * x); }
 template <class T> SCALAR T softplus(T x) { return relu(x) + log1p(exp(-abs(x))); }
 template <class T> SCALAR T softsign(T x) {

@@ -3,6 +3,9 @@
 // the second operand where either is NaN.
 
 typedef float lanes __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias));
+// The same in registers, for the functions of cpu/scalar_math.h.
+typedef float wide __attribute__((vector_size(4 * BLOCK)));
+typedef uint32_t wide_bits __attribute__((vector_size(4 * BLOCK)));
 
 // clang sees a maximum in a select.
 template <class V>

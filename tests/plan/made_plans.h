@@ -72,6 +72,30 @@ inline Case clamped_conv_on_blocks() {
   return made;
 }
 
+// A product whose epilogue is a bias and then `op`, with `form` in its place where a rewrite would put it. Some tiles are whole.
+inline Case product_with(const std::string& op, const ExampleGraph::Attributes& attributes = {}, const std::string& form = "") {
+  ExampleGraph g(op + " of a product", 20);
+  const ValueId h = g.node("Gemm", {g.input({29, 40}), g.normal({40, 97}, 1, 0, 0.5), g.normal({97}, 2)});
+  Case made{op + " of a product " + form, g.finish({g.node(op, {h}, attributes)})};
+  made.plan = starter_plan(made.graph, 2);
+  Step product = made.plan.steps.at(0);
+  const Step activation = made.plan.steps.at(1);
+  Json& epilogue = product.variant.problem.params["epilogue"];
+  auto program = compose(activation.variant.problem.params.at("program").get<PointwiseProgram>(), 0, epilogue.get<PointwiseProgram>());
+  if (!form.empty()) program.ops.back().op = form;
+  epilogue = program;
+  product.nodes.push_back(activation.nodes[0]);
+  product.outputs = activation.outputs;
+  made.plan.steps = {product};
+  return made;
+}
+
+inline std::vector<Case> products_with_activations() {
+  const ExampleGraph::Attributes tanh{{"approximate", std::string("tanh")}};
+  return {product_with("Exp"), product_with("Sigmoid"), product_with("Tanh"), product_with("Erf"), product_with("Gelu"), product_with("Gelu", tanh),
+          product_with("Gelu", {}, "gelu_product"), product_with("Gelu", tanh, "gelu_tanh_product")};
+}
+
 // Relu between two products with biases. Sizes are no multiples of any tile; two blocks of the hidden layer.
 inline Case fused_mlp_with_biases() {
   ExampleGraph g("mlp");
@@ -155,6 +179,8 @@ inline std::vector<Case> cases_of(const std::string& kind) {
       for (const Graph& graph : kernel_kind(blocked).examples())
         if (const auto plan = on_blocks(graph, false)) cases.push_back({graph.name + " on blocks", graph, *plan});
   if (kind == "conv") cases.push_back(clamped_conv_on_blocks());
+  if (kind == "matmul")
+    for (Case& c : products_with_activations()) cases.push_back(std::move(c));
   if (kind == "fused_mlp") cases = {fused_mlp_with_biases(), gated_fused_mlp()};
   for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
   return cases;

@@ -81,6 +81,33 @@ TEST(ScalarMath, TanhErfSigmoidAreWithinFourUlp) {
   EXPECT_EQ(scalar::sigmoid(-kInf), 0.0f);
 }
 
+// The forms for vectors: of four numbers here, as wide as any machine has.
+typedef float Four __attribute__((vector_size(16)));
+typedef uint32_t FourBits __attribute__((vector_size(16)));
+
+TEST(ScalarMath, FormsForVectorsAreAsPreciseInEveryLane) {
+  const auto lanes_of = [](auto function) {
+    return [function, lane = 0](float x) mutable {
+      const Four y = function(Four{x, x, x, x});
+      return y[lane++ % 4];
+    };
+  };
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::exp_of<Four, FourBits>(x); }), [](double x) { return std::exp(x); }, 0x1p-126), 2);
+  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::expm1_of<Four, FourBits>(x); }), [](double x) { return std::expm1(x); }), 3);
+  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::tanh_of<Four, FourBits>(x); }), [](double x) { return std::tanh(x); }), 4);
+  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::erf_of<Four, FourBits>(x); }), [](double x) { return std::erf(x); }), 2);
+  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::sigmoid_of<Four, FourBits>(x); }), sigmoid, 0x1p-126), 4);
+  for (const float x : {-kInf, -20.0f, -1.0f, -0.0f, 0.0f, 0.3f, 5.0f, kInf, kNan}) {  // these are compositions: the scalar's rounding
+    const Four v = Four{x, x, x, x};
+    const auto equal = [](float a, float b) { return (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-6f * std::fabs(b) || a == b; };
+    EXPECT_TRUE(equal((scalar::gelu_of<Four, FourBits>(v)[2]), scalar::gelu(x))) << x;
+    EXPECT_TRUE(equal((scalar::gelu_tanh_of<Four, FourBits>(v)[2]), scalar::gelu_tanh(x))) << x;
+    EXPECT_TRUE(equal((scalar::gelu_product_of<Four, FourBits>(v)[2]), scalar::gelu_product(x))) << x;
+    EXPECT_TRUE(equal((scalar::gelu_tanh_product_of<Four, FourBits>(v)[2]), scalar::gelu_tanh_product(x))) << x;
+  }
+}
+
 TEST(ScalarMath, SinAndCosAreWithinTwoUlpToAMillionAndInRangeBeyond) {
   const auto near = [](auto x) { return std::fabs(x) < 1e6f ? x : 0; };
   EXPECT_LT(worst_ulp([&](float x) { return scalar::sin(near(x)); }, [&](double x) { return std::sin(near(x)); }), 2);
