@@ -54,8 +54,11 @@ class Softmax final : public KernelKind {
     const bool columns = space.columns > 1;
     const int64_t chunks = columns ? (space.columns + 63) / 64 : 1;
     const size_t base = prologue_inputs(problem);
-    const std::string choices = fmt::format("constexpr bool LOG = {}, ONLINE = {};\nconstexpr int64_t COLUMN_CHUNKS = {};\n#define STREAM {}\n",
-                                            problem.params.value("log", false), knob("ONLINE") != 0, chunks, knob("STREAM"));
+    const bool in_place = problem.out[0].dtype == row_type(problem) && space.is_contiguous(problem.in.size()) && !knob("STREAM");
+    const bool direct = !problem.params.contains("prologue") && space.is_contiguous(0);
+    const std::string choices = fmt::format("constexpr bool LOG = {}, ONLINE = {}, IN_PLACE = {}, DIRECT = {};\n"
+                                            "constexpr int64_t COLUMN_CHUNKS = {};\n#define STREAM {}\n",
+                                            problem.params.value("log", false), knob("ONLINE") != 0, in_place, direct, chunks, knob("STREAM"));
     return join_text({opening_text(variant), space.sizes_text(), choices,
                       tasks_text(problem, variant.knobs, space.rows * chunks, space.along * (columns ? 64 : 1), row_type(problem)),
                       streaming_text(variant.knobs), input_text(problem, space), finish_text(problem, space, base, base),
