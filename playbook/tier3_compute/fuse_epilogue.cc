@@ -7,6 +7,21 @@
 namespace amdahl {
 namespace {
 
+// Behind a nonlinear function a product may err twice as much as its starter, where alone it has a bound of its own: sums of longer runs
+// of K than the starter's, which tuning the product had left it with, may be refused there.
+void open_shorter_sums(const RewriteContext& context, Match& match) {
+  const Variant& variant = match.replacement[0].variant;
+  const auto now = variant.knobs.find("KC");
+  if (now == variant.knobs.end()) return;
+  for (const Knob& knob : kernel_kind(variant.problem.kind).space(variant.problem, context.machine).knobs) {
+    if (knob.name != now->first || now->second <= knob.starter) continue;
+    std::vector<int64_t> values;
+    for (int64_t v : knob.values)
+      if (v == now->second || (v <= knob.starter && 2 * v >= knob.starter)) values.push_back(v);
+    match.search.push_back({0, knob.name, std::move(values)});
+  }
+}
+
 class FuseEpilogue final : public Rewrite {
  public:
   int tier() const override { return 3; }
@@ -41,7 +56,9 @@ class FuseEpilogue final : public Rewrite {
       auto fused = absorb_consumer(step, grown.step, &reason);
       if (!fused) continue;
       grown.steps.insert(anchor);
-      return match_of(context, grown.steps, std::move(*fused));
+      Match match = match_of(context, grown.steps, std::move(*fused));
+      open_shorter_sums(context, match);
+      return match;
     }
     return refused(reason);
   }

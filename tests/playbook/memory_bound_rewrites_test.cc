@@ -171,6 +171,25 @@ TEST(FuseEpilogue, TakesBiasActivationAndResidualIntoAMatmul) {
   expect_right(graph, a.plan);
 }
 
+TEST(FuseEpilogue, OffersShorterSumsWhereTuningMadeThemLongerThanTheStarters) {
+  ExampleGraph g("long sums");
+  const Graph graph = g.finish({g.node("Tanh", {g.node("MatMul", {g.input({8, 1024}), g.normal({1024, 32}, 3)})})});
+  Plan plan = starter_plan(graph, 2);
+  const Uses uses = uses_of(graph);
+  const std::vector<ValueId> storage = storage_of(graph);
+  const auto opened = [&](int64_t kc) {
+    plan.steps[0].variant.knobs["KC"] = kc;
+    return find_rewrite("fuse_epilogue")->match(RewriteContext::of(graph, plan, this_machine(), uses, storage), 0, nullptr)->search;
+  };
+  const int64_t starter = plan.steps[0].variant.knobs.at("KC");
+  ASSERT_EQ(starter, 256);
+  EXPECT_TRUE(opened(starter).empty());
+  const auto search = opened(1024);
+  ASSERT_EQ(search.size(), 1u);
+  EXPECT_EQ(search[0].name, "KC");
+  EXPECT_EQ(search[0].values, (Ints{128, 192, 256, 1024}));
+}
+
 TEST(FuseEpilogue, ExtendsAnEpilogueThatIsThere) {
   ExampleGraph g("linear twice");
   const ValueId x = g.input({7, 24});
