@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <set>
 #include <string>
 #include <thread>
@@ -114,6 +115,29 @@ inline void poison(const Program& program, Executor& executor) {
       std::memset(executor.buffer(static_cast<int>(b)), 0xff, program.buffers[b].bytes);
 }
 
+// Buffers between 64 KiB of bytes that are all set: a mutant that reads or writes past an end is judged by what comes of it and does not
+// take the test with it.
+class WideMargins {
+ public:
+  std::byte* take(size_t bytes) {
+    constexpr size_t kMargin = size_t{64} << 10;
+    auto& memory = taken_.emplace_back(bytes + 2 * kMargin + 64, std::byte{0xff});
+    auto* data = memory.data() + kMargin;
+    data += (64 - reinterpret_cast<uintptr_t>(data) % 64) % 64;
+    std::memset(data, 0, bytes);
+    return data;
+  }
+  ExecutorHooks hooks() {
+    ExecutorHooks h;
+    h.place = [this](int, const Program::Buffer& b) { return take(b.bytes); };
+    h.scratch = [this](const std::string&, size_t bytes) { return take(bytes); };
+    return h;
+  }
+
+ private:
+  std::list<std::vector<std::byte>> taken_;
+};
+
 // `inputs` in the order of the graph's. `outputs`, when given, receives what the last run wrote.
 inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs,
                        std::vector<Tensor>* outputs = nullptr) {
@@ -133,7 +157,8 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   std::byte* bytes;
   const Tensor blob_memory = Tensor::allocate(DType::kU8, {static_cast<int64_t>(blob.bytes)}, &bytes);
   for (const auto& [offset, tensor] : blob.pieces) std::memcpy(bytes + offset, tensor.data(), tensor.bytes());
-  Executor executor(program, bytes);
+  WideMargins memory;
+  Executor executor(program, bytes, memory.hooks());
   RefValues given;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     std::memcpy(executor.buffer(program.inputs[i]), inputs[i].data(), inputs[i].bytes());
