@@ -337,6 +337,7 @@ std::vector<Graph> Matmul::examples() const {
   add("several blocks, bias", "Gemm", f32, {13, 270}, {270, 34}, true, {}, Shape{34});
   add("several blocks, a sum in every place", "Gemm", f32, {13, 270}, {270, 34}, true, {}, Shape{13, 34});
   add("transposed B, bias", "Gemm", f32, {5, 40}, {33, 40}, true, {{"transB", yes}}, Shape{33});
+  add("row by weights, several runs of K", "MatMul", f32, {1, 800}, {800, 67}, true);
   add("row by transposed weights", "Gemm", f32, {1, 131}, {67, 131}, true, {{"transB", yes}});
   add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false,
       {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});
