@@ -182,7 +182,9 @@ TEST(Program, ModelPlacesEveryTemporary) {
   EXPECT_EQ(p.libraries.size(), 2u);
   EXPECT_EQ(p.calls.size(), 4u);
   for (const Program::Buffer& b : p.buffers)
-    if (b.role == Program::Role::kTemporary) EXPECT_GE(b.arena_offset, 0);
+    if (b.role == Program::Role::kTemporary) {
+      EXPECT_GE(b.arena_offset, 0);
+    }
   EXPECT_GT(p.arena_bytes, 0u);
 }
 
