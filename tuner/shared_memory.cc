@@ -51,8 +51,7 @@ Region SharedMemory::allocate(size_t bytes, size_t element, Layout layout) {
   // Most systems give files in memory no huge pages unless they are asked to join pages that are there. Without them a window's
   // operands lie in small pages and the model's activations in huge ones: what walks rows pages apart would look slower than it is.
   // Pages that are not there yet are zeroed by the join.
-  constexpr size_t kPage = 4096;
-  if (p.huge && madvise(first, (bytes + kPage - 1) / kPage * kPage, MADV_POPULATE_WRITE) == 0) madvise(first, p.pages, kCollapse);
+  if (p.huge && madvise(first, bytes, MADV_POPULATE_WRITE) == 0) madvise(first, p.pages, kCollapse);
   return {at, first + p.offset, bytes};
 }
 

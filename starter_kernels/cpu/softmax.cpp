@@ -1,7 +1,7 @@
 // Softmax: y = exp(x - max) / sum exp(x - max), or its logarithm. Subtracting the maximum keeps every exponential in [0, 1].
 //
 // Row mode (K = 1): the exponentials are made where the result will be, if it is of their type, and divided there: the result's
-// lines, which an ordinary store reads first, come while exponentials are computed (4096 x 4096 on Cascade Lake, two threads: 7.4 ms;
+// lines, which an ordinary store reads first, come while exponentials are computed (4096 x 4096 on Cascade Lake, two threads: 7.3 ms;
 // through a scratch row 11.1). Otherwise a scratch row holds them, in L1 or L2. Column mode: CHUNK neighbouring columns go through
 // the three passes together.
 

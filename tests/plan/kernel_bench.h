@@ -129,7 +129,9 @@ class WideMargins {
   }
   ExecutorHooks hooks() {
     ExecutorHooks h;
-    h.place = [this](int, const Program::Buffer& b) { return take(b.bytes); };
+    h.place = [this](int, const Program::Buffer& b) -> std::byte* {
+      return b.role == Program::Role::kTemporary ? nullptr : take(b.bytes);  // those share the executor's arena, as in a model
+    };
     h.scratch = [this](const std::string&, size_t bytes) { return take(bytes); };
     return h;
   }
