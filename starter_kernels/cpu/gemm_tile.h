@@ -33,7 +33,8 @@ INLINE void rank1_update(const ACC* a, const ACC* b, Vec (&c)[ROWS][VECS]) {
 
 // c = A(ROWS x depth) * B(depth x VECS vectors). Element (i, k) of A is a[i * A_ROW + k * A_COL], row k of B starts at
 // b + k * B_ROW; all strides are constants, so that addresses are displacements and no register holds a row's pointer.
-// Meanwhile LINES cache lines are fetched from `next`, the panel of B that comes after this one, at each of the first FETCH_STEPS steps.
+// Meanwhile LINES cache lines are fetched from `next`, the panel of B that comes after this one, at each of the first FETCH_STEPS steps:
+// into L2, since a panel of 768 rows of 32 columns is three times L1, and would only push out what is multiplied now.
 //
 // The steps are unrolled by a pragma, which GCC obeys late, on instructions: an accumulator keeps its register. Unrolled in the text it
 // is another variable at every step, and allocation then adds 5 to 19 moves and spills to the 96 FMAs of four steps of an 8 x 3 tile.
@@ -46,7 +47,7 @@ INLINE void multiply_tile(const ACC* a, const ACC* b, int64_t depth, const char*
   if constexpr (LINES > 0) {
     const int64_t fetching = depth < FETCH_STEPS ? depth : FETCH_STEPS;
     UNROLLED_K for (; k < fetching; ++k) {
-      UNROLLED for (int line = 0; line < LINES; ++line) __builtin_prefetch(next + (k * LINES + line) * 64);
+      UNROLLED for (int line = 0; line < LINES; ++line) __builtin_prefetch(next + (k * LINES + line) * 64, 0, 2);
       rank1_update<ROWS, VECS, A_ROW>(a + k * A_COL, b + k * B_ROW, c);
     }
   }

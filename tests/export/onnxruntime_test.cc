@@ -12,6 +12,7 @@
 #include "graph/onnx_load.h"
 #include "graph/oracle.h"
 #include "tests/export/fake_onnxruntime.h"
+#include "tests/export/products_and_short_steps.h"
 #include "tests/export/self_test_of.h"
 #include "tests/graph/temporary_folder.h"
 #include "tests/plan/made_plans.h"
@@ -143,6 +144,18 @@ TEST(OnnxRuntimeExport, ViewsNeedNoStepOfTheirOwn) {
   weights.write(reinterpret_cast<const char*>(&other), sizeof other);
   weights.close();
   EXPECT_GT(made.distance(FakeOnnxRuntime::Session(runtime, made.model())), 1);
+}
+
+// One storage under two shapes and a value that is read inside its part and outside.
+TEST(OnnxRuntimeExport, ShortStepsShareANodeWithTheirNeighbours) {
+  const Graph graph = testing::products_and_short_steps();
+  const Plan plan = starter_plan(graph, 2);
+  Exported made("parts", graph, plan);
+  FakeOnnxRuntime runtime;
+  ASSERT_EQ(runtime.load(made.library()), "");
+  const FakeOnnxRuntime::Session session(runtime, made.model());
+  made.expect_right(session);
+  made.expect_engaged(true, 1);
 }
 
 // Tensors and weights in channel blocks, as tuned plans of convolutions have them.

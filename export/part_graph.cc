@@ -1,13 +1,13 @@
-#include "export/step_graph.h"
+#include "export/part_graph.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 namespace amdahl {
 namespace {
 
-class StepGraph {
+class PartGraph {
  public:
-  StepGraph(const ExportRequest& request, const Program& program, const Blob& blob)
+  PartGraph(const ExportRequest& request, const Program& program, const Blob& blob)
       : request_(request), program_(program), value_of_(program.buffers.size(), kNoValue) {
     graph_.name = request.name;
     name_outputs();
@@ -15,28 +15,31 @@ class StepGraph {
     for (size_t b = 0; b < program.buffers.size(); ++b) {
       const Program::Buffer& buffer = program.buffers[b];
       if (buffer.role == Program::Role::kConstant) value_of_[b] = graph_.add_constant(buffer.name, (piece++)->second);
-      else if (value_of_[b] == kNoValue) value_of_[b] = graph_.add_value(buffer.name, buffer.dtype, storage_shape(buffer));
     }
-    for (int b : program.inputs) graph_.inputs.push_back(value_of_[static_cast<size_t>(b)]);
+    for (int b : program.inputs) graph_.inputs.push_back(value(b));
   }
 
-  void add_step(const Program::Call& call, const std::string& op, const std::string& domain, int64_t step, int64_t identity) {
+  void add_part(const Part& part, size_t number, const std::vector<CxxKernel>& kernels, const std::string& domain, int64_t identity) {
     Node node;
-    node.name = request_.name + "_step_" + std::to_string(step);
+    node.name = fmt::format("{}_part_{}", request_.name, number);
     node.domain = domain;
-    node.op = op;
+    node.op = name_of_part(part, number, program_, kernels);
     node.version = 1;
-    std::vector<std::string> computes;
-    for (NodeId n : request_.plan.steps[static_cast<size_t>(call.step)].nodes) computes.push_back(request_.graph.node(n).name);
-    node.attributes = {{"step", step}, {"plan", identity}, {"computes", computes}};
-    for (int b : call.inputs) node.inputs.push_back(value_of_[static_cast<size_t>(b)]);
-    for (int b : call.outputs) node.outputs.push_back(value_of_[static_cast<size_t>(b)]);
+    std::vector<std::string> files, computes;
+    for (size_t c = part.first; c < part.end; ++c) {
+      const Program::Call& call = program_.calls[c];
+      files.push_back(kernels[static_cast<size_t>(call.kernel)].file);
+      for (NodeId n : request_.plan.steps[static_cast<size_t>(call.step)].nodes) computes.push_back(request_.graph.node(n).name);
+    }
+    node.attributes = {{"part", static_cast<int64_t>(number)}, {"plan", identity}, {"kernels", files}, {"computes", computes}};
+    for (int b : part.inputs) node.inputs.push_back(value(b));
+    for (int b : part.outputs) node.outputs.push_back(value(b));
     graph_.nodes.push_back(std::move(node));
   }
 
   Graph finish() {
     for (size_t o = 0; o < program_.outputs.size(); ++o) {
-      const ValueId held = value_of_[static_cast<size_t>(program_.outputs[o])];
+      const ValueId held = value(program_.outputs[o]);
       const Value& want = request_.graph.value(request_.graph.outputs[o]);
       const bool is_it = graph_.value(held).name == want.name && graph_.value(held).shape == want.shape;
       graph_.outputs.push_back(is_it ? held : add_view(held, want));
@@ -45,6 +48,13 @@ class StepGraph {
   }
 
  private:
+  ValueId value(int b) {
+    ValueId& v = value_of_[static_cast<size_t>(b)];
+    const Program::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
+    if (v == kNoValue) v = graph_.add_value(buffer.name, buffer.dtype, storage_shape(buffer));
+    return v;
+  }
+
   // A buffer that is written for an output is that output, whatever shape its writer knows it by.
   void name_outputs() {
     for (size_t o = 0; o < program_.outputs.size(); ++o) {
@@ -67,7 +77,7 @@ class StepGraph {
   const ExportRequest& request_;
   const Program& program_;
   Graph graph_;
-  std::vector<ValueId> value_of_;  // by buffer
+  std::vector<ValueId> value_of_;  // by buffer; kNoValue: not used yet, or inside a part
 };
 
 }  // namespace
@@ -77,13 +87,10 @@ Shape storage_shape(const Program::Buffer& buffer) {
   return {static_cast<int64_t>(buffer.bytes / size_of(buffer.dtype))};
 }
 
-Graph step_graph(const ExportRequest& request, const Program& program, const Blob& blob, const std::vector<CxxKernel>& kernels,
-                 const std::string& domain, int64_t identity) {
-  StepGraph graph(request, program, blob);
-  for (size_t c = 0; c < program.calls.size(); ++c) {
-    const std::string& file = kernels[static_cast<size_t>(program.calls[c].kernel)].file;
-    graph.add_step(program.calls[c], file.substr(0, file.find('.')), domain, static_cast<int64_t>(c), identity);
-  }
+Graph part_graph(const ExportRequest& request, const Program& program, const Blob& blob, const std::vector<Part>& parts,
+                 const std::vector<CxxKernel>& kernels, const std::string& domain, int64_t identity) {
+  PartGraph graph(request, program, blob);
+  for (size_t p = 0; p < parts.size(); ++p) graph.add_part(parts[p], p, kernels, domain, identity);
   return graph.finish();
 }
 
