@@ -15,6 +15,8 @@ struct CxxKernel {
   std::string portable;       // of the second: mostly an #include of the first
   std::vector<std::string> flags;  // the tuned build's own
   bool amx = false;           // the tuned build uses AMX
+
+  std::string name() const { return file.substr(0, file.find('.')); }  // "k003_matmul"
 };
 
 // `name` is the model's. Steps with equal variants share a kernel; `kernel_of[i]` is that of plan.steps[i].

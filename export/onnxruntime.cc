@@ -69,9 +69,8 @@ std::string op_tables(const Graph& graph, const Program& program, const std::vec
       const Program::Call& call = program.calls[c];
       max_in = std::max(max_in, call.inputs.size());
       max_out = std::max(max_out, call.outputs.size());
-      const std::string& file = kernels[static_cast<size_t>(call.kernel)].file;
-      calls += fmt::format("    {{\"{}\", {}, {}, {}, {{{}}}, {{{}}}}},\n", file.substr(0, file.find('.')), call.kernel, call.inputs.size(), call.outputs.size(),
-                           places_of(parts[p], program, call.inputs), places_of(parts[p], program, call.outputs));
+      calls += fmt::format("    {{\"{}\", {}, {}, {}, {{{}}}, {{{}}}}},\n", kernels[static_cast<size_t>(call.kernel)].name(), call.kernel,
+                           call.inputs.size(), call.outputs.size(), places_of(parts[p], program, call.inputs), places_of(parts[p], program, call.outputs));
     }
   }
   return fmt::format(

@@ -5,6 +5,12 @@
 namespace amdahl {
 namespace {
 
+// What a buffer holds as a dense tensor: its value's shape, or of a channel-blocked format the elements in a row.
+Shape storage_shape(const Program::Buffer& buffer) {
+  if (buffer.format.empty()) return buffer.shape;
+  return {static_cast<int64_t>(buffer.bytes / size_of(buffer.dtype))};
+}
+
 class PartGraph {
  public:
   PartGraph(const ExportRequest& request, const Program& program, const Blob& blob)
@@ -81,11 +87,6 @@ class PartGraph {
 };
 
 }  // namespace
-
-Shape storage_shape(const Program::Buffer& buffer) {
-  if (buffer.format.empty()) return buffer.shape;
-  return {static_cast<int64_t>(buffer.bytes / size_of(buffer.dtype))};
-}
 
 Graph part_graph(const ExportRequest& request, const Program& program, const Blob& blob, const std::vector<Part>& parts,
                  const std::vector<CxxKernel>& kernels, const std::string& domain, int64_t identity) {

@@ -7,9 +7,6 @@
 
 namespace amdahl {
 
-// What a buffer holds as a dense tensor: its value's shape, or of a channel-blocked format the elements in a row.
-Shape storage_shape(const Program::Buffer& buffer);
-
 // Names and types of inputs and outputs are those of request.graph. The nodes have the domain `domain`, name_of_part() as operator, and
 // the attributes `part` (index into `parts`), `plan` (`identity`), `kernels` (their files, in order) and `computes` (names of the
 // model's nodes). An output that shares its storage with an input, a weight or an output before it is a Reshape of that.

@@ -62,13 +62,8 @@ std::vector<Part> parts_of(const Program& program, const Plan& plan) {
   return parts;
 }
 
-bool is_inside(const Part& part, int buffer) { return !contains(part.inputs, buffer) && !contains(part.outputs, buffer); }
-
 std::string name_of_part(const Part& part, size_t number, const Program& program, const std::vector<CxxKernel>& kernels) {
-  const auto kernel = [&](size_t call) {
-    const std::string& file = kernels[static_cast<size_t>(program.calls[call].kernel)].file;
-    return file.substr(0, file.find('.'));
-  };
+  const auto kernel = [&](size_t call) { return kernels[static_cast<size_t>(program.calls[call].kernel)].name(); };
   const std::string last = part.end - part.first > 1 ? "_to_" + kernel(part.end - 1) : "";
   return fmt::format("part{:03}_{}{}", number, kernel(part.first), last);
 }

@@ -18,9 +18,6 @@ struct Part {
 // Cut where the steps since the last cut make a node's cost small: see kPartSeconds. Every call is in one part, in order.
 std::vector<Part> parts_of(const Program& program, const Plan& plan);
 
-// Written and read within one part only.
-bool is_inside(const Part& part, int buffer);
-
 // "part003_k007_conv_to_k009_pool": an identifier.
 std::string name_of_part(const Part& part, size_t number, const Program& program, const std::vector<CxxKernel>& kernels);
 
