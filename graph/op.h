@@ -72,6 +72,13 @@ class InferContext {
   std::vector<Output> outputs_;
 };
 
+// How kernels may compute products (of matrices, convolution, attention) other than by sums in the operands' type: bounds allow for it.
+struct ProductArithmetic {
+  double rounding = 0;    // relative, of each operand beyond its own bound: 2^-8 where kernels may round them to bfloat16 first
+  bool strassen = false;  // products with one matrix on the right may be made of seven products of halves (graph/ops/strassen_bound.h)
+  bool operator==(const ProductArithmetic&) const = default;
+};
+
 // Given to the evaluator. Output dtypes and shapes are already set from the shape rule; `value`/`ints` must be filled, and
 // `bound` too when `bounds` is true.
 class EvalContext {
@@ -80,9 +87,7 @@ class EvalContext {
   bool bounds;
   std::vector<const RefTensor*> inputs;  // nullptr where absent
   std::vector<RefTensor> outputs;
-  // Relative rounding of each operand of a product (matrix product, convolution, attention) beyond its own bound: 0 for
-  // arithmetic in the operands' type, 2^-8 where kernels may round them to bfloat16 first.
-  double product_rounding = 0;
+  ProductArithmetic products = {};
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i]; }
   const RefTensor& in(size_t i) const { return *inputs[i]; }

@@ -40,8 +40,8 @@ std::vector<RefTensor> typed_outputs(const Graph& graph, const Node& node) {
 class Interpreter {
  public:
   Interpreter(const Graph& graph, const std::vector<NodeId>& nodes, const RefValues& given,
-              const std::vector<ValueId>& wanted, bool bounds, double product_rounding)
-      : graph_(graph), given_(given), bounds_(bounds), product_rounding_(product_rounding), reads_left_(graph.values.size(), 0) {
+              const std::vector<ValueId>& wanted, bool bounds, const ProductArithmetic& products)
+      : graph_(graph), given_(given), bounds_(bounds), products_(products), reads_left_(graph.values.size(), 0) {
     for (NodeId n : nodes)
       for (ValueId v : graph.node(n).inputs)
         if (v != kNoValue) ++reads_left_[static_cast<size_t>(v)];
@@ -49,7 +49,7 @@ class Interpreter {
   }
 
   void run(const Node& node) {
-    EvalContext context{node, bounds_, {}, typed_outputs(graph_, node), product_rounding_};
+    EvalContext context{node, bounds_, {}, typed_outputs(graph_, node), products_};
     // Constants live only while their node runs: a model's weights in float64 all at once would be twice its size.
     std::vector<RefTensor> constants;
     constants.reserve(node.inputs.size());
@@ -86,7 +86,7 @@ class Interpreter {
   const Graph& graph_;
   const RefValues& given_;
   bool bounds_;
-  double product_rounding_;
+  ProductArithmetic products_;
   std::vector<int> reads_left_;
   RefValues live_;
 };
@@ -94,8 +94,8 @@ class Interpreter {
 }  // namespace
 
 RefValues evaluate(const Graph& graph, const std::vector<NodeId>& nodes, const RefValues& given,
-                   const std::vector<ValueId>& wanted, bool bounds, double product_rounding) {
-  Interpreter interpreter(graph, nodes, given, wanted, bounds, product_rounding);
+                   const std::vector<ValueId>& wanted, bool bounds, const ProductArithmetic& products) {
+  Interpreter interpreter(graph, nodes, given, wanted, bounds, products);
   for (NodeId n : nodes) interpreter.run(graph.node(n));
   return interpreter.take(wanted);
 }

@@ -53,6 +53,7 @@ const std::vector<const Rewrite*>& playbook() {
       fold_rows_in_one_pass(),
       use_welford(),
       skip_causal_tiles(),
+      use_strassen(),
       use_winograd(),
       use_winograd_f43(),
       use_direct_conv(),

@@ -18,6 +18,7 @@
 #include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/matmul_bf16.h"
+#include "starter_kernels/matmul_strassen.h"
 #include "starter_kernels/pointwise.h"
 #include "starter_kernels/vector_epilogue.h"
 
@@ -54,6 +55,10 @@ class Matmul : public KernelKind {
     work.flops = 2.0 * s.batch * s.m * s.n * s.k;
     for (const Access& a : problem.in) work.bytes += touched_bytes(a);
     if (multiplies_in_bf16(problem)) work.bytes -= touched_bytes(problem.in[1]) / 2;
+    if (multiplies_in_halves(problem)) {
+      work.flops *= 1 - kStrassenSaves;
+      work.bytes += 0.75 * touched_bytes(problem.in[1]);  // seven quarters are stored
+    }
     work.bytes += touched_bytes(problem.out[0]);
     return work;
   }
@@ -96,6 +101,7 @@ double cycles_of(const Sizes& s, const Knobs& k, int64_t a_row_bytes, int thread
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
   if (multiplies_in_bf16(problem)) return bf16_space(problem);
+  if (multiplies_in_halves(problem)) return strassen_space(problem, machine);
   const Sizes s = sizes_of(problem);
   const bool avx512 = machine.has("avx512f");
   const bool converts = accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
@@ -211,6 +217,7 @@ std::string Matmul::source(const Variant& variant) const {
   text += embedded_source("cpu/sizes.h");
   if (multiplies_in_bf16(p)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
   text += embedded_source("cpu/gemm_tile.h");
+  if (multiplies_in_halves(p)) return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul_strassen.cpp"));
   if (variant.knobs.at("GEMV")) return text + std::string(embedded_source("cpu/matmul_gemv.cpp"));
   return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul.cpp"));
 }

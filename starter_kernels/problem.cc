@@ -96,6 +96,7 @@ void from_json(const Json& j, Variant& v) {
 }
 
 bool multiplies_in_bf16(const Problem& problem) { return problem.params.value("declared", "") == "bf16"; }
+bool multiplies_in_halves(const Problem& problem) { return problem.params.value("declared", "") == "strassen"; }
 
 std::string Problem::canonical() const { return Json(*this).dump(); }
 std::string Variant::id() const { return hash_hex(Json(*this).dump()); }

@@ -59,8 +59,9 @@ struct Problem {
 };
 
 // params["declared"]: an algorithm that rounds more than the operations it stands for; the judge knows each by name
-// (tuner/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32.
+// (tuner/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32. "strassen": seven products of halves.
 bool multiplies_in_bf16(const Problem& problem);
+bool multiplies_in_halves(const Problem& problem);
 
 using Knobs = std::map<std::string, int64_t>;
 

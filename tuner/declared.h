@@ -14,12 +14,11 @@ struct ErrorConstant {
   // Along each side of an image: outputs within this distance share intermediate sums, so that each may round relative to
   // the largest of them.
   int64_t reach = 0;
-  // Of each operand of a product (EvalContext::product_rounding): such a challenger is judged by the oracle's bounds with it,
-  // and must still be exact on integers that the narrower type holds.
-  double product_rounding = 0;
+  // Such a challenger is judged by the oracle's bounds with it, and must still be exact on integers (that a narrower type holds).
+  ProductArithmetic products = {};
   // How many times the starter's error a challenger may have where the bound is wide (validate.cc: the ratchet).
   double ratchet = 2;
-  bool is_plain() const { return factor == 1 && reach == 0 && product_rounding == 0; }
+  bool is_plain() const { return factor == 1 && reach == 0 && products == ProductArithmetic{}; }
 };
 
 // The largest among the steps. Throws Error(kInternal) for a declaration that nobody has given a constant.

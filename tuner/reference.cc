@@ -140,7 +140,7 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io) {
 }
 
 Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges, double product_rounding) {
+                          const std::vector<InputRange>& ranges, const ProductArithmetic& products) {
   RefValues given;
   const std::vector<ValueId> inputs = distinct_inputs(io);
   for (size_t s = 0; s < inputs.size(); ++s)
@@ -150,7 +150,7 @@ Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program&
       given[io.constants[static_cast<size_t>(b.source)]] = RefTensor::of(drawn_weight(b, draw));
   std::vector<ValueId> wanted;
   for (const Operand& o : io.outputs) wanted.push_back(o.value);
-  const RefValues values = evaluate(graph, io.nodes, given, wanted, /*bounds=*/true, product_rounding);
+  const RefValues values = evaluate(graph, io.nodes, given, wanted, /*bounds=*/true, products);
   Expected e;
   for (ValueId v : wanted) e.outputs.push_back(narrow(values.at(v)));
   describe(e);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "graph/op.h"
 #include "plan/program.h"
 #include "tuner/inputs.h"
 
@@ -33,9 +34,9 @@ struct Expected {
   size_t bytes() const;
 };
 
-// `subject`: a program of the window (its seeded constants state mean and deviation). `product_rounding`: as in EvalContext.
+// `subject`: a program of the window (its seeded constants state mean and deviation). `products`: as in EvalContext.
 Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges, double product_rounding = 0);
+                          const std::vector<InputRange>& ranges, const ProductArithmetic& products = {});
 
 struct Discrepancy {
   bool within = true;
@@ -63,11 +64,11 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io);
 class ReferenceCache {
  public:
   explicit ReferenceCache(size_t max_bytes) : max_bytes_(max_bytes) {}
-  using Key = std::tuple<std::string, double, int, uint64_t, uint64_t, bool, bool, bool, int>;  // signature, rounding, then as in Draw
+  using Key = std::tuple<std::string, double, bool, int, uint64_t, uint64_t, bool, bool, bool, int>;  // signature, ProductArithmetic, then as in Draw
   template <typename Make>
-  std::shared_ptr<const Expected> get(const std::string& signature, double product_rounding, const Draw& draw, Make make) {
-    const Key key{signature,    product_rounding, static_cast<int>(draw.family), draw.seed, draw.weights_seed,
-                  draw.ternary, draw.narrow,      draw.nudged,                   draw.scale};
+  std::shared_ptr<const Expected> get(const std::string& signature, const ProductArithmetic& products, const Draw& draw, Make make) {
+    const Key key{signature,         products.rounding, products.strassen, static_cast<int>(draw.family), draw.seed,
+                  draw.weights_seed, draw.ternary,      draw.narrow,       draw.nudged,                   draw.scale};
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       if (it->first != key) continue;
       entries_.splice(entries_.begin(), entries_, it);

@@ -212,7 +212,7 @@ std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, c
   const std::string on = fmt::format("on {} inputs: ", name_of(check.draw.family));
   if (!d.within) return failure(Outcome::kWrong, code, on + d.message);
   // A narrower type must be exact on integers that it holds. An algorithm of other constants need not be: a third has no end.
-  const bool must_be_exact = check.draw.ternary && declared_.product_rounding > 0;
+  const bool must_be_exact = check.draw.ternary && !(declared_.products == ProductArithmetic{});
   if (const auto what = beyond_ratchet(check, must_be_exact ? 2 : declared_.ratchet, d)) return failure(Outcome::kWrong, "less-precise", on + *what);
   return std::nullopt;
 }
@@ -256,7 +256,7 @@ std::optional<Failure> Validation::numerics() {
   }
   for (size_t i = 1; i < judge_.checks.size(); ++i) {
     Check check = judge_.checks[i];
-    check.draw.narrow = declared_.product_rounding > 0 && check.draw.ternary;
+    check.draw.narrow = declared_.products.rounding > 0 && check.draw.ternary;
     // The same addresses hold other weights now.
     if (check.draw.ternary) harness_.change_weights(check.draw, judge_.deadline());
     const char* code = check.draw.ternary ? "inexact" : check.draw.family == Family::kSpecial ? "special-values" : "wrong-value";

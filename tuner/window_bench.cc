@@ -81,12 +81,12 @@ Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& ste
 ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature,
                                     const ErrorConstant& constant) {
   return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
-    // Integers that the narrower type holds are exact there too.
-    const double rounding = draw.ternary ? 0 : constant.product_rounding;
-    const auto plain = cache_.get(key, rounding, draw, [&] {
-      return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)), rounding);
+    // Integers (that the narrower type holds) are exact there too.
+    const ProductArithmetic products = draw.ternary ? ProductArithmetic{} : constant.products;
+    const auto plain = cache_.get(key, products, draw, [&] {
+      return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)), products);
     });
-    return constant.factor == 1 && constant.reach == 0 ? plain : std::make_shared<const Expected>(widened(*plain, constant));
+    return constant.factor == 1 && constant.reach == 0 && !products.strassen ? plain : std::make_shared<const Expected>(widened(*plain, constant));
   };
 }
 
@@ -155,7 +155,7 @@ std::string WindowBench::enter(const WindowTask& task) {
 // What two honest programs may differ by on numbers drawn as in the first check; a declared rounding widens it.
 double WindowBench::tolerance_of(const Program& program, const std::vector<Step>& steps) {
   const ErrorConstant constant = declared_constant(steps);
-  if (constant.product_rounding == 0) return at_.judge->tolerance;
+  if (constant.products == ProductArithmetic{}) return at_.judge->tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
   float bound = 0;
   for (const Check& check : at_.judge->known)

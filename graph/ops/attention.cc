@@ -136,7 +136,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
 
   const auto size = static_cast<size_t>(s.queries * s.keys);
   Scores scores{std::vector<double>(size), std::vector<double>(c.bounds ? size : 0)}, weights = scores;
-  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.product_rounding, s.queries * s.keys,
+  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, s.queries * s.keys,
                    scores.value.data(), c.bounds ? scores.bound.data() : nullptr);
   finish_scores(c, s, b, h, scores);
   for (int64_t i = 0; i < s.queries; ++i) {
@@ -147,7 +147,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
     softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound));
   }
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
-  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.product_rounding,
+  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding,
                    s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
   for (int64_t i = 0; i < s.queries; ++i) {
     const int64_t to =

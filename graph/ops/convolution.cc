@@ -161,7 +161,7 @@ void eval_conv(EvalContext& c) {
   const ConvShape s = conv_shape(c.node, c.in(0).shape, c.in(1).shape);
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* bias, double* y) { convolve(s, x, w, bias, y); };
-  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), s.in_per_group() * s.window.taps(), c.product_rounding,
+  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), s.in_per_group() * s.window.taps(), c.products.rounding,
                    out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
 }
@@ -200,7 +200,7 @@ void eval_conv_transpose(EvalContext& c) {
   for (int d = 0; d < 3; ++d) terms *= (s.window.kernel[d] + s.window.stride[d] - 1) / s.window.stride[d];
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* b, double* y) { convolve_transposed(s, x, w, b, y); };
-  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.product_rounding, out.numel(), out.value.data(),
+  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
 }

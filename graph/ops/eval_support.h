@@ -46,7 +46,7 @@ struct BilinearOperand {
 // Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
 //   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms)
 // which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped. `rounding`: EvalContext's
-// product_rounding r; 1 + g becomes (1 + g)(1 + r)^2.
+// products.rounding r; 1 + g becomes (1 + g)(1 + r)^2.
 // `bound` null: not wanted. Both outputs hold `size` elements.
 void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, int64_t size,
                       double* value, double* bound);

@@ -5,6 +5,7 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/strassen_bound.h"
 
 namespace amdahl {
 namespace {
@@ -89,8 +90,10 @@ void eval_matmul(EvalContext& c) {
       gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n,
                y + static_cast<int64_t>(i) * s.m * s.n);
   };
-  bounded_bilinear(multiply, c.in(0), c.in(1), {}, s.k, c.product_rounding, out.numel(), out.value.data(),
+  const bool halves = c.products.strassen && one_b;
+  bounded_bilinear(multiply, c.in(0), c.in(1), {}, halves ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
+  if (c.bounds && halves) add_strassen_rounding(static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
   finish_bounds(out);
 }
 
@@ -156,8 +159,9 @@ void eval_gemm(EvalContext& c) {
     if (pc) std::copy(pc, pc + s.m * s.n, y);
     gemm_f64(s.m, s.n, s.k, pa, pb, y, pc != nullptr);
   };
-  bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, s.k, c.product_rounding, out.numel(), out.value.data(),
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, c.products.strassen ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
+  if (c.bounds && c.products.strassen) add_strassen_rounding(s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
   finish_bounds(out);
 }
 

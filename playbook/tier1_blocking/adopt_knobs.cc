@@ -50,7 +50,8 @@ class AdoptKnobs final : public Rewrite {
     if (tuned == context.tuned.end()) return refuse(refusal, "no step of this kind has been tuned");
     for (int number : tuned->second) {
       const Step& donor = context.plan.steps[static_cast<size_t>(number)];
-      if (multiplies_in_bf16(problem) != multiplies_in_bf16(donor.variant.problem)) continue;  // other knobs
+      // Forms of a matrix product have other knobs.
+      if (problem.kind == "matmul" && problem.params.value("declared", "") != donor.variant.problem.params.value("declared", "")) continue;
       const double d = distance(problem, donor.variant.problem);
       if (d >= nearest) continue;
       Variant variant = step.variant;

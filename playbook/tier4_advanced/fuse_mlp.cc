@@ -70,7 +70,7 @@ bool Matcher::is_plain_product(int s) const {
   if (s < 0) return false;
   const Step& x = step(s);
   const Problem& p = x.variant.problem;
-  if (p.kind != "matmul" || p.params.contains("alpha") || multiplies_in_bf16(p) || !x.variant.source_override.empty()) return false;
+  if (p.kind != "matmul" || p.params.contains("alpha") || p.params.contains("declared") || !x.variant.source_override.empty()) return false;
   if (p.out[0].shape.size() != 2 || !p.out[0].is_dense() || !c_.graph.is_constant(x.inputs[1].value)) return false;
   return std::all_of(p.in.begin(), p.in.begin() + 2, [](const Access& a) { return a.dtype == DType::kF32; }) &&
          p.out[0].dtype == DType::kF32;

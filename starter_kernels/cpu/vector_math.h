@@ -7,11 +7,14 @@ typedef float lanes __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias
 typedef float wide __attribute__((vector_size(4 * BLOCK)));
 typedef uint32_t wide_bits __attribute__((vector_size(4 * BLOCK)));
 
-// clang sees a maximum in a select.
+// clang sees a maximum in a select; so does GCC in 256 bits, but not between constants, where it makes a comparison and a blend.
 template <class V>
 static inline __attribute__((always_inline)) V larger(V a, V b) {
 #if defined(__AVX512F__) && !defined(__clang__)
   if constexpr (sizeof(V) == 64 && sizeof(V{}[0]) == 4) return __builtin_ia32_maxps512_mask(a, b, V{}, -1, 4);  // 4: the rounding mode as it is
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 32 && sizeof(V{}[0]) == 4) return __builtin_ia32_maxps256(a, b);
 #endif
   return a > b ? a : b;
 }
@@ -19,6 +22,9 @@ template <class V>
 static inline __attribute__((always_inline)) V smaller(V a, V b) {
 #if defined(__AVX512F__) && !defined(__clang__)
   if constexpr (sizeof(V) == 64 && sizeof(V{}[0]) == 4) return __builtin_ia32_minps512_mask(a, b, V{}, -1, 4);
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 32 && sizeof(V{}[0]) == 4) return __builtin_ia32_minps256(a, b);
 #endif
   return a < b ? a : b;
 }

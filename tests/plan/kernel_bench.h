@@ -168,8 +168,12 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   }
   std::vector<NodeId> nodes(graph.nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) nodes[n] = static_cast<NodeId>(n);
-  const bool bf16 = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return multiplies_in_bf16(s.variant.problem); });
-  const RefValues want = evaluate(graph, nodes, given, graph.outputs, true, bf16 ? 0x1.0p-8 : 0);
+  ProductArithmetic products;
+  for (const Step& s : plan.steps) {
+    if (multiplies_in_bf16(s.variant.problem)) products.rounding = 0x1.0p-8;
+    products.strassen |= multiplies_in_halves(s.variant.problem);
+  }
+  const RefValues want = evaluate(graph, nodes, given, graph.outputs, true, products);
   j.within = true;
   // Twice: first in zeroed scratch, then in what the first run left there.
   for (int run = 0; run < 2 && j.within; ++run) {

@@ -9,6 +9,7 @@
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/formats.h"
 #include "starter_kernels/matmul_bf16.h"
+#include "starter_kernels/matmul_strassen.h"
 #include "starter_kernels/pointwise.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -165,13 +166,42 @@ inline std::vector<Case> bf16_cases() {
   return cases;
 }
 
+// Products of halves: every size even, every size odd, tails of panels, tiles and blocks, operands that lie otherwise.
+inline std::vector<Case> strassen_cases() {
+  std::vector<Graph> graphs;
+  const auto product = [&](const char* name, Shape a, Shape b, std::map<std::string, Attribute> attributes, bool bias) {
+    ExampleGraph g(name);
+    const int64_t n = attributes.count("transB") ? b[0] : b[1];
+    const ValueId x = g.input(a), w = g.normal(b, graphs.size());
+    if (bias) graphs.push_back(g.finish({g.node("Gemm", {x, w, g.normal({n}, 5)}, std::move(attributes))}));
+    else graphs.push_back(g.finish({g.node("MatMul", {x, w})}));
+  };
+  const Attribute yes = int64_t{1};
+  product("even", {64, 512}, {512, 192}, {}, false);
+  product("odd, bias", {83, 301}, {301, 151}, {}, true);
+  product("rows of several matrices", {3, 13, 130}, {130, 130}, {}, false);
+  product("transposed B", {37, 140}, {200, 140}, {{"transB", yes}}, true);
+  product("transposed A, scaled", {129, 40}, {129, 133}, {{"transA", yes}, {"alpha", 0.5}}, true);
+  product("a column beyond half a panel", {32, 128}, {128, 145}, {}, false);
+  std::vector<Case> cases;
+  for (const Graph& graph : graphs) {
+    Case made{graph.name + " in halves", graph, starter_plan(graph, 2)};
+    Variant& variant = made.plan.steps.at(0).variant;
+    variant.problem.params["declared"] = "strassen";
+    variant.knobs = strassen_space(variant.problem, this_machine()).starters();
+    cases.push_back(std::move(made));
+  }
+  return cases;
+}
+
 // What a list of mutants is for: a kind, or a form of one that has a text of its own.
-inline std::string kind_of(const std::string& form) { return form == "matmul_bf16" ? "matmul" : form; }
+inline std::string kind_of(const std::string& form) { return form.rfind("matmul_", 0) == 0 ? "matmul" : form; }
 
 // The kind's examples with their starters, and what rewrites would make of them.
 inline std::vector<Case> cases_of(const std::string& kind) {
   std::vector<Case> cases;
   if (kind == "matmul_bf16") cases = bf16_cases();
+  else if (kind == "matmul_strassen") cases = strassen_cases();
   else
     for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
   for (const std::string blocked : {"conv", "pool"})

@@ -1,6 +1,7 @@
 // Every rewrite of the playbook, wherever it matches on the small shipped models, before and after the fusions: the plan stays
 // whole, and what it makes passes the five stages as a candidate would.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -212,6 +213,40 @@ TEST(Rewrites, WinogradOfManyChannelsIsJudgedByWhatItDeclares) {
                             "  for (int i = 0; i < 32 * 144; ++i) static_cast<float*>(out[0])[i] *= 1 + 0x1p-12f * (i % 2 ? 1 : -1);\n}\n";
   const std::string verdict = bench.judge(steps);
   EXPECT_TRUE(verdict.find("rms error") != std::string::npos || verdict.find("should be") != std::string::npos) << verdict;
+}
+
+// A product of halves by the bounds of its own products, whatever the family of its inputs; operands of fewer bits are outside of them.
+TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
+  struct Size {
+    int64_t m, k, n;
+  };
+  for (const Size size : {Size{128, 768, 256}, Size{61, 3072, 130}, Size{197, 129, 300}}) {
+    SCOPED_TRACE(fmt::format("{} x {} x {}", size.m, size.n, size.k));
+    ExampleGraph g("a product");
+    const ValueId x = g.input({size.m, size.k}), w = g.normal({size.k, size.n}, 7, 0, 0.03);
+    const Graph graph = g.finish({g.node("MatMul", {x, w})});
+    const Plan plan = starter_plan(graph, kThreads);
+    Bench bench(graph);
+    ASSERT_EQ(bench.enter(plan, {{0}}), "");
+    const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite("use_strassen")});
+    ASSERT_FALSE(offered.empty());
+    const std::vector<Step> honest = offered[0].match.replacement;
+    EXPECT_EQ(bench.judge(honest), "");
+    const std::string text = kernel_kind("matmul").source(honest[0].variant);
+    const auto edited = [&](const std::string& find, const std::string& put) {
+      std::vector<Step> steps = honest;
+      std::string& source = steps[0].variant.source_override = text;
+      const size_t at = source.find(find);
+      if (at == std::string::npos) throw std::runtime_error("no '" + find + "' in the text");
+      source.replace(at, find.size(), put);
+      return bench.judge(steps);
+    };
+    // A and B in half precision, and sums of A rounded to it.
+    EXPECT_NE(edited("part[q][i] = a[row * A_ROW + (k + i) * A_COL];", "part[q][i] = (float)(_Float16)a[row * A_ROW + (k + i) * A_COL];"), "");
+    EXPECT_NE(edited("return row < K && column < N ? b[row * B_ROW + column * B_COL] : 0.0f;",
+                     "return row < K && column < N ? (float)(_Float16)b[row * B_ROW + column * B_COL] : 0.0f;"), "");
+    EXPECT_NE(edited("out[i] = x[i] + y[i];", "out[i] = (float)(_Float16)(x[i] + y[i]);"), "");
+  }
 }
 
 }  // namespace

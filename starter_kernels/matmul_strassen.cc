@@ -1,0 +1,60 @@
+#include "starter_kernels/matmul_strassen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "starter_kernels/gemm_prelude.h"
+
+namespace amdahl {
+namespace {
+
+// Below this, sums of halves and stores of partial sums cost more than an eighth of the products.
+constexpr int64_t kFewestRows = 32, kFewestColumns = 128, kFewestSteps = 128;
+
+}  // namespace
+
+std::string refused_in_halves(const Problem& problem) {
+  const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
+  if (a.dtype != DType::kF32 || b.dtype != DType::kF32 || c.dtype != DType::kF32) return "operands are not fp32";
+  if (!b.constant) return "B is not a constant: its sums would be made at every call";
+  for (size_t i = 0; i + 2 < c.shape.size(); ++i)
+    if (c.shape[i] != 1) return "several matrices";
+  const int64_t m = c.shape[c.shape.size() - 2], n = c.shape.back(), k = a.shape.back();
+  if (m < kFewestRows || n < kFewestColumns || k < kFewestSteps)
+    return fmt::format("too small to halve: {}x{}x{}, of {}x{}x{} at least", m, n, k, kFewestRows, kFewestColumns, kFewestSteps);
+  return "";
+}
+
+SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
+  const Shape& c = problem.out[0].shape;
+  const int64_t rows = (c[c.size() - 2] + 1) / 2, steps = (problem.in[0].shape.back() + 1) / 2;
+  const bool avx512 = machine.has("avx512f");
+  SearchSpace space;
+  const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
+    space.knobs.push_back({name, std::move(values), starter, meaning});
+  };
+  knob("VLEN", avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, avx512 ? 16 : 8, "vector width in 4-byte lanes");
+  knob("MR", up_to({4, 6, 8, 10, 12, 14}, rows), avx512 ? 8 : 4, "rows of the register tile");
+  knob("NRV", {1, 2, 3, 4, 6}, 3, "vectors in a row of the register tile");
+  const auto kc = up_to({64, 128, 192, 256, 384}, steps);
+  knob("KC", kc, *std::prev(std::upper_bound(kc.begin() + 1, kc.end(), 192)), "steps of K in a block: a panel of KC x NR of a sum of B stays in L1");
+  knob("NB", {1, 2, 4, 8}, 4, "panels of B that pass a block of A's sums together");
+  if (problem.threads > 1) {
+    knob("PARTITION", {0, 1}, 1, "parts of C over threads: 0 one thread, 1 along N");
+    knob("TASKS", {1, 2, 4}, 1, "parts a thread; above 1 they are handed out as threads become free");
+  } else {
+    knob("PARTITION", {0}, 0, "parts of C over threads: 0 one thread");
+    knob("TASKS", {1}, 1, "parts a thread");
+  }
+  knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
+  knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
+  const int64_t registers = avx512 ? 32 : 16;
+  space.refuse = [registers](const Knobs& k) -> std::string {
+    const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
+    return tile <= registers ? "" : fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
+  };
+  return space;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,81 @@
+// Products of halves: right under every knob, exact on integers, and within a bound that a product in lower precision exceeds.
+
+#include <gtest/gtest.h>
+
+#include "graph/ops/strassen_bound.h"
+#include "tests/plan/made_plans.h"
+
+namespace amdahl {
+namespace {
+
+TEST(MatmulStrassen, EveryValueOfEveryKnobIsRight) {
+  std::vector<testing::Case> cases;
+  for (const testing::Case& c : testing::strassen_cases()) {
+    const SearchSpace space = strassen_space(c.plan.steps[0].variant.problem, this_machine());
+    for (const Knob& knob : space.knobs)
+      for (int64_t value : knob.values)
+        if (const auto plan = testing::with_knob(c.plan, 0, knob.name, value))
+          cases.push_back({fmt::format("{}, {} = {}", c.name, knob.name, value), c.graph, *plan, c.seed});
+  }
+  testing::expect_within(cases);
+}
+
+TEST(MatmulStrassen, IsExactOnIntegers) {
+  ExampleGraph g("integers");
+  std::vector<double> w;
+  for (int i = 0; i < 177 * 145; ++i) w.push_back(i * 7 % 3 - 1);
+  const ValueId x = g.input({37, 177});
+  const Graph graph = g.finish({g.node("MatMul", {x, g.floats({177, 145}, w)})});
+  Plan plan = starter_plan(graph, 2);
+  Variant& variant = plan.steps.at(0).variant;
+  ASSERT_EQ(refused_in_halves(variant.problem), "");
+  variant.problem.params["declared"] = "strassen";
+  variant.knobs = strassen_space(variant.problem, this_machine()).starters();
+  std::vector<float> values;
+  for (int i = 0; i < 37 * 177; ++i) values.push_back(static_cast<float>(i * 37 % 4095 - 2047));
+  std::vector<Tensor> outputs;
+  const Tensor input = Tensor::of<float>(DType::kF32, {37, 177}, values);
+  ASSERT_TRUE(testing::judge(graph, plan, {input}, &outputs).within);
+  for (int m = 0; m < 37; ++m)
+    for (int n = 0; n < 145; ++n) {
+      double sum = 0;
+      for (int k = 0; k < 177; ++k) sum += values[static_cast<size_t>(m * 177 + k)] * w[static_cast<size_t>(k * 145 + n)];
+      ASSERT_EQ(outputs[0].as<float>()[static_cast<size_t>(m * 145 + n)], sum) << m << ' ' << n;
+    }
+}
+
+TEST(MatmulStrassen, RefusesWhatHalvesDoNotPayFor) {
+  const auto refusal = [](Shape a, Shape b, bool constant) {
+    ExampleGraph g("product");
+    const ValueId x = g.input(a);
+    const Graph graph = g.finish({g.node("MatMul", {x, constant ? g.normal(b, 1) : g.input(b)})});
+    return refused_in_halves(starter_plan(graph, 1).steps.at(0).variant.problem);
+  };
+  EXPECT_EQ(refusal({64, 256}, {256, 256}, true), "");
+  EXPECT_NE(refusal({64, 256}, {256, 256}, false), "") << "B is an input";
+  EXPECT_NE(refusal({8, 256}, {256, 256}, true), "") << "few rows";
+  EXPECT_NE(refusal({2, 64, 256}, {2, 256, 256}, true), "") << "two matrices";
+}
+
+// Of 1 x 1 quadrants by hand: C11 is made of P1, P4, P5 and P7, whose factors are sums of all of A and B.
+TEST(StrassenBound, IsRelativeToTheProductsOfHalves) {
+  const std::vector<double> a{1, 0, 0, 1000}, b{1, 0, 0, 1};
+  std::vector<double> bound(4, 0);
+  add_strassen_rounding(2, 2, 2, {a, {}}, {b, {}}, bound.data());
+  const double g = dot_growth(1) + 8 * kU32;
+  EXPECT_DOUBLE_EQ(bound[0], g * (1001 * 2 + 1000 * 1 + 1 * 1 + 1000 * 1));
+  EXPECT_DOUBLE_EQ(bound[1], g * (1 * 1 + 1 * 1));
+  EXPECT_DOUBLE_EQ(bound[2], g * (1000 * 1 + 1000 * 1));
+  EXPECT_DOUBLE_EQ(bound[3], g * (1001 * 2 + 1000 * 1 + 1 * 1 + 1 * 1));
+}
+
+TEST(StrassenBound, IsInfiniteWhereASumLeavesTheRange) {
+  const std::vector<double> a{3e38, 0, 0, 3e38}, b{1e-30, 0, 0, 1e-30};
+  std::vector<double> bound(4, 0);
+  add_strassen_rounding(2, 2, 2, {a, {}}, {b, {}}, bound.data());
+  EXPECT_FALSE(std::isfinite(bound[0]));
+  EXPECT_TRUE(std::isfinite(bound[1]));
+}
+
+}  // namespace
+}  // namespace amdahl
