@@ -136,6 +136,27 @@ void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
   if (!any) out += "  none yet\n";
 }
 
+// Steps of the plan profiled last, by the algorithm whose own bound judged them.
+std::map<std::string, int> declared_steps(const SessionStore& store) {
+  std::map<std::string, int> counts;
+  for (const StepGroup& group : left_to_win(store))
+    if (const std::string name = group.problem.params.value("declared", ""); !name.empty()) counts[name] += group.count;
+  return counts;
+}
+
+// What rounds otherwise than plain sums, and what that came to in the model's outputs.
+void declared_line(const SessionStore& store, std::string& out) {
+  std::string names;
+  for (const auto& [name, count] : declared_steps(store)) names += fmt::format("{}{} in {} step{}", names.empty() ? "" : ", ", name, count, count == 1 ? "" : "s");
+  if (names.empty()) return;
+  out += fmt::format("\nrounds by a bound of its own: {}", names);
+  const std::vector<LedgerEntry> ledger = store.ledger();
+  const auto kept = std::find_if(ledger.rbegin(), ledger.rend(), [](const LedgerEntry& e) { return e.kept && e.error > 0; });
+  if (kept != ledger.rend())
+    out += fmt::format("; the model's outputs are {:.1e} from float64, {:.2g} times the starter's error", kept->error, kept->error_ratio);
+  out += "\n";
+}
+
 void ledger_table(const std::vector<LedgerEntry>& ledger, std::string& out) {
   out += "\nledger of the whole model (predicted by Amdahl's law against measured)\n";
   if (ledger.empty()) out += "  nothing was gated yet\n";
@@ -208,6 +229,7 @@ std::string report_text(const SessionStore& store, const SessionIdentity& identi
   std::string out;
   head_line(store, identity, out);
   kept_steps(experiments, out);
+  declared_line(store, out);
   ledger_table(store.ledger(), out);
   bucket_table(store, identity, out);
   left_table(store, options.left_rows, out);
@@ -220,7 +242,7 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
   const std::vector<LedgerEntry> ledger = store.ledger();
   Json j = {{"identity", identity}, {"options", store.options()}, {"baseline_seconds", baseline_seconds(store)},
             {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
-            {"outcomes", Json::object()}, {"left_to_win", Json::array()}};
+            {"outcomes", Json::object()}, {"declared", declared_steps(store)}, {"left_to_win", Json::array()}};
   if (const std::optional<Headline> h = store.headline()) j["headline"] = *h;
   for (const BucketTime& t : bucket_times(store, identity))
     j["shapes"].push_back({{"name", t.name}, {"starter_seconds", t.starter_seconds}, {"kept_seconds", t.kept_seconds},

@@ -62,7 +62,7 @@ class Conv : public KernelKind {
         return text + emit_finish(problem, g) + std::string(embedded_source("cpu/conv_prepare.h")) +
                std::string(embedded_source("cpu/conv_depthwise.cpp"));
       case kConvWinograd: {
-        const int64_t block = std::max<int64_t>(channel_block(format_of_output(problem, 0)), 16);
+        const int64_t stored = channel_block(format_of_output(problem, 0)), block = stored > 0 ? stored : variant.knobs.at("VLEN");
         text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n#define WINO_M_IS_2 {}\n",
                             block, !format_of_input(problem, 0).empty(), variant.knobs.at("WINO_M") == 2 ? 1 : 0);
         return text + emit_store_block(problem, g, block) + std::string(embedded_source("cpu/conv_winograd.cpp"));

@@ -22,6 +22,8 @@ void set_formats(Problem& problem, const std::vector<std::string>& in, const std
   problem.params["formats"] = {{"in", in}, {"out", out}};
 }
 
+std::string blocked_format(const MachineInfo& machine) { return machine.has("avx512f") ? "nchw16c" : "nchw8c"; }
+
 int64_t channel_block(const std::string& format) {
   if (format.empty()) return 0;
   if (format.rfind("nchw", 0) != 0 || format.back() != 'c')

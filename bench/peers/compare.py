@@ -89,20 +89,27 @@ def quiet(arm):
     return sorted(arm.runs)[len(arm.runs) // 10]
 
 
+def has_bf16():
+    """Whether this CPU multiplies bfloat16; where it does not, PyTorch takes minutes a run to imitate it."""
+    with open("/proc/cpuinfo") as info:
+        return bool({"avx512_bf16", "amx_bf16", "bf16"} & set(info.read().split()))
+
+
 def measure(label, onnx_file, torch_name, sessions, options, folder):
     inputs = os.path.join(folder, "inputs")
     os.makedirs(inputs, exist_ok=True)
     write_inputs(onnx_file, inputs)
     py, threads = sys.executable, str(options.threads)
+    precisions = ("f32", "bf16") if has_bf16() else ("f32",)
     wanted = [("starter", [options.arm, onnx_file, inputs, threads]),
               ("onnxruntime", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "optimised"]),
               ("onnxruntime plain", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "plain"])]
     for at, (name, file) in enumerate(sessions.items()):
         wanted.insert(1 + at, (name, [options.arm, onnx_file, inputs, threads, file]))
-    wanted += [(f"openvino {p}", [py, f"{HERE}/openvino_arm.py", onnx_file, inputs, threads, p]) for p in ("f32", "bf16")]
+    wanted += [(f"openvino {p}", [py, f"{HERE}/openvino_arm.py", onnx_file, inputs, threads, p]) for p in precisions]
     if torch_name and not options.no_torch:
         wanted += [(f"pytorch {form} {p}", [py, f"{HERE}/torch_arm.py", torch_name, inputs, threads, form, p])
-                   for form in ("eager", "compiled") for p in ("f32", "bf16")]
+                   for form in ("eager", "compiled") for p in precisions]
     if options.only:
         wanted = [w for w in wanted if w[0] == "onnxruntime" or w[0] in options.only.split(",")]
     arms = []

@@ -1,5 +1,5 @@
-// Channel blocks ("nchw16c") carried through a region of convolutions, poolings and pointwise steps: 16 channels are
-// the lanes of a vector whatever the width of a row, and a weight vector meets a broadcast of x. Row-major operands are
+// Channel blocks ("nchw16c", or "nchw8c") carried through a region of convolutions, poolings and pointwise steps: a block's channels
+// are the lanes of a vector whatever the width of a row, and a weight vector meets a broadcast of x. Row-major operands are
 // converted where the region begins and ends, and nowhere between.
 //
 // A whole network is too deep for one experiment (derived error bounds grow with every layer until they say nothing), so
@@ -20,9 +20,10 @@
 namespace amdahl {
 namespace {
 
-constexpr int64_t kBlock = 16;
 constexpr int kMaxConvolutions = 6;  // of a stretch: a chain without joins is cut
-const std::string kFormat = "nchw16c";
+
+std::string format_in(const RewriteContext& context) { return blocked_format(context.machine); }
+int64_t block_in(const RewriteContext& context) { return channel_block(format_in(context)); }
 
 bool is_image(const Access& a) { return a.dtype == DType::kF32 && a.shape.size() == 4 && numel(a.shape) > 0; }
 
@@ -42,7 +43,7 @@ Read read_beside(const RewriteContext& context, const Operand& operand, const Ac
     return Read::kNot;
   if (context.graph.is_constant(operand.value)) {
     // Read through its strides, also in the lanes of padding channels unless it has one element for all of them.
-    return out.shape[1] % kBlock == 0 || access.strides[1] == 0 ? Read::kPlain : Read::kNot;
+    return out.shape[1] % block_in(context) == 0 || access.strides[1] == 0 ? Read::kPlain : Read::kNot;
   }
   const Shape& shape = context.graph.value(operand.value).shape;
   const Shape one_pixel{out.shape[0], out.shape[1], 1, 1};
@@ -71,7 +72,7 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
     reads[0] = Read::kBlocks;
     beside = problem.kind == "conv" ? 2 : 1;
   } else if (problem.kind == "pointwise") {
-    if (out.shape[1] % kBlock != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>()))
+    if (out.shape[1] % block_in(context) != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>()))
       return std::nullopt;
   } else {
     return std::nullopt;
@@ -87,7 +88,7 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
   }
   if (problem.kind == "conv") {
     Problem blocked = problem;
-    set_formats(blocked, {kFormat}, {kFormat});
+    set_formats(blocked, {format_in(context)}, {format_in(context)});
     if (conv_algorithms(blocked).empty()) return std::nullopt;
   }
   return reads;
@@ -177,17 +178,17 @@ void find_conversions(const RewriteContext& context, Region& region) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       const auto writer = context.writer.find(step.inputs[i]);
       if (region.reads.at(s)[i] != Read::kBlocks || writer == context.writer.end()) continue;
-      if (is_conversion(context.plan.steps[static_cast<size_t>(writer->second)], {step.inputs[i].value, kFormat}, step.inputs[i]))
+      if (is_conversion(context.plan.steps[static_cast<size_t>(writer->second)], {step.inputs[i].value, format_in(context)}, step.inputs[i]))
         region.conversions.insert(writer->second);
       // A neighbour converts the same operand for itself.
       for (int reader : context.readers.at(step.inputs[i]))
-        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], step.inputs[i], {step.inputs[i].value, kFormat}))
+        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], step.inputs[i], {step.inputs[i].value, format_in(context)}))
           region.conversions.insert(reader);
     }
     const Operand& out = step.outputs[0];
     if (const auto readers = context.readers.find(out); readers != context.readers.end())
       for (int reader : readers->second)
-        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], out, {out.value, kFormat}))
+        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], out, {out.value, format_in(context)}))
           region.conversions.insert(reader);
   }
 }
@@ -229,7 +230,7 @@ class Builder {
   // makes them, or its own conversion does.
   void add_conversion(int c) {
     const Step& conversion = step(c);
-    if (conversion.outputs[0].format == kFormat) return;
+    if (conversion.outputs[0].format == format_in(context_)) return;
     in_blocks_.insert(conversion.inputs[0].value);
     if (wanted_plain(conversion.outputs[0])) steps_.push_back(conversion);
   }
@@ -250,7 +251,7 @@ class Builder {
   // The image that a model begins with has too few channels for a block: its convolution reads it as it is.
   bool reads_plain_image(int s, size_t input) const {
     const Problem& problem = step(s).variant.problem;
-    return input == 0 && problem.kind == "conv" && problem.in[0].shape[1] < kBlock &&
+    return input == 0 && problem.kind == "conv" && problem.in[0].shape[1] < block_in(context_) &&
            problem.params.value("group", int64_t{1}) == 1 && !in_blocks_.count(step(s).inputs[0].value);
   }
 
@@ -261,22 +262,22 @@ class Builder {
     for (size_t i = 0; i < problem.in.size(); ++i) {
       if (region_.reads.at(s)[i] != Read::kBlocks || reads_plain_image(s, i)) continue;
       const ValueId value = changed.inputs[i].value;
-      if (in_blocks_.insert(value).second) reorder(value, "", kFormat);
-      formats[i] = changed.inputs[i].format = kFormat;
+      if (in_blocks_.insert(value).second) reorder(value, "", format_in(context_));
+      formats[i] = changed.inputs[i].format = format_in(context_);
     }
     const Operand plain = changed.outputs[0];
     // What a global pooling leaves is small: row-major at once if it is wanted so.
     const bool to_plain = problem.params.value("global", false) && wanted_plain(plain);
     if (!to_plain) {
-      changed.outputs[0].format = kFormat;
+      changed.outputs[0].format = format_in(context_);
       in_blocks_.insert(plain.value);
     }
-    set_formats(problem, formats, {to_plain ? "" : kFormat});
+    set_formats(problem, formats, {to_plain ? "" : format_in(context_)});
     if (problem.kind == "conv" && winograd_saves_a_third(problem)) problem.params["declared"] = "winograd_f23";
     changed.variant.source_override.clear();
     changed.variant.knobs = kernel_kind(problem.kind).space(problem, context_.machine).starters();
     steps_.push_back(std::move(changed));
-    if (!to_plain && wanted_plain(plain)) reorder(plain.value, kFormat, "");
+    if (!to_plain && wanted_plain(plain)) reorder(plain.value, format_in(context_), "");
   }
 
   const RewriteContext& context_;

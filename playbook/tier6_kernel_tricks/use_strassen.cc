@@ -1,25 +1,10 @@
 // Seven products of halves instead of eight: where tiles run near the peak of the FMA units already, the one way to take less time is to
 // multiply less. Rounds more than a sum, by what the oracle derives for it; declared, so that the judge applies that to this step alone.
-#include <algorithm>
-
 #include "playbook/playbook.h"
 #include "starter_kernels/matmul_strassen.h"
 
 namespace amdahl {
 namespace {
-
-bool was_tuned(const RewriteContext& context, int step) {
-  const auto tuned = context.tuned.find("matmul");
-  return tuned != context.tuned.end() && std::count(tuned->second.begin(), tuned->second.end(), step) > 0;
-}
-
-// The tile that the plain form was found to like, where this form has it.
-void adopt_tile(const SearchSpace& space, const Knobs& from, Knobs& to) {
-  for (const char* name : {"VLEN", "MR", "NRV", "UNROLL_K"}) {
-    const std::vector<int64_t>& values = space.find(name)->values;
-    if (std::count(values.begin(), values.end(), from.at(name))) to[name] = from.at(name);
-  }
-}
 
 class UseStrassen final : public Rewrite {
  public:
@@ -48,9 +33,8 @@ class UseStrassen final : public Rewrite {
     variant.problem.params["declared"] = "strassen";
     const SearchSpace space = strassen_space(variant.problem, context.machine);
     variant.knobs = space.starters();
-    if (was_tuned(context, anchor)) adopt_tile(space, step.variant.knobs, variant.knobs);
     for (const Knob& knob : space.knobs)
-      if (knob.values.size() > 1 && knob.name != "VLEN") match.search.push_back({0, knob.name, knob.values});
+      if (knob.values.size() > 1 && knob.name != "VLEN" && knob.name != "PARTITION") match.search.push_back({0, knob.name, knob.values});
     return match;
   }
 };

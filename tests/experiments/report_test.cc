@@ -86,6 +86,28 @@ TEST(Report, NamesEveryExperimentKeptStepsAndBothSidesOfTheLedger) {
   EXPECT_EQ(j.at("ledger").size(), 2u);
 }
 
+TEST(Report, SaysWhichStepsRoundByABoundOfTheirOwn) {
+  EXPECT_EQ(report_text(example_store(), {}, {}).find("rounds by a bound"), std::string::npos);
+  MemoryStore store = example_store();
+  Commit c;
+  Plan plan;
+  plan.steps = {step_of("softmax"), step_of("matmul"), step_of("matmul")};
+  for (size_t s : {1, 2}) plan.steps[s].variant.problem.params["declared"] = "strassen";
+  PlanRecord record;
+  record.id = 2;
+  record.plan = plan;
+  c.plans = {record};
+  c.profiles = {{2, 2, 0.2, {0.050, 0.100, 0.050}, {0.010, 0.090, 0.010}}};
+  LedgerEntry with_error = entry(3, 0.1, {0.1, 0.05, 0.15, 9}, true);
+  with_error.error = 7e-7;
+  with_error.error_ratio = 1.25;
+  c.ledger = {with_error};
+  store.commit(c);
+  const std::string text = report_text(store, {}, {});
+  EXPECT_NE(text.find("rounds by a bound of its own: strassen in 2 steps; the model's outputs are 7.0e-07 from float64, 1.2 times the starter's error"), std::string::npos) << text;
+  EXPECT_EQ(report_json(store, {}).at("declared").at("strassen"), 2);
+}
+
 TEST(Report, StatusShowsTheLastFewExperiments) {
   const std::string text = report_text(example_store(), {}, {false, 3});
   EXPECT_NE(text.find("#30 "), std::string::npos);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/executor.h"
+#include "starter_kernels/formats.h"
 
 namespace amdahl {
 namespace {
@@ -20,6 +21,14 @@ TEST(Format, BlockedRoundTripsAndPadsWithZero) {
   from_format(reinterpret_cast<const std::byte*>(stored.data()), reinterpret_cast<std::byte*>(back.data()), DType::kF32, shape,
               "nchw16c");
   EXPECT_EQ(back, plain);
+}
+
+TEST(Format, ABlockOfChannelsIsAVectorOfTheMachine) {
+  MachineInfo machine;
+  machine.isa = {"avx2", "fma"};
+  EXPECT_EQ(channel_block(blocked_format(machine)), 8);
+  machine.isa = {"avx2", "avx512f", "fma"};
+  EXPECT_EQ(channel_block(blocked_format(machine)), 16);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace amdahl::testing {
 
-inline const std::string kBlocks = "nchw16c";
+inline const std::string kBlocks = blocked_format(this_machine());
 
 inline Step reorder_step(const Graph& graph, ValueId value, const std::string& from, const std::string& to, int threads) {
   Step step;
