@@ -218,6 +218,8 @@ CompileResult Toolchain::produce(const std::string& target, const Job& job, cons
   std::vector<std::string> all = job.flags;
   all.insert(all.end(), arguments.begin(), arguments.end());
   all.insert(all.end(), {"-o", "kernel.out", source});
+  // What GCC itself adds to a text comes from its archive: the processor that versions of a function are chosen by.
+  if (job.name == "g++") all.push_back("-lgcc");
   const SubprocessResult r = job.compiler->program->run(all, scratch.path(), limits);
   result.seconds = r.seconds;
   result.timed_out = r.timed_out;

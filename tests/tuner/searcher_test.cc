@@ -39,13 +39,6 @@ class Searcher : public ::testing::Test {
 };
 
 TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
-  Random random(7);
-  std::vector<double> first, rest;
-  while (true) {
-    const std::vector<Proposal> burst = proposals(6, random);
-    for (const Proposal& p : burst) (first.size() < 12 ? first : rest).push_back(cycles(p.knobs.at("MR"), p.knobs.at("NRV")));
-    if (burst.empty()) break;
-  }
   size_t all = 0;
   for (int64_t mr : space.find("MR")->values)
     for (int64_t nrv : space.find("NRV")->values) {
@@ -53,10 +46,24 @@ TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
       k["MR"] = mr, k["NRV"] = nrv;
       all += space.refuse(k).empty();
     }
-  EXPECT_EQ(first.size() + rest.size(), all);
-  const auto mean = [](const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); };
-  ASSERT_FALSE(rest.empty());
-  EXPECT_LT(mean(first), mean(rest));
+  // The first third of what is proposed, of many sessions: one alone is a matter of luck in a space of 20 tiles.
+  double first = 0, rest = 0;
+  size_t firsts = 0, rests = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    known.clear();
+    size_t seen = 0;
+    for (std::vector<Proposal> burst = proposals(6, random); !burst.empty(); burst = proposals(6, random))
+      for (const Proposal& p : burst) {
+        const bool early = 3 * seen++ < all;
+        (early ? first : rest) += cycles(p.knobs.at("MR"), p.knobs.at("NRV"));
+        ++(early ? firsts : rests);
+      }
+    EXPECT_LE(seen, all);
+    EXPECT_GE(seen + 3, all) << "draws may leave one or two that nobody met";
+  }
+  ASSERT_GT(rests, 0u);
+  EXPECT_LT(first / static_cast<double>(firsts), rest / static_cast<double>(rests));
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ class TuneBlocks : public Rewrite {
       *refusal = "not a matmul";
       return std::nullopt;
     }
-    return Match{{{anchor}}, {step}, {{0, "MR", {1, 2, 4, 6, 8}}, {0, "KC", {64, 128, 192, 256}}}};
+    Match match{{{anchor}}, {step}, {{0, "MR", {1, 2, 4, 6, 8}}, {0, "KC", {64, 128, 192, 256}}}};
+    match.replacement[0].variant.knobs["NRV"] = 1;  // tiles of eight rows that 16 registers hold too
+    return match;
   }
 };
 
