@@ -34,19 +34,15 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
     space.knobs.push_back({name, std::move(values), starter, meaning});
   };
-  knob("VLEN", avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, avx512 ? 16 : 8, "vector width in 4-byte lanes");
+  const int64_t lanes = avx512 ? 16 : 8;
+  knob("VLEN", {lanes}, lanes, "vector width in 4-byte lanes");
   knob("MR", up_to({4, 6, 8, 10, 12, 14}, rows), avx512 ? 8 : 4, "rows of the register tile");
   knob("NRV", {1, 2, 3, 4, 6}, 3, "vectors in a row of the register tile");
   const auto kc = up_to({64, 128, 192, 256, 384}, steps);
   knob("KC", kc, *std::prev(std::upper_bound(kc.begin() + 1, kc.end(), 192)), "steps of K in a block: a panel of KC x NR of a sum of B stays in L1");
   knob("NB", {1, 2, 4, 8}, 4, "panels of B that pass a block of A's sums together");
-  if (problem.threads > 1) {
-    knob("PARTITION", {0, 1}, 1, "parts of C over threads: 0 one thread, 1 along N");
-    knob("TASKS", {1, 2, 4}, 1, "parts a thread; above 1 they are handed out as threads become free");
-  } else {
-    knob("PARTITION", {0}, 0, "parts of C over threads: 0 one thread");
-    knob("TASKS", {1}, 1, "parts a thread");
-  }
+  knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
+       "parts of C a thread, along N; above 1 they are handed out as threads become free");
   knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
   knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
   const int64_t registers = avx512 ? 32 : 16;

@@ -17,7 +17,8 @@ namespace {
 // about half as much (cpu/conv_winograd.cpp). bfloat16 is above a hundred.
 // winograd_f23: tiles of 2 outputs a side; its transforms only add and halve.
 // bf16: operands of a product are rounded to 8 significant bits, sums stay in fp32.
-// strassen: bounded by the oracle. Errors of products of 64 to 197 rows and 64 to 3072 steps were 1.5 to 2.6 times the starter's (rms).
+// strassen: bounded by the oracle. On uniform inputs, 128 and 197 rows, 768 and 3072 steps, its rms error was 1.4 (KC 128) to 2.5 (KC 384) times
+// that of a plain product with KC 256, the starter's.
 const std::map<std::string, ErrorConstant> kConstants = {{"winograd_f43", {4, 3, {}, 12}}, {"winograd_f23", {2, 1}}, {"bf16", {1, 0, {0x1.0p-8, false}, HUGE_VAL}}, {"strassen", {1, 0, {0, true}, 4}}};
 
 // The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.

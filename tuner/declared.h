@@ -24,7 +24,7 @@ struct ErrorConstant {
 // The largest among the steps. Throws Error(kInternal) for a declaration that nobody has given a constant.
 ErrorConstant declared_constant(const std::vector<Step>& steps);
 
-// Exact outputs (bound 0 everywhere within reach) stay exact; near a value that is not finite nothing is judged but NaN.
+// Exact outputs (bound 0 everywhere within reach) stay exact; near a value that is not finite, and for halves at it, nothing is judged but NaN.
 Expected widened(const Expected& expected, const ErrorConstant& constant);
 
 }  // namespace amdahl

@@ -8,7 +8,7 @@ namespace amdahl {
 namespace {
 
 // A product: sums of two quadrants of A and of B (0: 11, 1: 12, 2: 21, 3: 22; sign 0: of the first one alone), and the quadrants of C that
-// it is part of.
+// it is part of. Stated apart from the kernel's tables: this judges them.
 struct Half {
   int first, second;
   double sign;

@@ -8,7 +8,8 @@ namespace amdahl {
 
 // Adds to `bound` (m x n, row-major) for C = A (m x k) * B (k x n), both dense, halves cut at half of m, k and n rounded up:
 //   g (sum over the products P of the element of (|sum of A| + e) (|sum of B| + e)),   g = dot_growth(k / 2) + 8u
-// for the additions of P's steps, of A's, B's and P's sums. Infinite where a sum may leave the range of fp32: halves of opposite signs
+// for the additions of P's steps, of A's, B's and P's sums. `bound` comes from bounded_bilinear with 0 terms: what the operands' own bounds
+// become, and an addend's rounding, without that of the plain sums, which are not made. Infinite where a sum may leave the range of fp32: halves of opposite signs
 // then cancel to NaN though the plain sum is finite. After Higham, "Exploiting fast matrix multiplication within the level 3 BLAS" (1990),
 // with the probabilistic growth of graph/op.h.
 void add_strassen_rounding(int64_t m, int64_t n, int64_t k, BilinearOperand a, BilinearOperand b, double* bound);

@@ -34,7 +34,7 @@ class UseStrassen final : public Rewrite {
     const SearchSpace space = strassen_space(variant.problem, context.machine);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)
-      if (knob.values.size() > 1 && knob.name != "VLEN" && knob.name != "PARTITION") match.search.push_back({0, knob.name, knob.values});
+      if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});
     return match;
   }
 };

@@ -32,7 +32,7 @@ constexpr int64_t GROUPS = ceil_div(PANELS, NB), B_PANEL = PRODUCTS * HK * NR;
 // A: [block of K][product][row][K_BLOCK], rows an odd number of cache lines apart, so that a tile's rows lie in different sets of L1.
 constexpr int64_t A_STEP = ceil_div(K_BLOCK, 32) * 32 + 16, A_BLOCK = HM * A_STEP;
 constexpr int64_t C_QUADRANT = HM * NR, C_PANEL = 4 * C_QUADRANT, SUMS = NB * C_PANEL;
-constexpr int64_t TASK_COUNT = PARTITION == 0 ? 1 : min_of(GROUPS, THREADS * TASKS);
+constexpr int64_t TASK_COUNT = min_of(GROUPS, THREADS * TASKS);
 constexpr int WORKERS = static_cast<int>(min_of(THREADS, TASK_COUNT));
 
 // Software prefetch: while one product's panel passes the tiles, the next one's (it follows in memory) is fetched in equal parts.

@@ -188,6 +188,10 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
       EXPECT_EQ(rewrites.passed[r], 0) << "tiles of AMX, where there is none";
       continue;
     }
+    if (r->precondition() == "the machine has AVX-512" && !this_machine().has("avx512f")) {
+      EXPECT_EQ(rewrites.passed[r], 0) << r->name() << " where there is none";
+      continue;
+    }
     EXPECT_GT(rewrites.passed[r], 0) << r->name() << " has no candidate anywhere that the judge accepts; " << rewrites.not_judged[r];
   }
 }

@@ -83,7 +83,7 @@ TEST_F(Policies, TheSameShareOfAnyShapeCountsAlike) {
     profile.steps.back().seconds = bucket_of(graph.buckets, s.outputs[0].value) == 0 ? 1e-4 : 3e-4;
   }
   int seen = 0;
-  for (const Opportunity& o : find_opportunities(graph, plan, profile, {find_rewrite("use_avx512")}, this_machine())) {
+  for (const Opportunity& o : find_opportunities(graph, plan, profile, {find_rewrite("pack_constant_weights")}, this_machine())) {
     const bool is_short = bucket_of(graph.buckets, plan.steps[static_cast<size_t>(o.windows[0].steps[0])].outputs[0].value) == 0;
     EXPECT_NEAR(o.weight, is_short ? 2 : 2.0 / 3, 1e-6) << o.describe(plan);
     seen |= is_short ? 1 : 2;
