@@ -136,14 +136,6 @@ void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
   if (!any) out += "  none yet\n";
 }
 
-// Steps of the plan profiled last, by the algorithm whose own bound judged them.
-std::map<std::string, int> declared_steps(const SessionStore& store) {
-  std::map<std::string, int> counts;
-  for (const StepGroup& group : left_to_win(store))
-    if (const std::string name = group.problem.params.value("declared", ""); !name.empty()) counts[name] += group.count;
-  return counts;
-}
-
 // What rounds otherwise than plain sums, and what that came to in the model's outputs.
 void declared_line(const SessionStore& store, std::string& out) {
   std::string names;

@@ -171,7 +171,7 @@ Json report_data(const SessionStore& store, const SessionIdentity& identity, con
   for (const Experiment& e : experiments) rows.push_back(row_of(e));
   place_trials(experiments, rows);
   Json data = {{"identity", identity}, {"options", store.options()}, {"headline", nullptr}, {"starter", nullptr}, {"newest", nullptr},
-               {"ledger", ledger_of(ledger)}, {"frontier", frontier_of(experiments)}};
+               {"declared", declared_steps(store)}, {"ledger", ledger_of(ledger)}, {"frontier", frontier_of(experiments)}};
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
     data["headline"] = {{"gain", gain(h->gain)}, {"starter", number(h->starter_seconds)}, {"kept", number(h->kept_seconds)}};
   if (const std::vector<ProfileRecord> profiles = store.profiles(); !profiles.empty()) {

@@ -1,7 +1,6 @@
 #include "experiments/step_groups.h"
 
 #include <algorithm>
-#include <map>
 
 #include "plan/plan.h"
 
@@ -48,6 +47,13 @@ std::vector<StepGroup> left_to_win(const SessionStore& store) {
     return a.seconds - a.floor_seconds > b.seconds - b.floor_seconds;
   });
   return groups;
+}
+
+std::map<std::string, int> declared_steps(const SessionStore& store) {
+  std::map<std::string, int> counts;
+  for (const StepGroup& group : left_to_win(store))
+    if (const std::string name = group.problem.params.value("declared", ""); !name.empty()) counts[name] += group.count;
+  return counts;
 }
 
 }  // namespace amdahl

@@ -1,6 +1,7 @@
 #pragma once
 // The steps of a profiled plan, equal ones together: what people read instead of 364 rows.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ std::vector<StepGroup> step_groups(const SessionStore& store, const ProfileRecor
 
 // Those of the newest profile, most winnable first; empty before the first profile.
 std::vector<StepGroup> left_to_win(const SessionStore& store);
+
+// Steps of the plan profiled last, by the algorithm whose own bound judged them.
+std::map<std::string, int> declared_steps(const SessionStore& store);
 
 }  // namespace amdahl

@@ -75,7 +75,7 @@ class InferContext {
 // How kernels may compute products (of matrices, convolution, attention) other than by sums in the operands' type: bounds allow for it.
 struct ProductArithmetic {
   double rounding = 0;    // relative, of each operand beyond its own bound: 2^-8 where kernels may round them to bfloat16 first
-  bool strassen = false;  // products with one matrix on the right may be made of seven products of halves (graph/ops/strassen_bound.h)
+  int strassen = 0;       // products with one matrix on the right may be made of seven products of halves, so many times (graph/ops/strassen_bound.h)
   bool operator==(const ProductArithmetic&) const = default;
 };
 

@@ -54,6 +54,7 @@ const std::vector<const Rewrite*>& playbook() {
       use_welford(),
       skip_causal_tiles(),
       use_strassen(),
+      use_strassen_twice(),
       use_winograd(),
       use_winograd_f43(),
       use_direct_conv(),

@@ -31,6 +31,7 @@ const Rewrite* unroll_loops();
 const Rewrite* use_online_softmax();
 const Rewrite* skip_causal_tiles();
 const Rewrite* use_strassen();
+const Rewrite* use_strassen_twice();
 const Rewrite* use_winograd();
 const Rewrite* use_winograd_f43();
 const Rewrite* use_direct_conv();

@@ -55,10 +55,9 @@ class Matmul : public KernelKind {
     work.flops = 2.0 * s.batch * s.m * s.n * s.k;
     for (const Access& a : problem.in) work.bytes += touched_bytes(a);
     if (multiplies_in_bf16(problem)) work.bytes -= touched_bytes(problem.in[1]) / 2;
-    if (multiplies_in_halves(problem)) {
-      work.flops *= 1 - kStrassenSaves;
-      work.bytes += 0.75 * touched_bytes(problem.in[1]);  // seven quarters are stored
-    }
+    const int levels = strassen_levels(problem);
+    work.flops *= std::pow(7.0 / 8, levels);
+    work.bytes += (std::pow(7.0 / 4, levels) - 1) * touched_bytes(problem.in[1]);  // seven quarters are stored
     work.bytes += touched_bytes(problem.out[0]);
     return work;
   }
@@ -101,7 +100,7 @@ double cycles_of(const Sizes& s, const Knobs& k, int64_t a_row_bytes, int thread
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
   if (multiplies_in_bf16(problem)) return bf16_space(problem);
-  if (multiplies_in_halves(problem)) return strassen_space(problem, machine);
+  if (strassen_levels(problem) > 0) return strassen_space(problem, machine);
   const Sizes s = sizes_of(problem);
   const bool avx512 = machine.has("avx512f");
   const bool converts = accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
@@ -217,7 +216,8 @@ std::string Matmul::source(const Variant& variant) const {
   text += embedded_source("cpu/sizes.h");
   if (multiplies_in_bf16(p)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
   text += embedded_source("cpu/gemm_tile.h");
-  if (multiplies_in_halves(p)) return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul_strassen.cpp"));
+  if (const int levels = strassen_levels(p); levels > 0)
+    return text + finish_in_registers(p, scale, indices) + fmt::format("constexpr int LEVELS = {};\n", levels) + std::string(embedded_source("cpu/matmul_strassen.cpp"));
   if (variant.knobs.at("GEMV")) return text + std::string(embedded_source("cpu/matmul_gemv.cpp"));
   return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul.cpp"));
 }

@@ -9,26 +9,29 @@
 namespace amdahl {
 namespace {
 
-// Below this, sums of halves and stores of partial sums cost more than an eighth of the products.
+// Halved once. Below this, sums of halves and stores of partial sums cost more than an eighth of the products.
 constexpr int64_t kFewestRows = 32, kFewestColumns = 128, kFewestSteps = 128;
 
 }  // namespace
 
-std::string refused_in_halves(const Problem& problem) {
+std::string refused_in_halves(const Problem& problem, int levels) {
   const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
   if (a.dtype != DType::kF32 || b.dtype != DType::kF32 || c.dtype != DType::kF32) return "operands are not fp32";
   if (!b.constant) return "B is not a constant: its sums would be made at every call";
   for (size_t i = 0; i + 2 < c.shape.size(); ++i)
     if (c.shape[i] != 1) return "several matrices";
   const int64_t m = c.shape[c.shape.size() - 2], n = c.shape.back(), k = a.shape.back();
-  if (m < kFewestRows || n < kFewestColumns || k < kFewestSteps)
-    return fmt::format("too small to halve: {}x{}x{}, of {}x{}x{} at least", m, n, k, kFewestRows, kFewestColumns, kFewestSteps);
+  const int64_t times = int64_t{1} << (levels - 1);
+  if (m < times * kFewestRows || n < times * kFewestColumns || k < times * kFewestSteps)
+    return fmt::format("too small to halve {}: {}x{}x{}, of {}x{}x{} at least", levels == 1 ? "once" : "twice", m, n, k, times * kFewestRows,
+                       times * kFewestColumns, times * kFewestSteps);
   return "";
 }
 
 SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   const Shape& c = problem.out[0].shape;
-  const int64_t rows = (c[c.size() - 2] + 1) / 2, steps = (problem.in[0].shape.back() + 1) / 2;
+  const int64_t side = int64_t{1} << strassen_levels(problem);
+  const int64_t rows = (c[c.size() - 2] + side - 1) / side, steps = (problem.in[0].shape.back() + side - 1) / side;
   const bool avx512 = machine.has("avx512f");
   SearchSpace space;
   const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {

@@ -96,7 +96,10 @@ void from_json(const Json& j, Variant& v) {
 }
 
 bool multiplies_in_bf16(const Problem& problem) { return problem.params.value("declared", "") == "bf16"; }
-bool multiplies_in_halves(const Problem& problem) { return problem.params.value("declared", "") == "strassen"; }
+int strassen_levels(const Problem& problem) {
+  const std::string declared = problem.params.value("declared", "");
+  return declared == "strassen" ? 1 : declared == "strassen2" ? 2 : 0;
+}
 
 std::string Problem::canonical() const { return Json(*this).dump(); }
 std::string Variant::id() const { return hash_hex(Json(*this).dump()); }

@@ -59,9 +59,10 @@ struct Problem {
 };
 
 // params["declared"]: an algorithm that rounds more than the operations it stands for; the judge knows each by name
-// (tuner/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32. "strassen": seven products of halves.
+// (tuner/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32. "strassen", "strassen2": seven products
+// of halves, 49 of quarters.
 bool multiplies_in_bf16(const Problem& problem);
-bool multiplies_in_halves(const Problem& problem);
+int strassen_levels(const Problem& problem);  // 0: sums as they are written
 
 using Knobs = std::map<std::string, int64_t>;
 

@@ -64,7 +64,7 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io);
 class ReferenceCache {
  public:
   explicit ReferenceCache(size_t max_bytes) : max_bytes_(max_bytes) {}
-  using Key = std::tuple<std::string, double, bool, int, uint64_t, uint64_t, bool, bool, bool, int>;  // signature, ProductArithmetic, then as in Draw
+  using Key = std::tuple<std::string, double, int, int, uint64_t, uint64_t, bool, bool, bool, int>;  // signature, ProductArithmetic, then as in Draw
   template <typename Make>
   std::shared_ptr<const Expected> get(const std::string& signature, const ProductArithmetic& products, const Draw& draw, Make make) {
     const Key key{signature,         products.rounding, products.strassen, static_cast<int>(draw.family), draw.seed,

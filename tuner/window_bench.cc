@@ -86,7 +86,7 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
     const auto plain = cache_.get(key, products, draw, [&] {
       return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)), products);
     });
-    return constant.factor == 1 && constant.reach == 0 && !products.strassen ? plain : std::make_shared<const Expected>(widened(*plain, constant));
+    return constant.factor == 1 && constant.reach == 0 && products.strassen == 0 ? plain : std::make_shared<const Expected>(widened(*plain, constant));
   };
 }
 

@@ -22,6 +22,14 @@ function claim(data) {
   ];
 }
 
+// Algorithms that round otherwise than a plain sum, and what that came to in the model's outputs.
+function declaredRow(data) {
+  const names = Object.entries(data.declared).map(([name, steps]) => `${name} in ${count(steps, "step")}`);
+  if (!names.length) return [];
+  const gated = data.ledger.filter(e => e.kept && e.error > 0).pop();
+  return [["By bounds of their own", names.join(", ") + (gated ? `; outputs ${gated.error.toExponential(1)} from float64` : "")]];
+}
+
 function facts(data) {
   const {identity, options, experiments} = data;
   const o = options || {};
@@ -34,6 +42,7 @@ function facts(data) {
     ["Compilers", identity.toolchain],
     ["Started", identity.created_at ? new Date(identity.created_at * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC" : "not known"],
     ["Precision", o.allow_bf16 ? `products may round to bfloat16; outputs stay within ${percent(o.max_error)} of float64` : "float32 throughout"],
+    ...declaredRow(data),
     ["Options", [o.seconds && `${seconds(o.seconds)} of tuning`, o.experiments && `at most ${count(o.experiments, "experiment")}`,
                  there(o.seed) && `seed ${o.seed}`].filter(Boolean).join(", ") || "not recorded"],
     ["Experiments", `${experiments.length.toLocaleString("en")}, in ${seconds(sum(experiments, e => e.cost))} of building, checking and timing`],

@@ -25,26 +25,31 @@ constexpr Product kProducts[] = {
 };
 constexpr double kLargest = std::numeric_limits<float>::max();
 
-// Quadrants of a rows x cols matrix, those of the second half filled up with zeros.
+struct Operand {
+  std::vector<double> value, bound;  // row-major; value infinite where fp32 has no such number
+};
+
+// Quadrants of a rows x cols matrix of blocks of rows and columns, those of the second half filled up with zeros.
 class Quadrants {
  public:
-  Quadrants(BilinearOperand x, int64_t rows, int64_t cols) : x_(x), rows_(rows), cols_(cols), half_rows_((rows + 1) / 2), half_cols_((cols + 1) / 2) {}
+  Quadrants(BilinearOperand x, int64_t rows, int64_t cols, int64_t half_rows, int64_t half_cols)
+      : x_(x), rows_(rows), cols_(cols), half_rows_(half_rows), half_cols_(half_cols) {}
 
-  // |first + sign second| and what both may be off by, row-major; infinite where fp32 has no such number.
-  std::vector<double> sum(const Half& half) const {
-    std::vector<double> out(static_cast<size_t>(half_rows_ * half_cols_));
+  // first + sign second, and what both may be off by.
+  Operand sum(const Half& half) const {
+    const auto size = static_cast<size_t>(half_rows_ * half_cols_);
+    Operand out{std::vector<double>(size), std::vector<double>(size)};
 #pragma omp parallel for if (worth_threads(half_rows_ * half_cols_))
     for (int64_t r = 0; r < half_rows_; ++r)
       for (int64_t c = 0; c < half_cols_; ++c) {
+        const auto i = static_cast<size_t>(r * half_cols_ + c);
         double value = at(x_.value, half.first, r, c), error = at(x_.bound, half.first, r, c);
         if (half.sign != 0) value += half.sign * at(x_.value, half.second, r, c), error += at(x_.bound, half.second, r, c);
-        const double most = std::fabs(value) + error;
-        out[static_cast<size_t>(r * half_cols_ + c)] = most <= kLargest ? most : HUGE_VAL;
+        out.value[i] = std::fabs(value) + error <= kLargest ? value : HUGE_VAL;
+        out.bound[i] = error;
       }
     return out;
   }
-  int64_t half_rows() const { return half_rows_; }
-  int64_t half_cols() const { return half_cols_; }
 
  private:
   double at(std::span<const double> x, int quadrant, int64_t r, int64_t c) const {
@@ -55,26 +60,42 @@ class Quadrants {
   int64_t rows_, cols_, half_rows_, half_cols_;
 };
 
-}  // namespace
+std::vector<double> largest(const Operand& x) {
+  std::vector<double> out(x.value.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::fabs(x.value[i]) + x.bound[i];
+  return out;
+}
 
-void add_strassen_rounding(int64_t m, int64_t n, int64_t k, BilinearOperand a, BilinearOperand b, double* bound) {
-  const Quadrants of_a(a, m, k), of_b(b, k, n);
-  const int64_t rows = of_a.half_rows(), cols = of_b.half_cols(), depth = of_a.half_cols();
-  const double growth = dot_growth(depth) + 8 * kU32;
+// Half of `size`, of whole blocks of the levels below.
+int64_t half_of(int64_t size, int levels) {
+  const int64_t blocks = int64_t{1} << levels;
+  return (size + blocks - 1) / blocks * (blocks / 2);
+}
+
+void add_rounding(int levels, double last_growth, int64_t m, int64_t n, int64_t k, BilinearOperand a, BilinearOperand b, double* bound) {
+  const int64_t rows = half_of(m, levels), cols = half_of(n, levels), depth = half_of(k, levels);
+  const Quadrants of_a(a, m, k, rows, depth), of_b(b, k, n, depth, cols);
+  const double growth = levels == 1 ? last_growth : 4 * kU32;
   std::vector<double> product(static_cast<size_t>(rows * cols));
   for (const Product& p : kProducts) {
-    const std::vector<double> left = of_a.sum(p.a), right = of_b.sum(p.b);
-    gemm_f64(rows, cols, depth, left.data(), right.data(), product.data());
+    const Operand left = of_a.sum(p.a), right = of_b.sum(p.b);
+    gemm_f64(rows, cols, depth, largest(left).data(), largest(right).data(), product.data());
+    for (double& x : product) x = x <= kLargest ? growth * x : HUGE_VAL;
+    if (levels > 1) add_rounding(levels - 1, last_growth, rows, cols, depth, {left.value, left.bound}, {right.value, right.bound}, product.data());
     for (int quadrant = 0; quadrant < 4; ++quadrant) {
       if (!p.in_c[quadrant]) continue;
       const int64_t row0 = quadrant / 2 * rows, col0 = quadrant % 2 * cols;
       for (int64_t r = 0; r < std::min(rows, m - row0); ++r)
-        for (int64_t c = 0; c < std::min(cols, n - col0); ++c) {
-          const double sum = product[static_cast<size_t>(r * cols + c)];
-          bound[(row0 + r) * n + col0 + c] += sum <= kLargest ? growth * sum : HUGE_VAL;
-        }
+        for (int64_t c = 0; c < std::min(cols, n - col0); ++c) bound[(row0 + r) * n + col0 + c] += product[static_cast<size_t>(r * cols + c)];
     }
   }
+}
+
+}  // namespace
+
+void add_strassen_rounding(int levels, int64_t m, int64_t n, int64_t k, BilinearOperand a, BilinearOperand b, double* bound) {
+  const int64_t blocks = int64_t{1} << levels, depth = (k + blocks - 1) / blocks;
+  add_rounding(levels, dot_growth(depth) + static_cast<double>(blocks * blocks + 4) * kU32, m, n, k, a, b, bound);
 }
 
 }  // namespace amdahl

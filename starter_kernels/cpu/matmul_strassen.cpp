@@ -1,134 +1,173 @@
-// C = A * B in seven products of halves instead of eight (Strassen, "Gaussian elimination is not optimal", 1969), one level. B is a
-// constant: its seven sums of quadrants are made and laid out as panels at load. Those of A, M x K numbers, are made at every call; and
-// the products' tiles are added to quadrants of C that stay in L1 or L2: together 2 to 3% of the arithmetic, for an eighth saved.
+// C = A * B by Strassen's recursion ("Gaussian elimination is not optimal", 1969), LEVELS of it: seven products of halves instead of eight,
+// 49 of quarters instead of 64. B is a constant: its sums of blocks are made and laid out as panels at load. Those of A, M x K numbers,
+// are made at every call; and the products' tiles are added to blocks of C that stay in L1 or L2: a level costs 2 to 3% of the
+// arithmetic, for an eighth saved.
 //
 //   P1 = (A11 + A22)(B11 + B22)   P2 = (A21 + A22) B11   P3 = A11 (B12 - B22)   P4 = A22 (B21 - B11)
 //   P5 = (A11 + A12) B22          P6 = (A21 - A11)(B11 + B12)                   P7 = (A12 - A22)(B21 + B22)
 //   C11 = P1 + P4 - P5 + P7       C12 = P3 + P5       C21 = P2 + P4             C22 = P1 - P2 + P3 + P6
 //
-// An element of C rounds relative to products of all four quadrants: the problem declares it (params["declared"] = "strassen"), and the
-// oracle bounds that. Rows, columns and steps that a second half lacks are zeros. The prelude is that of matmul.cpp.
+// An element of C rounds relative to products of all blocks: the problem declares it (params["declared"] = "strassen"), and the
+// oracle bounds that. Rows, columns and steps that a last block lacks are zeros. The prelude is that of matmul.cpp.
 
-constexpr int PRODUCTS = 7;
 struct Half {
   int first, second, sign;   // quadrants 0: 11, 1: 12, 2: 21, 3: 22; sign of the second, 0: there is none
 };
-constexpr Half OF_A[PRODUCTS] = {{0, 3, 1}, {2, 3, 1}, {0, 0, 0}, {3, 0, 0}, {0, 1, 1}, {2, 0, -1}, {1, 3, -1}};
-constexpr Half OF_B[PRODUCTS] = {{0, 3, 1}, {0, 0, 0}, {1, 3, -1}, {2, 0, -1}, {3, 0, 0}, {0, 1, 1}, {2, 3, 1}};
-constexpr int TO_C[4][PRODUCTS] = {{1, 0, 0, 1, -1, 0, 1}, {0, 0, 1, 0, 1, 0, 0}, {0, 1, 0, 1, 0, 0, 0}, {1, -1, 1, 0, 0, 1, 0}};
-constexpr bool is_first(int quadrant, int product) {
-  for (int p = 0; p < product; ++p)
-    if (TO_C[quadrant][p]) return false;
-  return true;
+constexpr Half OF_A[7] = {{0, 3, 1}, {2, 3, 1}, {0, 0, 0}, {3, 0, 0}, {0, 1, 1}, {2, 0, -1}, {1, 3, -1}};
+constexpr Half OF_B[7] = {{0, 3, 1}, {0, 0, 0}, {1, 3, -1}, {2, 0, -1}, {3, 0, 0}, {0, 1, 1}, {2, 3, 1}};
+constexpr int TO_C[4][7] = {{1, 0, 0, 1, -1, 0, 1}, {0, 0, 1, 0, 1, 0, 0}, {0, 1, 0, 1, 0, 0, 0}, {1, -1, 1, 0, 0, 1, 0}};
+
+// A product's number has a digit of base 7 for each level, a block's one of base 4 (the quadrant), the outermost level's first.
+constexpr int power(int base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
+constexpr int PRODUCTS = power(7, LEVELS), BLOCKS = power(4, LEVELS), SIDE = power(2, LEVELS);
+constexpr int64_t block_row(int block) { return block == 0 ? 0 : 2 * block_row(block / 4) + block % 4 / 2; }
+constexpr int64_t block_column(int block) { return block == 0 ? 0 : 2 * block_column(block / 4) + block % 2; }
+constexpr int sign_in_c(int product, int block, int levels = LEVELS) {
+  return levels == 0 ? 1 : TO_C[block % 4][product % 7] * sign_in_c(product / 7, block / 4, levels - 1);
 }
 
+// The blocks of C that a product belongs to: at each level two at most.
+struct Targets {
+  int count;
+  struct {
+    int block, sign;
+    bool first;   // no earlier product was added to the block; its sign is always +
+  } at[power(2, LEVELS)];
+};
+struct AllTargets {
+  Targets of[PRODUCTS];
+};
+constexpr AllTargets all_targets() {
+  AllTargets all = {};
+  for (int block = 0; block < BLOCKS; ++block)
+    for (int product = 0, earlier = 0; product < PRODUCTS; ++product)
+      if (const int sign = sign_in_c(product, block); sign != 0) {
+        Targets& targets = all.of[product];
+        targets.at[targets.count++] = {block, sign, earlier++ == 0};
+      }
+  return all;
+}
+constexpr AllTargets TARGETS = all_targets();
+
 constexpr int64_t NR = NRV * LANES;
-constexpr int64_t HM = ceil_div(M, 2), HK = ceil_div(K, 2), HN = ceil_div(N, 2);
-constexpr int64_t PANELS = ceil_div(HN, NR), ROWS_LEFT = HM % MR;
-constexpr int64_t K_BLOCK = min_of(KC, HK), K_BLOCKS = ceil_div(HK, K_BLOCK);
-// B: [group of NB panels][block of K][product][panel][step of K][NR]. A block of a sum of A is used by all panels of a group before the
-// next one: together they do not fit L2 (197 x 768: 1.1 MiB).
-constexpr int64_t GROUPS = ceil_div(PANELS, NB), B_PANEL = PRODUCTS * HK * NR;
-// A: [block of K][product][row][K_BLOCK], rows an odd number of cache lines apart, so that a tile's rows lie in different sets of L1.
-constexpr int64_t A_STEP = ceil_div(K_BLOCK, 32) * 32 + 16, A_BLOCK = HM * A_STEP;
-constexpr int64_t C_QUADRANT = HM * NR, C_PANEL = 4 * C_QUADRANT, SUMS = NB * C_PANEL;
+constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
+constexpr int64_t PANELS = ceil_div(BLOCK_N, NR), ROWS_LEFT = BLOCK_M % MR;
+constexpr int64_t PART_K = min_of(KC, BLOCK_K), PARTS = ceil_div(BLOCK_K, PART_K);
+// B: [group of NB panels][part of K][product][panel][step of K][NR]. A part of a sum of A is used by all panels of a group before the
+// next one: together they do not fit L2 (197 x 768, one level: 1.1 MiB).
+constexpr int64_t GROUPS = ceil_div(PANELS, NB), B_PANEL = PRODUCTS * BLOCK_K * NR;
+// A: [part of K][product][row][PART_K], rows an odd number of cache lines apart, so that a tile's rows lie in different sets of L1.
+constexpr int64_t A_STEP = ceil_div(PART_K, 32) * 32 + 16, A_PART = BLOCK_M * A_STEP;
+constexpr int64_t C_BLOCK = BLOCK_M * NR, C_PANEL = BLOCKS * C_BLOCK, SUMS = NB * C_PANEL;
 constexpr int64_t TASK_COUNT = min_of(GROUPS, THREADS * TASKS);
 constexpr int WORKERS = static_cast<int>(min_of(THREADS, TASK_COUNT));
 
 // Software prefetch: while one product's panel passes the tiles, the next one's (it follows in memory) is fetched in equal parts.
-constexpr int64_t TILE_LINES = PREFETCH ? ceil_div(ceil_div(K_BLOCK * NR * 4, 64), ceil_div(HM, MR)) : 0;
-constexpr int LINES = static_cast<int>(ceil_div(TILE_LINES, K_BLOCK));
+constexpr int64_t TILE_LINES = PREFETCH ? ceil_div(ceil_div(PART_K * NR * 4, 64), ceil_div(BLOCK_M, MR)) : 0;
+constexpr int LINES = static_cast<int>(ceil_div(TILE_LINES, PART_K));
 constexpr int64_t FETCH_STEPS = LINES ? ceil_div(TILE_LINES, LINES) : 0;
 
-extern "C" size_t amdahl_workspace_bytes(void) { return 4 * (PRODUCTS * K_BLOCKS * A_BLOCK + WORKERS * SUMS); }
+extern "C" size_t amdahl_workspace_bytes(void) { return 4 * (PRODUCTS * PARTS * A_PART + WORKERS * SUMS); }
 extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * PANELS * B_PANEL : 0; }
 
-static float b_at(const float* b, int quadrant, int64_t k, int64_t n) {
-  const int64_t row = quadrant / 2 * HK + k, column = quadrant % 2 * HN + n;
-  return row < K && column < N ? b[row * B_ROW + column * B_COL] : 0.0f;
+// The sum that `half` names of two rows.
+static void add_rows(const Half& half, const float* first, const float* second, int64_t size, float* to) {
+  if (half.sign == 0) {
+    for (int64_t i = 0; i < size; ++i) to[i] = first[i];
+  } else if (half.sign > 0) {
+    for (int64_t i = 0; i < size; ++i) to[i] = first[i] + second[i];
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i] = first[i] - second[i];
+  }
+}
+
+// NR columns from n on of row k of the sum that a product takes of B's blocks. Its last LEVEL digits and the block's first ones are still to come.
+template <int LEVEL>
+static void pack_row(const float* b, int product, int block, int64_t k, int64_t n, float* to) {
+  if constexpr (LEVEL == 0) {
+    const int64_t row = block_row(block) * BLOCK_K + k, column = block_column(block) * BLOCK_N + n;
+    const int64_t count = row < K ? min_of(min_of(NR, BLOCK_N - n), N - column) : 0;
+    int64_t i = 0;
+    for (; i < count; ++i) to[i] = b[row * B_ROW + (column + i) * B_COL];
+    for (; i < NR; ++i) to[i] = 0;
+  } else {
+    const Half& half = OF_B[product % 7];
+    constexpr int DIGIT = power(4, LEVELS - LEVEL);
+    float first[NR], second[NR];
+    pack_row<LEVEL - 1>(b, product / 7, block + half.first * DIGIT, k, n, first);
+    if (half.sign != 0) pack_row<LEVEL - 1>(b, product / 7, block + half.second * DIGIT, k, n, second);
+    add_rows(half, first, second, NR, to);
+  }
 }
 
 extern "C" void amdahl_pack(int, const void* raw, void* packed) {
   const float* b = static_cast<const float*>(raw) + B_OFFSET;
   float* to = static_cast<float*>(packed);
   for (int64_t p = 0; p < PANELS; p += NB)
-    for (int64_t k1 = 0; k1 < HK; k1 += K_BLOCK)
-      for (const Half& half : OF_B)
+    for (int64_t k1 = 0; k1 < BLOCK_K; k1 += PART_K)
+      for (int product = 0; product < PRODUCTS; ++product)
         for (int64_t n = p * NR; n < min_of(p + NB, PANELS) * NR; n += NR)
-          for (int64_t k = k1; k < min_of(k1 + K_BLOCK, HK); ++k)
-            for (int64_t i = n; i < n + NR; ++i) {
-              const float first = b_at(b, half.first, k, i);
-              *to++ = half.sign == 0 ? first : first + static_cast<float>(half.sign) * b_at(b, half.second, k, i);
-            }
+          for (int64_t k = k1; k < min_of(k1 + PART_K, BLOCK_K); ++k, to += NR) pack_row<LEVELS>(b, product, 0, k, n, to);
 }
 
-// Row m of the seven sums of A, by blocks of K.
-static void sum_halves(const float* a, int64_t m, float* to) {
-  for (int64_t k1 = 0; k1 < HK; k1 += K_BLOCK) {
-    const int64_t size = min_of(K_BLOCK, HK - k1);
-    float part[4][K_BLOCK];
-    for (int q = 0; q < 4; ++q) {
-      const int64_t row = q / 2 * HM + m, k = q % 2 * HK + k1, count = row < M ? min_of(size, K - k) : 0;
-      for (int64_t i = 0; i < count; ++i) part[q][i] = a[row * A_ROW + (k + i) * A_COL];
-      for (int64_t i = count; i < size; ++i) part[q][i] = 0;
+// From rows of 4^LEVEL blocks the sums of 7^LEVEL products, A_PART apart.
+template <int LEVEL>
+static void sum_blocks(const float (*x)[PART_K], int64_t size, float* to) {
+  constexpr int INNER = power(4, LEVEL - 1);
+  for (const Half& half : OF_A) {
+    if constexpr (LEVEL == 1) {
+      add_rows(half, x[half.first], x[half.second], size, to);
+    } else {
+      float sums[INNER][PART_K];
+      for (int q = 0; q < INNER; ++q) add_rows(half, x[half.first * INNER + q], x[half.second * INNER + q], size, sums[q]);
+      sum_blocks<LEVEL - 1>(sums, size, to);
     }
-    for (int p = 0; p < PRODUCTS; ++p, to += A_BLOCK) {
-      float* out = to + m * A_STEP;
-      const float *x = part[OF_A[p].first], *y = part[OF_A[p].second];
-      if (OF_A[p].sign == 0) {
-        for (int64_t i = 0; i < size; ++i) out[i] = x[i];
-      } else if (OF_A[p].sign > 0) {
-        for (int64_t i = 0; i < size; ++i) out[i] = x[i] + y[i];
-      } else {
-        for (int64_t i = 0; i < size; ++i) out[i] = x[i] - y[i];
-      }
-    }
+    to += power(7, LEVEL - 1) * A_PART;
   }
 }
 
-// Adds ROWS x NR sums of product P to the quadrants of C that it belongs to; the first one of a quadrant is stored.
-template <int P, int QUADRANT, int ROWS>
-INLINE void add_to_quadrant(const Vec (&sum)[ROWS][NRV], bool first_block, float* sums) {
-  if constexpr (TO_C[QUADRANT][P] != 0) {
-    float* to = sums + QUADRANT * C_QUADRANT;
-    const bool stored = is_first(QUADRANT, P) && first_block;
-    UNROLLED for (int i = 0; i < ROWS; ++i) {
-      UNROLLED for (int j = 0; j < NRV; ++j) {
-        float* at = to + i * NR + j * LANES;
-        if (stored) store(at, TO_C[QUADRANT][P] > 0 ? sum[i][j] : -sum[i][j]);
-        else store(at, TO_C[QUADRANT][P] > 0 ? load(at) + sum[i][j] : load(at) - sum[i][j]);
-      }
+// Row m of all sums of A, by parts of K.
+static void sum_row(const float* a, int64_t m, float* to) {
+  for (int64_t k1 = 0; k1 < BLOCK_K; k1 += PART_K, to += PRODUCTS * A_PART) {
+    const int64_t size = min_of(PART_K, BLOCK_K - k1);
+    float blocks[BLOCKS][PART_K];
+    for (int q = 0; q < BLOCKS; ++q) {
+      const int64_t row = block_row(q) * BLOCK_M + m, k = block_column(q) * BLOCK_K + k1, count = row < M ? min_of(size, K - k) : 0;
+      int64_t i = 0;
+      for (; i < count; ++i) blocks[q][i] = a[row * A_ROW + (k + i) * A_COL];
+      for (; i < size; ++i) blocks[q][i] = 0;
     }
+    sum_blocks<LEVELS>(blocks, size, to + m * A_STEP);
   }
 }
 
-template <int P, int ROWS>
-INLINE void compute_tile(const float* a, const float* b, int64_t depth, const char* next, bool first_block, float* sums) {
+// ROWS x NR sums of a product, to the blocks of C that it belongs to; the first one of a block is stored.
+template <int ROWS>
+INLINE void compute_tile(const float* a, const float* b, int64_t depth, const char* next, const Targets& targets, bool first_part, float* sums) {
   Vec sum[ROWS][NRV];
   multiply_tile<ROWS, NRV, A_STEP, 1, NR, LINES, FETCH_STEPS>(a, b, depth, next, sum);
-  add_to_quadrant<P, 0, ROWS>(sum, first_block, sums);
-  add_to_quadrant<P, 1, ROWS>(sum, first_block, sums);
-  add_to_quadrant<P, 2, ROWS>(sum, first_block, sums);
-  add_to_quadrant<P, 3, ROWS>(sum, first_block, sums);
+  for (int t = 0; t < targets.count; ++t) {
+    float* to = sums + targets.at[t].block * C_BLOCK;
+    if (targets.at[t].first && first_part) {
+      UNROLLED for (int i = 0; i < ROWS * NRV; ++i) store(to + i * LANES, sum[i / NRV][i % NRV]);
+    } else if (targets.at[t].sign > 0) {
+      UNROLLED for (int i = 0; i < ROWS * NRV; ++i) store(to + i * LANES, load(to + i * LANES) + sum[i / NRV][i % NRV]);
+    } else {
+      UNROLLED for (int i = 0; i < ROWS * NRV; ++i) store(to + i * LANES, load(to + i * LANES) - sum[i / NRV][i % NRV]);
+    }
+  }
 }
 
-// Product P of one block of K, for a panel of columns.
-template <int P>
-static void add_product(const float* a, const float* b, bool first_block, int64_t depth, float* sums) {
+// A product's part of K, for a panel of columns.
+static void add_product(const float* a, const float* b, int64_t depth, const Targets& targets, bool first_part, float* sums) {
   const char* next = reinterpret_cast<const char*>(b + depth * NR);
   int64_t m = 0;
-  for (; m + MR <= HM; m += MR, next += LINES * FETCH_STEPS * 64) compute_tile<P, MR>(a + m * A_STEP, b, depth, next, first_block, sums + m * NR);
-  if constexpr (ROWS_LEFT > 0) compute_tile<P, ROWS_LEFT>(a + m * A_STEP, b, depth, next, first_block, sums + m * NR);
+  for (; m + MR <= BLOCK_M; m += MR, next += LINES * FETCH_STEPS * 64)
+    compute_tile<MR>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
+  if constexpr (ROWS_LEFT > 0) compute_tile<ROWS_LEFT>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
 }
 
-// Products P … of one block of K, for a group of panels.
-template <int P>
-static void add_products(const float* a, const float* b, bool first_block, int64_t depth, int64_t panels, float* sums) {
-  for (int64_t p = 0; p < panels; ++p, b += depth * NR) add_product<P>(a, b, first_block, depth, sums + p * C_PANEL);
-  if constexpr (P + 1 < PRODUCTS) add_products<P + 1>(a + A_BLOCK, b, first_block, depth, panels, sums);
-}
-
-// A row of a quadrant to C, `columns` of it from column n.
+// A row of a block to C, `columns` of it from column n.
 static void finish_row(const void* const* in, float* c, const float* sums, int64_t m, int64_t n, int64_t columns) {
   float* row = c + m * C_ROW + n * C_COL;
   int64_t i = 0;
@@ -140,29 +179,28 @@ static void finish_row(const void* const* in, float* c, const float* sums, int64
 static void run_group(const void* const* in, float* c, const float* a, int64_t group, float* sums) {
   const int64_t first = group * NB, panels = min_of(NB, PANELS - first);
   const float* b = static_cast<const float*>(in[1]) + first * B_PANEL;
-  for (int64_t k1 = 0; k1 < HK; k1 += K_BLOCK) {
-    const int64_t depth = min_of(K_BLOCK, HK - k1);
-    add_products<0>(a, b, k1 == 0, depth, panels, sums);
-    a += PRODUCTS * A_BLOCK;
-    b += PRODUCTS * depth * NR * panels;
+  for (int64_t k1 = 0; k1 < BLOCK_K; k1 += PART_K) {
+    const int64_t depth = min_of(PART_K, BLOCK_K - k1);
+    for (int product = 0; product < PRODUCTS; ++product, a += A_PART)
+      for (int64_t p = 0; p < panels; ++p, b += depth * NR) add_product(a, b, depth, TARGETS.of[product], k1 == 0, sums + p * C_PANEL);
   }
   for (int64_t p = 0; p < panels; ++p)
-    for (int q = 0; q < 4; ++q) {
-      const int64_t at = (first + p) * NR, n = q % 2 * HN + at, columns = min_of(min_of(NR, HN - at), N - n);
-      for (int64_t m = 0; m < HM && q / 2 * HM + m < M; ++m)
-        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_QUADRANT + m * NR, q / 2 * HM + m, n, columns);
+    for (int q = 0; q < BLOCKS; ++q) {
+      const int64_t at = (first + p) * NR, row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N + at, columns = min_of(min_of(NR, BLOCK_N - at), N - n);
+      for (int64_t m = 0; m < BLOCK_M && row + m < M; ++m)
+        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + m * NR, row + m, n, columns);
     }
 }
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
   const float* a = static_cast<const float*>(in[0]) + A_OFFSET;
-  float *c = static_cast<float*>(out[0]) + C_OFFSET, *halves = static_cast<float*>(workspace), *sums = halves + PRODUCTS * K_BLOCKS * A_BLOCK;
+  float *c = static_cast<float*>(out[0]) + C_OFFSET, *of_a = static_cast<float*>(workspace), *sums = of_a + PRODUCTS * PARTS * A_PART;
 #pragma omp parallel num_threads(WORKERS)
   {
 #pragma omp for schedule(static)
-    for (int64_t m = 0; m < HM; ++m) sum_halves(a, m, halves);
+    for (int64_t m = 0; m < BLOCK_M; ++m) sum_row(a, m, of_a);
 #pragma omp for schedule(SCHEDULE)
     for (int64_t t = 0; t < TASK_COUNT; ++t)
-      for (int64_t g = t * GROUPS / TASK_COUNT; g < (t + 1) * GROUPS / TASK_COUNT; ++g) run_group(in, c, halves, g, sums + omp_get_thread_num() * SUMS);
+      for (int64_t g = t * GROUPS / TASK_COUNT; g < (t + 1) * GROUPS / TASK_COUNT; ++g) run_group(in, c, of_a, g, sums + omp_get_thread_num() * SUMS);
   }
 }

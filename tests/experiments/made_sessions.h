@@ -49,7 +49,7 @@ inline Experiment made_experiment(int64_t id, Outcome outcome) {
   return e;
 }
 
-// `experiments` of them: each 50th kept, each 7th a failure. One row of the ledger, two profiles, a headline.
+// `experiments` of them: each 50th kept, each 7th a failure. One row of the ledger, two profiles, a headline, a step with a bound of its own.
 inline MemoryStore made_session(int64_t experiments) {
   MemoryStore store;
   Commit c;
@@ -64,9 +64,11 @@ inline MemoryStore made_session(int64_t experiments) {
   row.after_seconds = 0.196;
   row.kept = true;
   row.reason = "+1.8% measured";
+  row.error = 7e-7;
   c.ledger = {row};
   Plan plan;
   plan.steps = {softmax_step(8), softmax_step(16)};
+  plan.steps[1].variant.problem.params["declared"] = "strassen";
   for (int64_t id : {1, 2}) {
     PlanRecord record;
     record.id = id;

@@ -40,6 +40,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.getBoundingClientRect();  // lays it out: what a reader waits for
   const seen = {milliseconds: performance.now(), title: document.title, text: document.querySelector("main").textContent};
   try {
+    seen.facts = document.querySelector("dl.facts").textContent;
     seen.plots = document.querySelectorAll(".plot svg").length;
     seen.points = document.querySelectorAll("#progress .mark-symbol path").length - document.querySelectorAll("#progress .mark-symbol path[stroke='var(--ink)']").length;
     if (document.getElementById("rows")) {

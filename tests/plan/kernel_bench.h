@@ -171,7 +171,7 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   ProductArithmetic products;
   for (const Step& s : plan.steps) {
     if (multiplies_in_bf16(s.variant.problem)) products.rounding = 0x1.0p-8;
-    products.strassen |= multiplies_in_halves(s.variant.problem);
+    products.strassen = std::max(products.strassen, strassen_levels(s.variant.problem));
   }
   const RefValues want = evaluate(graph, nodes, given, graph.outputs, true, products);
   j.within = true;

@@ -166,7 +166,7 @@ inline std::vector<Case> bf16_cases() {
   return cases;
 }
 
-// Products of halves: every size even, every size odd, tails of panels, tiles and blocks, operands that lie otherwise.
+// Products of halves and of quarters: every size even, every size odd, tails of panels, tiles and blocks, operands that lie otherwise.
 inline std::vector<Case> strassen_cases() {
   std::vector<Graph> graphs;
   const auto product = [&](const char* name, Shape a, Shape b, std::map<std::string, Attribute> attributes, bool bias) {
@@ -184,13 +184,14 @@ inline std::vector<Case> strassen_cases() {
   product("transposed A, scaled", {129, 40}, {129, 133}, {{"transA", yes}, {"alpha", 0.5}}, true);
   product("a column beyond half a panel", {32, 128}, {128, 145}, {}, false);
   std::vector<Case> cases;
-  for (const Graph& graph : graphs) {
-    Case made{graph.name + " in halves", graph, starter_plan(graph, 2)};
-    Variant& variant = made.plan.steps.at(0).variant;
-    variant.problem.params["declared"] = "strassen";
-    variant.knobs = strassen_space(variant.problem, this_machine()).starters();
-    cases.push_back(std::move(made));
-  }
+  for (const Graph& graph : graphs)
+    for (const std::string declared : {"strassen", "strassen2"}) {
+      Case made{fmt::format("{}, {}", graph.name, declared), graph, starter_plan(graph, 2)};
+      Variant& variant = made.plan.steps.at(0).variant;
+      variant.problem.params["declared"] = declared;
+      variant.knobs = strassen_space(variant.problem, this_machine()).starters();
+      cases.push_back(std::move(made));
+    }
   return cases;
 }
 

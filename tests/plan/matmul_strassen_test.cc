@@ -1,4 +1,4 @@
-// Products of halves: right under every knob, exact on integers, and within a bound that a product in lower precision exceeds.
+// Products of halves, and of quarters: right under every knob, exact on integers, and within a bound that a product in lower precision exceeds.
 
 #include <gtest/gtest.h>
 
@@ -27,33 +27,36 @@ TEST(MatmulStrassen, IsExactOnIntegers) {
   const ValueId x = g.input({37, 177});
   const Graph graph = g.finish({g.node("MatMul", {x, g.floats({177, 145}, w)})});
   Plan plan = starter_plan(graph, 2);
-  Variant& variant = plan.steps.at(0).variant;
-  ASSERT_EQ(refused_in_halves(variant.problem), "");
-  variant.problem.params["declared"] = "strassen";
-  variant.knobs = strassen_space(variant.problem, this_machine()).starters();
   std::vector<float> values;
   for (int i = 0; i < 37 * 177; ++i) values.push_back(static_cast<float>(i * 37 % 4095 - 2047));
-  std::vector<Tensor> outputs;
   const Tensor input = Tensor::of<float>(DType::kF32, {37, 177}, values);
-  ASSERT_TRUE(testing::judge(graph, plan, {input}, &outputs).within);
-  for (int m = 0; m < 37; ++m)
-    for (int n = 0; n < 145; ++n) {
-      double sum = 0;
-      for (int k = 0; k < 177; ++k) sum += values[static_cast<size_t>(m * 177 + k)] * w[static_cast<size_t>(k * 145 + n)];
-      ASSERT_EQ(outputs[0].as<float>()[static_cast<size_t>(m * 145 + n)], sum) << m << ' ' << n;
-    }
+  for (const std::string declared : {"strassen", "strassen2"}) {
+    Variant& variant = plan.steps.at(0).variant;
+    variant.problem.params["declared"] = declared;
+    variant.knobs = strassen_space(variant.problem, this_machine()).starters();
+    std::vector<Tensor> outputs;
+    ASSERT_TRUE(testing::judge(graph, plan, {input}, &outputs).within);
+    for (int m = 0; m < 37; ++m)
+      for (int n = 0; n < 145; ++n) {
+        double sum = 0;
+        for (int k = 0; k < 177; ++k) sum += values[static_cast<size_t>(m * 177 + k)] * w[static_cast<size_t>(k * 145 + n)];
+        ASSERT_EQ(outputs[0].as<float>()[static_cast<size_t>(m * 145 + n)], sum) << declared << ' ' << m << ' ' << n;
+      }
+  }
 }
 
 TEST(MatmulStrassen, RefusesWhatHalvesDoNotPayFor) {
-  const auto refusal = [](Shape a, Shape b, bool constant) {
+  const auto refusal = [](Shape a, Shape b, bool constant, int levels = 1) {
     ExampleGraph g("product");
     const ValueId x = g.input(a);
     const Graph graph = g.finish({g.node("MatMul", {x, constant ? g.normal(b, 1) : g.input(b)})});
-    return refused_in_halves(starter_plan(graph, 1).steps.at(0).variant.problem);
+    return refused_in_halves(starter_plan(graph, 1).steps.at(0).variant.problem, levels);
   };
   EXPECT_EQ(refusal({64, 256}, {256, 256}, true), "");
   EXPECT_NE(refusal({64, 256}, {256, 256}, false), "") << "B is an input";
   EXPECT_NE(refusal({8, 256}, {256, 256}, true), "") << "few rows";
+  EXPECT_EQ(refusal({64, 256}, {256, 256}, true, 2), "");
+  EXPECT_NE(refusal({62, 256}, {256, 256}, true, 2), "") << "quarters of few rows";
   EXPECT_NE(refusal({2, 64, 256}, {2, 256, 256}, true), "") << "two matrices";
 }
 
@@ -61,7 +64,7 @@ TEST(MatmulStrassen, RefusesWhatHalvesDoNotPayFor) {
 TEST(StrassenBound, IsRelativeToTheProductsOfHalves) {
   const std::vector<double> a{1, 0, 0, 1000}, b{1, 0, 0, 1};
   std::vector<double> bound(4, 0);
-  add_strassen_rounding(2, 2, 2, {a, {}}, {b, {}}, bound.data());
+  add_strassen_rounding(1, 2, 2, 2, {a, {}}, {b, {}}, bound.data());
   const double g = dot_growth(1) + 8 * kU32;
   EXPECT_DOUBLE_EQ(bound[0], g * (1001 * 2 + 1000 * 1 + 1 * 1 + 1000 * 1));
   EXPECT_DOUBLE_EQ(bound[1], g * (1 * 1 + 1 * 1));
@@ -69,10 +72,25 @@ TEST(StrassenBound, IsRelativeToTheProductsOfHalves) {
   EXPECT_DOUBLE_EQ(bound[3], g * (1001 * 2 + 1000 * 1 + 1 * 1 + 1 * 1));
 }
 
+// A's first row is ones, B's first element is one, the rest is nothing. Of the seven products of halves P1 and P6 have both, each the product of
+// (1 1; 0 0) and (1 0; 0 0): that one is 1 in its first element, and of its own seven P1 and P6 are 1 again.
+TEST(StrassenBound, OfTwoLevelsAddsBothLevelsOwn) {
+  std::vector<double> a(16, 0), b(16, 0), bound(16, 0);
+  for (size_t k = 0; k < 4; ++k) a[k] = 1;
+  b[0] = 1;
+  add_strassen_rounding(2, 4, 4, 4, {a, {}}, {b, {}}, bound.data());
+  const double last = dot_growth(1) + 20 * kU32, outer = 4 * kU32;
+  EXPECT_DOUBLE_EQ(bound[0], last + outer) << "C11 has P1; its element 11 has P1 again";
+  EXPECT_DOUBLE_EQ(bound[5], 2 * last) << "element 22 has P1 and P6";
+  EXPECT_DOUBLE_EQ(bound[10], 2 * (last + outer)) << "C22 has P1 and P6";
+  EXPECT_DOUBLE_EQ(bound[15], 4 * last);
+  EXPECT_EQ(bound[3], 0) << "C12 has P3 and P5, which are nothing";
+}
+
 TEST(StrassenBound, IsInfiniteWhereASumLeavesTheRange) {
   const std::vector<double> a{3e38, 0, 0, 3e38}, b{1e-30, 0, 0, 1e-30};
   std::vector<double> bound(4, 0);
-  add_strassen_rounding(2, 2, 2, {a, {}}, {b, {}}, bound.data());
+  add_strassen_rounding(1, 2, 2, 2, {a, {}}, {b, {}}, bound.data());
   EXPECT_FALSE(std::isfinite(bound[0]));
   EXPECT_TRUE(std::isfinite(bound[1]));
 }

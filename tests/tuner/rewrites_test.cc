@@ -224,15 +224,16 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
   struct Size {
     int64_t m, k, n;
   };
-  for (const Size size : {Size{128, 768, 256}, Size{61, 3072, 130}, Size{197, 129, 300}}) {
-    SCOPED_TRACE(fmt::format("{} x {} x {}", size.m, size.n, size.k));
+  for (const auto& [size, rewrite] : std::vector<std::pair<Size, const char*>>{{{128, 768, 256}, "use_strassen"}, {{61, 3072, 130}, "use_strassen"}, {{197, 129, 300}, "use_strassen"},
+                                                                             {{128, 768, 256}, "use_strassen_twice"}, {{67, 3072, 262}, "use_strassen_twice"}}) {
+    SCOPED_TRACE(fmt::format("{} on {} x {} x {}", rewrite, size.m, size.n, size.k));
     ExampleGraph g("a product");
     const ValueId x = g.input({size.m, size.k}), w = g.normal({size.k, size.n}, 7, 0, 0.03);
     const Graph graph = g.finish({g.node("MatMul", {x, w})});
     const Plan plan = starter_plan(graph, kThreads);
     Bench bench(graph);
     ASSERT_EQ(bench.enter(plan, {{0}}), "");
-    const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite("use_strassen")});
+    const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(rewrite)});
     ASSERT_FALSE(offered.empty());
     const std::vector<Step> honest = offered[0].match.replacement;
     EXPECT_EQ(bench.judge(honest), "");
@@ -246,10 +247,9 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
       return bench.judge(steps);
     };
     // A and B in half precision, and sums of A rounded to it.
-    EXPECT_NE(edited("part[q][i] = a[row * A_ROW + (k + i) * A_COL];", "part[q][i] = (float)(_Float16)a[row * A_ROW + (k + i) * A_COL];"), "");
-    EXPECT_NE(edited("return row < K && column < N ? b[row * B_ROW + column * B_COL] : 0.0f;",
-                     "return row < K && column < N ? (float)(_Float16)b[row * B_ROW + column * B_COL] : 0.0f;"), "");
-    EXPECT_NE(edited("out[i] = x[i] + y[i];", "out[i] = (float)(_Float16)(x[i] + y[i]);"), "");
+    EXPECT_NE(edited("blocks[q][i] = a[row * A_ROW + (k + i) * A_COL];", "blocks[q][i] = (float)(_Float16)a[row * A_ROW + (k + i) * A_COL];"), "");
+    EXPECT_NE(edited("to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
+    EXPECT_NE(edited("to[i] = first[i] + second[i];", "to[i] = (float)(_Float16)(first[i] + second[i]);"), "");
   }
 }
 
