@@ -158,10 +158,12 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
   if (constant.products == ProductArithmetic{}) return at_.judge->tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
   float bound = 0;
-  for (const Check& check : at_.judge->known)
-    for (const ExpectedOutput& o : expected(check.draw)->outputs)
+  for (const Check& check : at_.judge->known) {
+    const std::shared_ptr<const Expected> known = expected(check.draw);
+    for (const ExpectedOutput& o : known->outputs)
       for (float b : o.bound)
         if (std::isfinite(b)) bound = std::max(bound, b);
+  }
   return std::max(at_.judge->tolerance, 4.0 * bound);
 }
 
