@@ -197,7 +197,7 @@ std::unique_ptr<Harness> spawn(const Program& program, const Drive& drive, Rando
   return std::make_unique<Harness>(options, program, *drive.feed, *drive.constants);
 }
 
-// Binding touches all memory; two calls start threads and fill caches. One does where it runs through the caches many times.
+// Binding touches operands and weights, a call the one workspace; two calls start threads and fill caches. One does where it runs through the caches many times.
 void warm(Harness& harness, const Drive& drive) {
   if (harness.worker().run(0, 1, 1, drive.call_seconds).seconds < 0.5) harness.worker().run(0, 1, 1, drive.call_seconds);
 }

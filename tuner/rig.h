@@ -55,6 +55,7 @@ class Rig {
   Layout layout_;
   Memories operands_;     // inputs and outputs of all slots
   Memories temporaries_;  // kModel: one arena; workspaces and packed copies
+  std::byte* workspace_ = nullptr;        // of all copies
   std::vector<std::byte*> temporary_at_;  // by buffer
   std::vector<Copy> copies_;
   std::vector<int> binding_of_slot_;

@@ -303,7 +303,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
     // A clear loser does not deserve the other stages: most candidates end here.
     timed = true;
     harness.bind(Layout::kModel, at_.timed.slots, at_.timed.copies, judge.checks[0].draw, judge.deadline());
-    for (int i = 0; i < 2; ++i) harness.worker().run(0, 1, 1, judge.deadline());  // first touch
+    for (int i = 0; i < 2; ++i) harness.worker().run(0, 1, 1, judge.deadline());  // first touch of the workspace, threads
     result.race = race(harness, {}, options_.race_seconds / 4, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.loser_margin) return result;

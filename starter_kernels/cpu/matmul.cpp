@@ -242,6 +242,7 @@ extern "C" size_t amdahl_packed_bytes(int input) {
 
 extern "C" void amdahl_pack(int, const void* raw, void* packed) {
   if constexpr (PACK_B) {
+#pragma omp parallel for collapse(2) num_threads(THREADS) schedule(static)
     for (int64_t batch = 0; batch < (B_BATCHED ? BATCH : 1); ++batch)
       for (int64_t j = 0; j < N_TILES; ++j)
         pack_b_panel(static_cast<const B_T*>(raw) + B_OFFSET + b_batch(batch), 0, K, j * NR, min_of(NR, N - j * NR),

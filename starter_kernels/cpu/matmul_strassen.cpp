@@ -102,12 +102,14 @@ static void pack_row(const float* b, int product, int block, int64_t k, int64_t 
 
 extern "C" void amdahl_pack(int, const void* raw, void* packed) {
   const float* b = static_cast<const float*>(raw) + B_OFFSET;
-  float* to = static_cast<float*>(packed);
-  for (int64_t p = 0; p < PANELS; p += NB)
+#pragma omp parallel for num_threads(THREADS) schedule(static)
+  for (int64_t p = 0; p < PANELS; p += NB) {
+    float* to = static_cast<float*>(packed) + p * B_PANEL;
     for (int64_t k1 = 0; k1 < BLOCK_K; k1 += PART_K)
       for (int product = 0; product < PRODUCTS; ++product)
         for (int64_t n = p * NR; n < min_of(p + NB, PANELS) * NR; n += NR)
           for (int64_t k = k1; k < min_of(k1 + PART_K, BLOCK_K); ++k, to += NR) pack_row<LEVELS>(b, product, 0, k, n, to);
+  }
 }
 
 // From rows of 4^LEVEL blocks the sums of 7^LEVEL products, A_PART apart.

@@ -1,0 +1,42 @@
+// What the calls of a rig share.
+
+#include "tuner/rig.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "tuner/builder.h"
+
+namespace amdahl {
+namespace {
+
+// Remembers the workspaces of its calls; asked for the size of its input -1, whether there were two and they were one.
+constexpr const char* kRemembers =
+    "#include <stddef.h>\n"
+    "static void* seen[2];\nstatic int calls;\n"
+    "extern \"C\" size_t amdahl_workspace_bytes(void) { return 4096; }\n"
+    "extern \"C\" size_t amdahl_packed_bytes(int input) { return input == -1 && calls == 2 && seen[0] == seen[1]; }\n"
+    "extern \"C\" void amdahl_pack(int, const void*, void*) {}\n"
+    "extern \"C\" void amdahl_run(const void* const*, void* const*, void* workspace) { seen[calls++ % 2] = workspace; }\n";
+
+TEST(Rig, CopiesOfTheWeightsWorkInOneWorkspace) {
+  Step step = starter_plan(kernel_kind("pointwise").examples().front(), 1).steps.front();
+  step.variant.source_override = kRemembers;
+  Builder builder(std::make_shared<Toolchain>(default_cache_dir()), 1, nullptr);
+  const Built built = builder.build({{step}})[0];
+  ASSERT_TRUE(built.ok) << built.message;
+  Program program;
+  program.libraries = built.libraries;
+  program.calls = {{}};
+  const std::vector<std::vector<int64_t>> two(2);
+  Rig rig(program, nullptr, Layout::kModel, {two, two, two});
+  rig.run(0, 2, 1);
+  void* library = dlopen(built.libraries.front().c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_TRUE(library);
+  EXPECT_EQ(reinterpret_cast<size_t (*)(int)>(dlsym(library, "amdahl_packed_bytes"))(-1), 1u);
+  EXPECT_FALSE(rig.damaged());
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace amdahl
