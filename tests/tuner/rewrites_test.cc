@@ -160,6 +160,13 @@ Graph layernorm_in_primitives() {
   return g.finish({g.node("Add", {scaled, g.normal({48}, 2)})});
 }
 
+// The smallest product that is worth quartering; those of the small models are not.
+Graph product_of_quarters() {
+  ExampleGraph g("a product of quarters");
+  const ValueId x = g.input({64, 256});
+  return g.finish({g.node("MatMul", {x, g.normal({256, 256}, 7, 0, 0.06)})});
+}
+
 TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   Rewrites rewrites;
   for (const ShippedModel& model : shipped_models()) {
@@ -174,6 +181,8 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   }
   const Graph primitive = layernorm_in_primitives();
   rewrites.walk(primitive, starter_plan(primitive, kThreads), playbook(), kWindowsAPlan);
+  const Graph product = product_of_quarters();
+  rewrites.walk(product, starter_plan(product, kThreads), rewrites.missing(), 1);
   // What no shipped model has: the examples of the kernel kinds.
   for (const KernelKind* kind : kernel_kinds())
     for (const Graph& graph : kind->examples()) {
