@@ -233,8 +233,12 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
   struct Size {
     int64_t m, k, n;
   };
-  for (const auto& [size, rewrite] : std::vector<std::pair<Size, const char*>>{{{128, 768, 256}, "use_strassen"}, {{61, 3072, 130}, "use_strassen"}, {{197, 129, 300}, "use_strassen"},
-                                                                             {{128, 768, 256}, "use_strassen_twice"}, {{67, 3072, 262}, "use_strassen_twice"}}) {
+  struct Trial {
+    Size size;
+    const char* rewrite;
+  };
+  for (const auto& [size, rewrite] : {Trial{{128, 768, 256}, "use_strassen"}, Trial{{61, 3072, 130}, "use_strassen"}, Trial{{197, 129, 300}, "use_strassen"},
+                                      Trial{{128, 768, 256}, "use_strassen_twice"}, Trial{{67, 3072, 262}, "use_strassen_twice"}}) {
     SCOPED_TRACE(fmt::format("{} on {} x {} x {}", rewrite, size.m, size.n, size.k));
     ExampleGraph g("a product");
     const ValueId x = g.input({size.m, size.k}), w = g.normal({size.k, size.n}, 7, 0, 0.03);
