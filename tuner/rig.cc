@@ -61,8 +61,8 @@ Rig::Rig(const Program& program, const std::byte* constants, Layout layout, cons
       return copy.weights.back()->data();
     };
     // Aligned as the executor's own: what lies beside it is looked at afterwards. All copies work in one workspace, as all steps of a
-    // model do: in one of its own, every copy's first call met pages that no call had touched, and 5 MB of them cost a product of
-    // 3.5 ms as much again.
+    // model do: in one of its own, every copy's first call met pages that no call had touched, and races charged the candidate for
+    // them (docs/decisions/0015).
     hooks.scratch = [&](const std::string& name, size_t bytes) {
       if (name == "workspace" && workspace_) return workspace_;
       temporaries_.push_back(std::make_unique<GuardedMemory>(name, bytes, 64, Layout::kModel));
