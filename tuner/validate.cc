@@ -165,11 +165,17 @@ class JudgeMaker {
   std::string refused_;
 };
 
+// As many as take some 50 ms at 80 GFLOP/s and 10 GB/s, which two cores with AVX2 reach.
+int endurance_calls(const Work& work) {
+  return static_cast<int>(std::clamp(std::min(4e9 / std::max(work.flops, 1.0), 5e8 / std::max(work.bytes, 1.0)), 8.0, 128.0));
+}
+
 }  // namespace
 
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, Harness& starter, uint64_t seed,
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed,
                  const ExpectedOf& expected) {
   Judge judge;
+  judge.endurance_calls = endurance_calls(work);
   judge.signature = signature;
   judge.ranges = std::move(ranges);
   JudgeMaker(judge, starter, expected).make(seed);
@@ -295,12 +301,11 @@ std::optional<Failure> Validation::rows() {
   return std::nullopt;
 }
 
-// A hundred calls and more at the same addresses: what grows with every call shows, and so does a kernel that behaves as long
+// Up to a hundred calls and more at the same addresses: what grows with every call shows, and so does a kernel that behaves as long
 // as it is looked at.
 std::optional<Failure> Validation::endurance() {
   stage_ = "conduct";
-  constexpr double kSeconds = 0.05;
-  const int times = static_cast<int>(std::clamp(kSeconds / std::max(judge_.call_seconds, 1e-7), 8.0, 128.0));
+  const int times = judge_.endurance_calls;
   const double deadline = judge_.deadline(times);
   // The first row pays for what is allocated once.
   harness_.worker().run(0, 1, 8, deadline);

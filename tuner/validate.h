@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "experiments/experiment.h"
+#include "starter_kernels/kernel_kind.h"
 #include "tuner/declared.h"
 #include "tuner/harness.h"
 #include "tuner/reference.h"
@@ -45,6 +46,7 @@ struct Judge {
   bool homogeneous = false;          // the starter's outputs scale with its inputs, bit by bit
   ProcessState honest;               // a worker's state after the starter's trials
   double call_seconds = 0;           // of the starter, first calls: sets deadlines
+  int endurance_calls = 8;           // in a row at the same addresses: from the window's work, so that no clock decides what is found
   std::string unusable;              // not empty: why nothing can be judged here
   double deadline(int calls = 1) const;  // of a run of so many
 };
@@ -52,8 +54,8 @@ struct Judge {
 // Expected outputs of a draw (cached by the caller).
 using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
 
-// Tries the starter in `starter`, a fresh harness. Throws what WorkerProcess throws.
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, Harness& starter, uint64_t seed,
+// Tries the starter in `starter`, a fresh harness; `work`: of one call. Throws what WorkerProcess throws.
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed,
                  const ExpectedOf& expected);
 
 // How candidates are bound for timing: fixed by the incumbent, whatever the candidate's speed.

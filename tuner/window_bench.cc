@@ -32,6 +32,16 @@ WindowIo plain(WindowIo io) {
   return io;
 }
 
+Work work_of(const std::vector<Step>& steps) {
+  Work sum;
+  for (const Step& s : steps) {
+    const Work work = kernel_kind(s.variant.problem.kind).work(s.variant.problem);
+    sum.flops += work.flops;
+    sum.bytes += work.bytes;
+  }
+  return sum;
+}
+
 // Windows of one signature compute the same, but weights are drawn with the mean and deviation of each window's own: what
 // is expected of one place is not expected of another.
 std::string weights_id(const Program& program) {
@@ -107,11 +117,12 @@ const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incum
     if (!built.ok) throw WorkerRefused("the starter does not compile: " + built.message);
     const Program starter = program_of(io, steps, built.libraries, task.threads);
     const std::vector<InputRange> ranges = input_ranges(graph_, distinct_inputs(io));
+    const Work work = work_of(steps);
     judge = despite_kills([&] {
       Feed feed(ranges);
       Harness harness(options_.worker, starter, feed, constants_);
       // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
-      return make_judge(task.signature, ranges, harness, options_.seed,
+      return make_judge(task.signature, ranges, work, harness, options_.seed,
                         expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
     });
   } catch (const WorkerDied& died) {
