@@ -71,8 +71,13 @@ def pytorch(folder, inputs):
     return run
 
 
-form, folder, inputs = sys.argv[1:4]
-start = time.perf_counter()
-run = {"cxx": cxx, "onnxruntime": onnxruntime, "pytorch": pytorch}[form](folder, arm.load_inputs(inputs))
-run()
-arm.serve(run, (time.perf_counter() - start) * 1e3)
+def main():
+    form, folder, inputs = sys.argv[1:4]
+    start = time.perf_counter()
+    run = {"cxx": cxx, "onnxruntime": onnxruntime, "pytorch": pytorch}[form](folder, arm.load_inputs(inputs))
+    run()
+    arm.serve(run, (time.perf_counter() - start) * 1e3)
+
+
+if __name__ == "__main__":
+    main()

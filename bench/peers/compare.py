@@ -24,8 +24,12 @@ DTYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_, 10: np.float16, 
 class Arm:
     def __init__(self, label, argv, env=None):
         self.label, self.rounds, self.runs = label, [], []
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env={**os.environ, **(env or {})})
+        self.argv, self.env = argv, env
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(self.env or {})})
         if not self.process.stdout.readline().startswith("ready"):
             raise RuntimeError(self.process.stderr.read().strip().split("\n")[-1])
         self.stop()
@@ -50,6 +54,10 @@ class Arm:
         with tempfile.TemporaryDirectory() as folder:
             self.ask(f"save {folder}")
             return [np.load(os.path.join(folder, f"{i}.npy")) for i in range(len(os.listdir(folder)))]
+
+    def restart(self):
+        self.quit()
+        self.start()
 
     def quit(self):
         self.process.kill()
