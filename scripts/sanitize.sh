@@ -1,6 +1,7 @@
 # Sourced by ./check --sanitize: builds the tests with sanitizers (CMakePresets.json) and runs those that say something about
 # this program's own code. Left out: what compiles hundreds of kernels or measures, and what runs the worker under seccomp,
-# which knows nothing of a sanitizer's system calls. Kernels are compiled by the program as always, without sanitizers.
+# which knows nothing of a sanitizer's system calls: what judges candidates runs with the plain build's worker. Kernels are compiled by the
+# program as always, without sanitizers.
 
 # sanitized PRESET PROGRAM FILTER: runs one test program, adds to passed and failed.
 sanitized() {
@@ -38,7 +39,7 @@ check_sanitized() {
   ulimit -c 0
   export UBSAN_OPTIONS=print_stacktrace=1
 
-  build_sanitized asan base_test graph_test starter_kernels_test plan_test profiler_test experiments_test tuner_test cli_test fuzz_test house_test
+  build_sanitized asan base_test graph_test starter_kernels_test plan_test profiler_test experiments_test tuner_test exploits_test cli_test fuzz_test house_test
   sanitized asan base_test '*'
   sanitized asan graph_test '*'
   sanitized asan starter_kernels_test '*'
@@ -46,6 +47,12 @@ check_sanitized() {
   sanitized asan profiler_test '-CeilingsCache*:CeilingLoops*'
   sanitized asan experiments_test '*'
   sanitized asan tuner_test 'SignTest*:Estimate*:Contradicts*:Loop*:Options*:Builder*'
+  # What lives between a supervisor and its workers: references, judges, benches of windows, mappings.
+  build program amdahl amdahl-worker
+  export AMDAHL_WORKER=$BUILD/amdahl-worker
+  sanitized asan tuner_test 'Rewrites.*IsJudgedByWhatItDeclares:Rig*:Feed*:SharedMemory*:ShareDifferent*:Headline*'
+  sanitized asan exploits_test '*Controls*:*Strassen*:*Winograd*:*07*:*37b*:*39b*'
+  unset AMDAHL_WORKER
   sanitized asan cli_test 'BadInput*:CommandLine*:ModelOptions*'
   sanitized asan fuzz_test '*' fuzz/
   sanitized asan house_test '*'
