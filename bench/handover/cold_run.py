@@ -1,4 +1,4 @@
-"""cold_run.py EXPORT_DIR INPUT_DIR [RUNS]: what ONNX Runtime takes for a run of its own, from Python, in microseconds.
+"""cold_run.py EXPORT_DIR INPUT_DIR: what ONNX Runtime takes for a run of its own, from Python, in microseconds.
 
 Times session.run of a model of one Shape node: twice in a row, and after a run of the cxx export in EXPORT_DIR, which leaves the caches full
 of the model. handover.py makes both folders (DIR/NAME/cxx and DIR/NAME/inputs).
@@ -12,6 +12,8 @@ from onnx import TensorProto, helper
 
 import export_arm
 
+RUNS = 400
+
 
 def one_node(shape):
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
@@ -24,14 +26,15 @@ def one_node(shape):
 
 
 def main():
-    folder, inputs = sys.argv[1:3]
-    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 400
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    folder, inputs = sys.argv[1:]
     values = export_arm.arm.load_inputs(inputs)
     model = export_arm.cxx(folder, values)
     x = next(v for v in values.values() if v.dtype == "float32")
     session = one_node(x.shape)
     hot, cold = [], []
-    for _ in range(runs):
+    for _ in range(RUNS):
         for times, before in ((hot, lambda: session.run(None, {"x": x})), (cold, model)):
             before()
             start = time.perf_counter()

@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "../peers"))
 from compare import Arm, relative_norm, write_inputs  # noqa: E402
 
 FORMATS = ["cxx", "onnxruntime", "pytorch"]
+ROUNDS_OF_A_PROCESS = 5
 RUNTIME = "ONNX Runtime's own kernels"
 
 
@@ -70,8 +71,8 @@ def measure(options, session, failed):
     # A turn is 0.1 s at least: the caches belong to others when it begins.
     runs = max(options.runs, math.ceil(100 / float(arms[0].ask("run 3")[-1])))
     for r in range(options.rounds):
-        # Where a process's memory came to lie makes several percent, for as long as it lives.
-        if r > 0 and r % options.rounds_of_a_process == 0:
+        # Processes of the same code differ by several percent, for as long as they live.
+        if r > 0 and r % ROUNDS_OF_A_PROCESS == 0:
             for arm in random.sample(arms, len(arms)):
                 arm.restart()
         for arm in random.sample(arms, len(arms)):
@@ -101,7 +102,6 @@ def main():
     parser.add_argument("--folder", default="handover")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--rounds-of-a-process", type=int, default=5, help="before all arms are started anew")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--arm", required=True, help="path of amdahl-bench-arm")
     parser.add_argument("--program", required=True, help="path of amdahl")
