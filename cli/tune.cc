@@ -71,8 +71,8 @@ void set_precision(const po::variables_map& values, TuneOptions& options) {
   options.max_error = values["max-error"].as<double>();
   if (!(options.max_error > 0)) throw Error(ExitCode::kUsage, "--max-error: give a number above 0");
   options.allow_bf16 = allows_bf16(values);
-  if (options.allow_bf16 && !this_machine().has("amx_bf16"))
-    fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has no AMX, and without it bfloat16 is no faster than fp32\n");
+  if (options.allow_bf16 && !this_machine().has("avx512_bf16"))
+    fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
 
 std::string interval(const Gain& g) {

@@ -6,6 +6,7 @@
 
 #include "base/machine.h"
 #include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/matmul_bf16.h"
 
 namespace amdahl {
 namespace {
@@ -53,8 +54,8 @@ std::string in_namespace(const std::string& source) {
 // The model's name is in it: a program may link two exports.
 std::string prefix_of(const std::string& name, char build, size_t number) { return fmt::format("amdahl_{}_{}{}", name, build, number); }
 
-// The kernel that any CPU can run where the tuned text asks for more than flags can take away: tiles of AMX, or whatever a
-// person wrote into an edited kernel. "" where the tuned text will do.
+// The kernel that any CPU can run where the tuned text asks for more than flags can take away: instructions on bfloat16, or
+// whatever a person wrote into an edited kernel. "" where the tuned text will do.
 std::string replacement(const Variant& v) {
   const bool bf16 = multiplies_in_bf16(v.problem);
   if (!bf16 && v.source_override.empty()) return "";
@@ -73,7 +74,8 @@ CxxKernel kernel_of(const std::string& name, const Variant& v, size_t number) {
   CxxKernel kernel;
   kernel.file = fmt::format("k{:03}_{}.cpp", number, v.problem.kind);
   kernel.flags = v.flags;
-  kernel.amx = multiplies_in_bf16(v.problem);
+  kernel.bf16 = multiplies_in_bf16(v.problem);
+  kernel.amx = kernel.bf16 && are_of_tiles(v.knobs);
   const std::string tuned = prefix_of(name, 'k', number), portable = prefix_of(name, 'p', number);
   const std::string text = v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override;
   // src/portable/ includes this file under other names.

@@ -14,7 +14,8 @@ struct CxxKernel {
   std::string tuned;          // the text of the first
   std::string portable;       // of the second: mostly an #include of the first
   std::vector<std::string> flags;  // the tuned build's own
-  bool amx = false;           // the tuned build uses AMX
+  bool bf16 = false;          // the tuned build multiplies in bfloat16
+  bool amx = false;           // … on AMX
 
   std::string name() const { return file.substr(0, file.find('.')); }  // "k003_matmul"
 };

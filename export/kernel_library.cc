@@ -9,8 +9,8 @@
 namespace amdahl {
 namespace {
 
-constexpr const char* kAmxNote =
-    "Some tuned kernels multiply in bfloat16 on AMX, as the user of the tuner allowed; their portable form multiplies in fp32, so the\n"
+constexpr const char* kBf16Note =
+    "Some tuned kernels multiply in bfloat16, as the user of the tuner allowed; their portable form multiplies in fp32, so the\n"
     "two builds differ by that rounding.\n";
 
 // What single kernels were tuned with beyond the common flags.
@@ -22,10 +22,11 @@ std::string own_flags(const std::vector<CxxKernel>& kernels) {
   return text;
 }
 
-std::string amx_files(const std::vector<CxxKernel>& kernels) {
+// Of kernels that multiply in bfloat16, on AMX or on vectors.
+std::string bf16_files(const std::vector<CxxKernel>& kernels, bool on_amx) {
   std::string text;
   for (const CxxKernel& k : kernels)
-    if (k.amx) text += " src/kernels/" + k.file;
+    if (k.bf16 && k.amx == on_amx) text += " src/kernels/" + k.file;
   return text;
 }
 
@@ -54,16 +55,19 @@ KernelLibrary write_kernel_library(ExportFolder& folder, const std::string& name
   std::vector<int> kernel_of;
   library.kernels = cxx_kernels(name, plan, &kernel_of);
   for (int k : kernel_of) library.library_of.push_back(fmt::format("k{:03}", k));  // kernels' names stand for libraries
-  const std::string amx = amx_files(library.kernels);
-  library.words = {{"NAME", name}, {"CPU", this_machine().cpu}, {"AMX_NOTE", amx.empty() ? "" : kAmxNote}};
+  const std::string tiles = bf16_files(library.kernels, true), pairs = bf16_files(library.kernels, false);
+  const bool bf16 = !tiles.empty() || !pairs.empty();
+  library.words = {{"NAME", name}, {"CPU", this_machine().cpu}, {"BF16_NOTE", bf16 ? kBf16Note : ""}};
   for (const CxxKernel& k : library.kernels) {
     folder.text("src/kernels/" + k.file, k.tuned);
     folder.text("src/portable/" + k.file, k.portable);
   }
   folder.text("src/kernel_tables.h", kernel_tables(name, library.kernels));
   Words words = library.words;
-  words.insert({{"USES_AMX", amx.empty() ? "0" : "1"},
-                {"AMX_KERNELS", amx},
+  words.insert({{"USES_AMX", tiles.empty() ? "0" : "1"},
+                {"USES_BF16", bf16 ? "1" : "0"},
+                {"TILE_KERNELS", tiles},
+                {"PAIR_KERNELS", pairs},
                 {"KERNEL_FLAGS", common_flags()},
                 {"PER_KERNEL_FLAGS", own_flags(library.kernels)}});
   for (const auto& [where, file] : {std::pair{"src", "cpu_check.cpp"}, {"src", "features.cpp"}, {"src", "engaged.h"}, {"src", "aligned_memory.h"}, {"cmake", "kernels.cmake"}})

@@ -14,7 +14,7 @@ namespace amdahl {
 struct KernelLibrary {
   std::vector<CxxKernel> kernels;
   std::vector<std::string> library_of;  // of the plan's steps, for model_program(): Call::kernel is an index into `kernels`
-  Words words;                          // for the texts of a format: NAME, CPU, AMX_NOTE
+  Words words;                          // for the texts of a format: NAME, CPU, BF16_NOTE
 };
 
 // src/kernels/, src/portable/, src/kernel_tables.h and what they need, and cmake/kernels.cmake, which makes the object library

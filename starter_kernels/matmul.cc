@@ -99,11 +99,13 @@ double cycles_of(const Sizes& s, const Knobs& k, int64_t a_row_bytes, int thread
 }
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
-  if (multiplies_in_bf16(problem)) return bf16_space(problem);
+  const bool pairs = multiplies_in_bf16(problem);
+  if (pairs && multiplies_on_tiles(machine)) return tile_space(problem);
   if (strassen_levels(problem) > 0) return strassen_space(problem, machine);
-  const Sizes s = sizes_of(problem);
+  Sizes s = sizes_of(problem);
+  if (pairs) s.k = (s.k + 1) / 2;
   const bool avx512 = machine.has("avx512f");
-  const bool converts = accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
+  const bool converts = pairs || accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
   const bool constant_b = problem.in[1].constant;
   const bool parallel = problem.threads > 1;
   // Starting a parallel region costs microseconds: some ten thousand multiplications.
@@ -113,7 +115,8 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
     space.knobs.push_back({name, std::move(values), starter, meaning});
   };
-  knob("VLEN", avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, 8, "vector width in 4-byte lanes");
+  const std::vector<int64_t> widths = pairs ? std::vector<int64_t>{16} : avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8};
+  knob("VLEN", widths, widths.front(), "vector width in 4-byte lanes");
   const auto mr = up_to({1, 2, 4, 6, 8, 10, 12, 14, 16}, s.m);
   knob("MR", mr, at_most(mr, 6), "rows of the register tile");
   knob("NRV", {1, 2, 3, 4, 6}, 2, "vectors in a row of the register tile");
@@ -127,7 +130,7 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   const auto nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, s.n);
   knob("NC", nc, at_most(nc, 1024), "columns of B in a block");
   knob("PACK_A", converts ? std::vector<int64_t>{1} : std::vector<int64_t>{0, 1}, 1, "1: A is copied to panels of MR rows");
-  knob("PACK_B", constant_b ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, 0,
+  knob("PACK_B", pairs ? std::vector<int64_t>{1} : constant_b ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, pairs,
        "1: the constant B is stored as panels at load; 0: packed block by block at every call");
   knob("LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes");
   if (parallel) {
@@ -214,7 +217,8 @@ std::string Matmul::source(const Variant& variant) const {
   text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
   text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
   text += embedded_source("cpu/sizes.h");
-  if (multiplies_in_bf16(p)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
+  if (multiplies_in_bf16(p) && are_of_tiles(variant.knobs)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
+  if (multiplies_in_bf16(p)) text += "#define PAIRS_OF_BF16\n";
   text += embedded_source("cpu/gemm_tile.h");
   if (const int levels = strassen_levels(p); levels > 0)
     return text + finish_in_registers(p, scale, indices) + fmt::format("constexpr int LEVELS = {};\n", levels) + std::string(embedded_source("cpu/matmul_strassen.cpp"));

@@ -7,7 +7,7 @@
 namespace amdahl {
 
 std::string refused_in_bf16(const Problem& problem, const MachineInfo& machine) {
-  if (!machine.has("amx_bf16") || !machine.has("avx512_bf16")) return "this machine has no AMX";
+  if (!machine.has("avx512_bf16")) return "this machine has no AVX512_BF16";
   const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
   if (a.dtype != DType::kF32 || b.dtype != DType::kF32 || c.dtype != DType::kF32) return "operands are not fp32";
   if (!b.constant) return "B is not a constant: it would be rounded and rearranged at every call";
@@ -16,7 +16,11 @@ std::string refused_in_bf16(const Problem& problem, const MachineInfo& machine) 
   return "";
 }
 
-SearchSpace bf16_space(const Problem& problem) {
+bool multiplies_on_tiles(const MachineInfo& machine) { return machine.has("amx_bf16"); }
+
+bool are_of_tiles(const Knobs& knobs) { return knobs.count("MT") > 0; }
+
+SearchSpace tile_space(const Problem& problem) {
   const Shape& c = problem.out[0].shape;
   const int64_t m = c[c.size() - 2], n = c[c.size() - 1], k = problem.in[0].shape.back();
   SearchSpace space;

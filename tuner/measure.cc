@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 
+#include "tuner/cpu_time.h"
 #include "tuner/decision.h"
 
 namespace amdahl {
@@ -62,8 +63,8 @@ class Race {
  public:
   Race(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
        double deadline, Random& random)
-      : arms_{&incumbent, &challenger}, segments_(segments), contents_(contents), threads_(threads), deadline_(deadline),
-        random_(random) {}
+      : arms_{&incumbent, &challenger}, segments_(segments), contents_(contents), deadline_(deadline), random_(random),
+        cpu_time_{CpuTime(threads), CpuTime(threads)} {}
 
   Timing run() {
     hide_known();
@@ -123,9 +124,7 @@ class Race {
     for (int arm : {first, second}) {
       const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
       times[arm].push_back(std::max(time.seconds - handover_[arm], 1e-9) / calls);
-      wall_[arm] += time.seconds;
-      cpu_[arm] += time.cpu_seconds;
-      ++runs_;
+      cpu_time_[arm].add(time);
     }
     look_at_outputs(calls);
     at_ = (at_ + static_cast<size_t>(calls)) % slots;
@@ -153,14 +152,9 @@ class Race {
     }
   }
 
-  // Threads that work beside the call, or after it has answered.
   void look_at_cpu_time() {
-    for (int arm : {0, 1}) {
-      const double allowed = 1.1 * threads_ * wall_[arm] + 1e-4 * runs_ + 0.01;
-      if (cpu_[arm] > allowed)
-        return blame(arm, "cpu-time", fmt::format("used {:.1f} ms of CPU time in {:.1f} ms with {} thread{}", 1e3 * cpu_[arm],
-                                                  1e3 * wall_[arm], threads_, threads_ == 1 ? "" : "s"));
-    }
+    for (int arm : {0, 1})
+      if (auto excess = cpu_time_[arm].excess()) return blame(arm, "cpu-time", std::move(*excess));
   }
 
   void blame(int arm, std::string code, std::string reason) { foul_ = Foul{arm == 1, std::move(code), std::move(reason)}; }
@@ -168,14 +162,14 @@ class Race {
   Contestant* arms_[2];
   const Segments segments_;
   const Contents& contents_;
-  int threads_;
   double deadline_;
   Random& random_;
   std::vector<Hidden> hidden_;
-  double handover_[2] = {}, wall_[2] = {}, cpu_[2] = {};
+  double handover_[2] = {};
+  CpuTime cpu_time_[2];
   std::vector<double> times_[2], singles_[2];
   size_t at_ = 0;  // next slot
-  int rows_ = 0, runs_ = 0;
+  int rows_ = 0;
   std::optional<Foul> foul_;
 };
 

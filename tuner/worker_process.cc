@@ -212,6 +212,7 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time) {
   Channel channel(from_, to_);
   Frame reply;
   resume();
+  const auto awake = Clock::now();
   const double cpu_before = time ? cpu_seconds() : 0;
   const auto start = Clock::now();
   IoStatus status = channel.send(request, {}, seconds, options_.stop);
@@ -221,7 +222,10 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time) {
   if (status != IoStatus::kOk) die(status, seconds);
   stop();
   if (exit_status_) die(IoStatus::kClosed, seconds);
-  if (time) *time = {std::chrono::duration<double>(end - start).count(), cpu_seconds() - cpu_before};
+  if (time) {
+    const std::chrono::duration<double> counted = Clock::now() - awake, run = end - start;
+    *time = {run.count(), (counted - run).count(), cpu_seconds() - cpu_before};
+  }
   if (const auto error = reply.header.find("error"); error != reply.header.end()) {
     const std::string text = error->is_string() ? error->get<std::string>() : "unreadable error";
     if (reply.header.value("memory", false))

@@ -51,7 +51,8 @@ struct WorkerOptions {
 // A run of calls, by the supervisor's clocks.
 struct RunTime {
   double seconds = 0;      // from the request to the answer
-  double cpu_seconds = 0;  // of all the worker's threads until it was stopped
+  double beside_seconds = 0;  // before and after that: the worker's threads could run and were counted, until all of them were stopped
+  double cpu_seconds = 0;     // of all the worker's threads, in both
 };
 
 // What the worker says of itself. A kernel could make it lie; an honest mistake shows.

@@ -1,5 +1,5 @@
-// Operands of a product rounded to bfloat16, sums in fp32, on AMX: several times the rate of fp32 (amdahl doctor) and half the bytes of
-// weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
+// Operands of a product rounded to bfloat16, sums in fp32, on AMX or AVX512_BF16: several times the rate of fp32 or twice it (amdahl doctor), and
+// half the bytes of weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
 // that rounding to this step and the gate the user's limit to the model.
 #include "playbook/playbook.h"
 #include "starter_kernels/matmul_bf16.h"
@@ -12,7 +12,7 @@ class MultiplyInBf16 final : public Rewrite {
   int tier() const override { return 3; }
   std::string_view name() const override { return "multiply_in_bf16"; }
   std::string_view target() const override { return "matmul"; }
-  std::string_view precondition() const override { return "--allow bf16; AMX; fp32, B is one constant matrix"; }
+  std::string_view precondition() const override { return "--allow bf16; AMX or AVX512_BF16; fp32, B is one constant matrix"; }
   std::string_view wants_allowed() const override { return "bf16"; }
   bool structural() const override { return true; }
   double prior() const override { return 0.9; }
@@ -33,7 +33,7 @@ class MultiplyInBf16 final : public Rewrite {
     match.replacement = {step};
     Variant& variant = match.replacement[0].variant;
     variant.problem.params["declared"] = "bf16";
-    const SearchSpace space = bf16_space(variant.problem);
+    const SearchSpace space = kernel_kind("matmul").space(variant.problem, context.machine);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)
       if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});

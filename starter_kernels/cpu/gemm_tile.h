@@ -1,5 +1,6 @@
 // The register tile of a matrix product, shared by matmul and fused_mlp. Wants from the prelude: ACC (the type that is
-// multiplied and accumulated), VLEN (vector width in 4-byte lanes), UNROLL_K, PREFETCH.
+// multiplied and accumulated), VLEN (vector width in 4-byte lanes), UNROLL_K, PREFETCH. Where PAIRS_OF_BF16 is defined, an element of A
+// and B is two steps of K in bfloat16, stored in the four bytes of an ACC (a float), and a multiplication adds both products.
 
 #if defined(__clang__)
 #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -20,14 +21,31 @@ INLINE void store(ACC* p, Vec v) { *reinterpret_cast<MemoryVec*>(p) = v; }
 // x - 0 is x for every x, -0 too, so this is one broadcast; 0 + x would have to keep the addition.
 INLINE Vec splat(ACC x) { return x - Vec{}; }
 
+#ifdef PAIRS_OF_BF16
+// Bits that are no number of fp32 are broadcast as integers.
+INLINE Vec splat_from(const ACC* p) {
+  typedef int32_t Bits __attribute__((vector_size(VLEN * 4)));
+  int32_t bits;
+  __builtin_memcpy(&bits, p, 4);
+  return (Vec)(bits - Bits{});
+}
+INLINE Vec multiply_add(Vec x, Vec y, Vec sum) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+  return sum;
+}
+#else
+INLINE Vec splat_from(const ACC* p) { return splat(*p); }
+INLINE Vec multiply_add(Vec x, Vec y, Vec sum) { return sum + x * y; }
+#endif
+
 // c += (column of A: ROWS elements A_ROW apart) x (row of B: VECS vectors).
 template <int ROWS, int VECS, int64_t A_ROW>
 INLINE void rank1_update(const ACC* a, const ACC* b, Vec (&c)[ROWS][VECS]) {
   Vec row[VECS];
   UNROLLED for (int j = 0; j < VECS; ++j) row[j] = load(b + j * LANES);
   UNROLLED for (int i = 0; i < ROWS; ++i) {
-    const Vec x = splat(a[i * A_ROW]);
-    UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] += x * row[j];
+    const Vec x = splat_from(a + i * A_ROW);
+    UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] = multiply_add(x, row[j], c[i][j]);
   }
 }
 

@@ -1,17 +1,23 @@
 // C[b] = A[b] * B[b], blocked for the cache levels as in BLIS: a block of NC columns and KC rows of B, cut in panels of NR
 // columns that pass through L1; a block of MC rows of A that stays in L2; and a tile of MR x NR of C in registers.
 // The prelude states shapes, strides (in elements), dtypes, THREADS, the knobs and finish(), which scales a sum, applies
-// the epilogue and converts to the type of C; finish_lanes() does so on vectors where FINISH_VECTORS.
+// the epilogue and converts to the type of C; finish_lanes() does so on vectors where FINISH_VECTORS. Where PAIRS_OF_BF16 is defined, A and
+// B are rounded to bfloat16 as they are packed, and what is blocked along K are pairs of its steps.
 
+#ifdef PAIRS_OF_BF16
+constexpr int64_t UNITS = ceil_div(K, 2);
+#else
+constexpr int64_t UNITS = K;
+#endif
 constexpr int64_t NR = NRV * LANES;
 constexpr int64_t M_TILES = ceil_div(M, MR), N_TILES = ceil_div(N, NR);
 constexpr int ROWS_LEFT = M % MR;                                        // rows of the last tile, 0: it is full
 constexpr int VECS_LEFT = static_cast<int>(ceil_div(N % NR, LANES));     // vectors of the last tile
-constexpr int64_t K_BLOCK = max_of(1, min_of(ceil_div(K, SPLIT_K), KC));
+constexpr int64_t K_BLOCK = max_of(1, min_of(ceil_div(UNITS, SPLIT_K), KC));
 constexpr int64_t M_BLOCK = min_of(ceil_div(MC, MR), M_TILES) * MR;      // whole tiles
 constexpr int64_t N_BLOCK = min_of(ceil_div(NC, NR), N_TILES) * NR;
 // One packed panel of a constant B holds all of K; the panels of one block of B hold K_BLOCK.
-constexpr int64_t B_PANEL = (PACK_B ? K : K_BLOCK) * NR;
+constexpr int64_t B_PANEL = (PACK_B ? UNITS : K_BLOCK) * NR;
 
 // With SPLIT_K tasks sum over a part of K each, into matrices of their own that are added at the end: for a C too small to
 // occupy the threads. Sums otherwise go to C itself.
@@ -26,7 +32,7 @@ struct SumType<true, Own, C> {
 constexpr bool SPLIT = SPLIT_K > 1;
 typedef SumType<SPLIT, ACC, C_T>::type S_T;
 constexpr int64_t S_ROW = SPLIT ? N : C_ROW, S_COL = SPLIT ? 1 : C_COL;
-constexpr int64_t K_PART = ceil_div(K, SPLIT_K);
+constexpr int64_t K_PART = ceil_div(UNITS, SPLIT_K);
 
 // ---- tasks: parts of C over threads -------------------------------------------------------------------------------
 
@@ -53,6 +59,52 @@ constexpr int64_t FETCHED = LINES * FETCH_STEPS * 64;  // bytes a tile
 
 // ---- packing -------------------------------------------------------------------------------------------------------
 
+#ifdef PAIRS_OF_BF16
+
+typedef uint32_t Pair __attribute__((may_alias));
+
+// To nearest, ties to even; a NaN stays one.
+static inline uint32_t rounded(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, 4);
+  if (x != x) return bits >> 16 | 64;
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+// Steps 2 * k0 … of columns n0 … n0+width of B, to [depth][NR] pairs; what is missing to whole pairs and panels is zero.
+static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, int64_t width, ACC* panel) {
+  Pair* to = reinterpret_cast<Pair*>(panel);
+  const auto at = [&](int64_t k, int64_t n) { return k < K && n < width ? rounded(b[k * B_ROW + (n0 + n) * B_COL]) : 0; };
+  for (int64_t k = k0; k < k0 + depth; ++k)
+    for (int64_t n = 0; n < NR; ++n) *to++ = at(2 * k, n) | at(2 * k + 1, n) << 16;
+}
+
+// A line beyond a block's rows: rows a power of two apart would share their places in L1.
+constexpr int64_t BLOCK_ROW = ceil_div(K_BLOCK, 16) * 16 + 16, BLOCK_COL = 1;
+constexpr int64_t a_panel_size(int64_t) { return MR * BLOCK_ROW; }
+
+// 16 pairs from 32 neighbours.
+INLINE void round_32(const float* from, Pair* to) {
+  Vec pairs;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(pairs) : "v"(load(from)), "v"(load(from + 16)));
+  store(reinterpret_cast<ACC*>(to), pairs);
+}
+
+// Rows m0 … m0+rows of A to rows of pairs.
+static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int64_t depth, ACC* block) {
+  for (int64_t m = m0; m < m0 + rows; ++m, block += BLOCK_ROW) {
+    Pair* to = reinterpret_cast<Pair*>(block);
+    const A_T* from = a + m * A_ROW;
+    const int64_t end = k0 + depth;
+    int64_t k = k0;
+    if constexpr (A_COL == 1)
+      for (; k + 16 <= end && 2 * k + 32 <= K; k += 16, to += 16) round_32(from + 2 * k, to);
+    for (; k < end; ++k) *to++ = rounded(from[2 * k * A_COL]) | (2 * k + 1 < K ? rounded(from[(2 * k + 1) * A_COL]) << 16 : 0);
+  }
+}
+
+#else
+
 // Columns n0 … n0+width of B, rows k0 … k0+depth, to [depth][NR]; columns beyond the width are zero.
 static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, int64_t width, ACC* panel) {
   const B_T* from = b + k0 * B_ROW + n0 * B_COL;
@@ -74,6 +126,9 @@ static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, in
   }
 }
 
+constexpr int64_t BLOCK_ROW = 1, BLOCK_COL = MR;
+constexpr int64_t a_panel_size(int64_t depth) { return MR * depth; }
+
 // Rows m0 … m0+rows of A to panels of MR rows, [panel][depth][MR]. The last panel's missing rows are never read.
 static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int64_t depth, ACC* block) {
   for (int64_t i0 = 0; i0 < rows; i0 += MR, block += depth * MR) {
@@ -88,6 +143,8 @@ static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int
     }
   }
 }
+
+#endif
 
 // ---- one tile of C -------------------------------------------------------------------------------------------------
 
@@ -157,7 +214,7 @@ INLINE void store_tile(Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, co
 template <int ROWS, int VECS>
 static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, const void* const* in, S_T* c,
                          const Place& at) {
-  constexpr int64_t row = PACK_A ? 1 : A_ROW, column = PACK_A ? MR : A_COL;
+  constexpr int64_t row = PACK_A ? BLOCK_ROW : A_ROW, column = PACK_A ? BLOCK_COL : A_COL;
   prefetch_tile<ROWS, VECS>(in, c, at);
   Vec sum[ROWS][VECS];
   multiply_tile<ROWS, VECS, row, column, NR, LINES, FETCH_STEPS>(a, b, depth, next, sum);
@@ -196,7 +253,7 @@ static void run_task(const void* const* in, S_T* c, const Task& task, ACC* a_blo
 
         const auto tile = [&](int64_t m, int64_t n) {
           const ACC* a_tile;
-          if constexpr (PACK_A) a_tile = a_block + (m - m1) * depth;
+          if constexpr (PACK_A) a_tile = a_block + (m - m1) / MR * a_panel_size(depth);
           else a_tile = reinterpret_cast<const ACC*>(a + m * A_ROW + k1 * A_COL);
           const ACC* b_tile = b_panels + (n - n1) / NR * B_PANEL;
           const char* next = reinterpret_cast<const char*>(b_tile + PREFETCH * B_PANEL) +
@@ -229,7 +286,7 @@ static void run_task(const void* const* in, S_T* c, const Task& task, ACC* a_blo
 // Scratch: the sums of a split K, then the blocks of each thread; in whole cache lines.
 constexpr int64_t lines(int64_t elements) { return ceil_div(elements, 16) * 16; }
 constexpr int64_t SUMS_SIZE = SPLIT ? lines(SPLIT_K * BATCH * M * N) : 0;
-constexpr int64_t A_BLOCK_SIZE = PACK_A ? lines(M_BLOCK * K_BLOCK) : 0;
+constexpr int64_t A_BLOCK_SIZE = PACK_A ? lines(M_BLOCK / MR * a_panel_size(K_BLOCK)) : 0;
 constexpr int64_t B_BLOCK_SIZE = PACK_B ? 0 : lines(N_BLOCK * K_BLOCK);
 
 extern "C" size_t amdahl_workspace_bytes(void) {
@@ -245,7 +302,7 @@ extern "C" void amdahl_pack(int, const void* raw, void* packed) {
 #pragma omp parallel for collapse(2) num_threads(THREADS) schedule(static)
     for (int64_t batch = 0; batch < (B_BATCHED ? BATCH : 1); ++batch)
       for (int64_t j = 0; j < N_TILES; ++j)
-        pack_b_panel(static_cast<const B_T*>(raw) + B_OFFSET + b_batch(batch), 0, K, j * NR, min_of(NR, N - j * NR),
+        pack_b_panel(static_cast<const B_T*>(raw) + B_OFFSET + b_batch(batch), 0, UNITS, j * NR, min_of(NR, N - j * NR),
                      static_cast<ACC*>(packed) + (batch * N_TILES + j) * B_PANEL);
   }
 }
@@ -279,7 +336,7 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
     ACC* mine = sums + SUMS_SIZE + omp_get_thread_num() * (A_BLOCK_SIZE + B_BLOCK_SIZE);
     const Task task{batch, pm * M_TILES / PARTS_M * MR, min_of(M, (pm + 1) * M_TILES / PARTS_M * MR),
                     pn * N_TILES / PARTS_N * NR, min_of(N, (pn + 1) * N_TILES / PARTS_N * NR),
-                    pk * K_PART, min_of(K, (pk + 1) * K_PART)};
+                    pk * K_PART, min_of(UNITS, (pk + 1) * K_PART)};
     run_task(in, matrix_of(out, sums, pk, batch), task, mine, mine + A_BLOCK_SIZE);
   }
   if constexpr (SPLIT) finish_split(in, out, sums);

@@ -300,34 +300,35 @@ TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
 INSTANTIATE_TEST_SUITE_P(Minis, Export, ::testing::Values("gpt2-mini", "mobilenet-mini"),
                          [](const auto& info) { std::string n = info.param; std::replace(n.begin(), n.end(), '-', '_'); return n; });
 
-// Tiles of AMX, and an edited kernel that compiles for one kind of CPU only: the library has another form of both.
+// Products in bfloat16, on tiles and on vectors, and an edited kernel that compiles for one kind of CPU only: the library has another form of both.
 TEST(ExportFormats, WhatOneKindOfCpuOnlyRunsHasAPortableForm) {
-  const fs::path dir = fs::temp_directory_path() / ("amdahl-export-amx-" + std::to_string(getpid()));
+  const fs::path dir = fs::temp_directory_path() / ("amdahl-export-bf16-" + std::to_string(getpid()));
   fs::remove_all(dir);
   const Graph graph = find_shipped_model("gpt2-mini")->build({});
   Plan plan = starter_plan(graph, 2);
   int in_bf16 = 0, edited = 0;
-  MachineInfo amx_machine = this_machine();
-  amx_machine.isa = {"amx_bf16", "avx512_bf16"};
+  MachineInfo on_tiles = this_machine(), on_vectors = this_machine();
+  on_tiles.isa = {"amx_bf16", "avx512_bf16", "avx512f"};
+  on_vectors.isa = {"avx512_bf16", "avx512f"};
   for (Step& step : plan.steps) {
     Variant& v = step.variant;
     const KernelKind& kind = kernel_kind(v.problem.kind);
-    if (v.problem.kind == "matmul" && refused_in_bf16(v.problem, amx_machine).empty()) {
+    if (v.problem.kind == "matmul" && refused_in_bf16(v.problem, on_vectors).empty()) {
       v.problem.params["declared"] = "bf16";
-      v.knobs = kind.space(v.problem, this_machine()).starters();
+      v.knobs = kind.space(v.problem, in_bf16 % 2 ? on_tiles : on_vectors).starters();
       ++in_bf16;
     } else if (v.problem.kind == "layernorm") {
       v.source_override = "#ifndef __AVX__\n#error an edited kernel for AVX\n#endif\n" + kind.source(v);
       ++edited;
     }
   }
-  ASSERT_GT(in_bf16, 0);
+  ASSERT_GT(in_bf16, 1);
   ASSERT_GT(edited, 0);
   SelfTestCase test = self_test_of(graph);
   test.relative_norm = 0.02;
   write_cxx({graph, plan, "math", dir, test, 1.0, "*/ a test"});  // a name that would hide a header
   const Shell shell = [&](const std::string& command) { return run_subprocess({"sh", "-c", "cd '" + dir.string() + "' && " + command}, {300}); };
-  // For a CPU without AMX: what is compiled for such a one must still build.
+  // For a CPU without bfloat16: what is compiled for such a one must still build.
   const SubprocessResult build = shell("cmake -S . -B build -G Ninja -DMARCH=x86-64-v3 && cmake --build build -j2");
   EXPECT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
   const SubprocessResult r = shell("./build/selftest .");

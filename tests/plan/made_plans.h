@@ -144,8 +144,10 @@ inline Case gated_fused_mlp() {
   return made;
 }
 
-// Products of examples in bfloat16, and larger ones with several blocks of everything; none on a machine without AMX.
-inline std::vector<Case> bf16_cases() {
+// Products of examples in bfloat16, and larger ones with several blocks of everything, on AMX or on vectors; none on a machine that multiplies otherwise.
+inline std::vector<Case> bf16_cases(bool on_tiles) {
+  const MachineInfo& machine = this_machine();
+  if (multiplies_on_tiles(machine) != on_tiles) return {};
   std::vector<Graph> graphs = kernel_kind("matmul").examples();
   const auto product = [&](const char* name, Shape a, Shape b, bool bias) {
     ExampleGraph g(name);
@@ -156,11 +158,11 @@ inline std::vector<Case> bf16_cases() {
   product("whole tiles", {64, 512}, {512, 96}, false);
   std::vector<Case> cases;
   for (const Graph& graph : graphs) {
-    Case made{graph.name + " in bfloat16", graph, starter_plan(graph, 2)};
+    Case made{graph.name + (on_tiles ? " on tiles" : " on pairs"), graph, starter_plan(graph, 2)};
     Variant& variant = made.plan.steps.at(0).variant;
-    if (variant.problem.kind != "matmul" || !refused_in_bf16(variant.problem, this_machine()).empty()) continue;
+    if (variant.problem.kind != "matmul" || !refused_in_bf16(variant.problem, machine).empty()) continue;
     variant.problem.params["declared"] = "bf16";
-    variant.knobs = bf16_space(variant.problem).starters();
+    variant.knobs = kernel_kind("matmul").space(variant.problem, machine).starters();
     cases.push_back(std::move(made));
   }
   return cases;
@@ -201,7 +203,8 @@ inline std::string kind_of(const std::string& form) { return form.rfind("matmul_
 // The kind's examples with their starters, and what rewrites would make of them.
 inline std::vector<Case> cases_of(const std::string& kind) {
   std::vector<Case> cases;
-  if (kind == "matmul_bf16") cases = bf16_cases();
+  if (kind == "matmul_bf16") cases = bf16_cases(true);
+  else if (kind == "matmul_pairs") cases = bf16_cases(false);
   else if (kind == "matmul_strassen") cases = strassen_cases();
   else
     for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});

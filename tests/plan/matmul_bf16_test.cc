@@ -9,14 +9,14 @@ namespace {
 
 TEST(MatmulBf16, EveryValueOfEveryKnobIsRight) {
   std::vector<testing::Case> cases;
-  for (const testing::Case& c : testing::bf16_cases()) {
-    const SearchSpace space = bf16_space(c.plan.steps[0].variant.problem);
+  for (const testing::Case& c : testing::bf16_cases(multiplies_on_tiles(this_machine()))) {
+    const SearchSpace space = kernel_kind("matmul").space(c.plan.steps[0].variant.problem, this_machine());
     for (const Knob& knob : space.knobs)
       for (int64_t value : knob.values)
         if (const auto plan = testing::with_knob(c.plan, 0, knob.name, value))
           cases.push_back({fmt::format("{}, {} = {}", c.name, knob.name, value), c.graph, *plan, c.seed});
   }
-  if (cases.empty()) GTEST_SKIP() << "this machine has no AMX";
+  if (cases.empty()) GTEST_SKIP() << "this machine has no AVX512_BF16";
   testing::expect_within(cases);
 }
 
@@ -31,7 +31,7 @@ TEST(MatmulBf16, IsExactOnSmallIntegers) {
   Variant& variant = plan.steps.at(0).variant;
   if (const std::string why = refused_in_bf16(variant.problem, this_machine()); !why.empty()) GTEST_SKIP() << why;
   variant.problem.params["declared"] = "bf16";
-  variant.knobs = bf16_space(variant.problem).starters();
+  variant.knobs = kernel_kind("matmul").space(variant.problem, this_machine()).starters();
   std::vector<float> values;
   for (int i = 0; i < 37 * 77; ++i) values.push_back(static_cast<float>(i * 5 % 511 - 255));
   std::vector<Tensor> outputs;
@@ -49,11 +49,11 @@ TEST(MatmulBf16, RefusesWhatItCannotRearrangeAtLoad) {
   ExampleGraph g("two inputs");
   const Graph graph = g.finish({g.node("MatMul", {g.input({8, 16}), g.input({16, 8})})});
   MachineInfo machine;
-  machine.isa = {"amx_bf16", "avx512_bf16"};
+  machine.isa = {"avx512_bf16"};
   const Problem problem = starter_plan(graph, 1).steps.at(0).variant.problem;
   EXPECT_NE(refused_in_bf16(problem, machine), "");
   machine.isa.clear();
-  EXPECT_EQ(refused_in_bf16(problem, machine), "this machine has no AMX");
+  EXPECT_EQ(refused_in_bf16(problem, machine), "this machine has no AVX512_BF16");
 }
 
 }  // namespace
