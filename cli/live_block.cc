@@ -40,6 +40,14 @@ std::vector<std::string> wrapped(std::string text, int columns, int rows) {
   return lines;
 }
 
+// A kept step in one row: of "#3 fuse_gelu on a long window (x12): 1.50x [1.40, 1.60]" the window is what may be cut, not what was won.
+std::string kept_text(const std::string& text, int columns) {
+  const size_t places = text.rfind(" (x"), gain = std::min(places, text.rfind(": "));
+  if (width_of(text) <= columns || gain == std::string::npos) return text;
+  const std::string end = text.substr(gain);
+  return cut(text.substr(0, gain), std::max(0, columns - width_of(end) - 1)) + "…" + end;
+}
+
 std::string clock_text(double seconds) {
   const auto s = static_cast<int64_t>(std::max(0.0, seconds));
   return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60) : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
@@ -57,8 +65,9 @@ std::string milliseconds(double seconds) { return seconds < 0.1 ? fmt::format("{
 
 std::string model_text(const TuneStatus& s) {
   if (s.baseline_seconds <= 0) return "starter plan not measured yet";
-  return fmt::format("{} a run -> {}; {:.2f}x confirmed on the whole model", milliseconds(s.baseline_seconds), milliseconds(s.current_seconds),
-                     std::exp(s.proven_log_speedup));
+  const std::string text = fmt::format("{} a run -> {}; ", milliseconds(s.baseline_seconds), milliseconds(s.current_seconds));
+  if (s.proven_log_speedup == 0) return text + "not confirmed on the whole model yet";
+  return text + fmt::format("{:.2f}x confirmed on the whole model", std::exp(s.proven_log_speedup));
 }
 
 std::string now_text(const TuneStatus& s) {
@@ -152,7 +161,7 @@ std::vector<std::string> live_block(const LiveState& state, const LiveSize& size
   if (!state.note.empty()) block.row("note", state.note, twice);
   const size_t most = 5, first = state.kept.size() > most ? state.kept.size() - most : 0;
   for (size_t i = state.kept.size(); i-- > first;)  // newest first: the oldest are what a low terminal leaves out
-    block.row(i + 1 == state.kept.size() ? "kept" : "", state.kept[i], 1, kGreen);
+    block.row(i + 1 == state.kept.size() ? "kept" : "", kept_text(state.kept[i], columns), 1, kGreen);
   return std::move(block).rows(size.rows - 1);
 }
 

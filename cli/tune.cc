@@ -91,32 +91,31 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
 void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options, int learnt) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
   if (const auto h = session.headline(); h && h->gain.pairs > 0)
-    fmt::print("won      {} over the starter plan: {:.2f} ms -> {:.2f} ms a run, {} pairs of fresh processes\n", interval(h->gain),
+    fmt::print("won      {}, {:.2f} ms -> {:.2f} ms a run\n         over the starter plan, in {} pairs of fresh processes\n", interval(h->gain),
                1e3 * h->starter_seconds, 1e3 * h->kept_seconds, h->gain.pairs);
   else
     fmt::print("won      nothing is confirmed on the whole model yet\n");
   int64_t kept = 0;
   for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
-  fmt::print("proven   {} of {} experiments kept, each by two tests on fresh processes and by the whole model\n", kept,
-             summary.status.experiments);
+  fmt::print("proven   {} of {} experiments kept,\n         each by two tests on fresh processes and by the whole model\n", kept, summary.status.experiments);
   if (options.allow_bf16) {
     double error = 0;
     for (const LedgerEntry& e : session.ledger())
       if (e.kept) error = e.error;
-    if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed: products may be in bfloat16\n", error, options.max_error);
+    if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed:\n         products may be in bfloat16\n", error, options.max_error);
   }
   for (const BucketTime& t : bucket_times(session, session.identity()))
     fmt::print("shape    {}: {:.2f} ms -> {:.2f} ms, {:.2f}x (sums of steps in place)\n", t.name, 1e3 * t.starter_seconds, 1e3 * t.kept_seconds,
                t.starter_seconds / t.kept_seconds);
   const std::vector<StepGroup> left = left_to_win(session);
   if (!left.empty())
-    fmt::print("left     most in {} {} x{}: {:.2f} ms above its roofline\n", left[0].kind, left[0].shapes, left[0].count,
-               1e3 * (left[0].seconds - left[0].floor_seconds));
+    fmt::print("left     most, {:.2f} ms above its roofline, in\n         {} {} x{}\n", 1e3 * (left[0].seconds - left[0].floor_seconds), left[0].kind,
+               left[0].shapes, left[0].count);
   if (learnt > 0) fmt::print("learnt   {} forms for other sessions (amdahl wisdom list)\n", learnt);
-  std::string next = fmt::format("amdahl report {}", path);
-  if (session.headline()) next += fmt::format(" | amdahl verify {0} | amdahl export {0} --format cxx -o DIR", path);
-  if (summary.end != TuneEnd::kConverged) next += fmt::format(" | amdahl resume {}", path);
-  fmt::print("next     {}\n", next);
+  std::vector<std::string> next{"report " + path};
+  if (session.headline()) next.insert(next.end(), {"verify " + path, "export " + path + " --format cxx -o DIR"});
+  if (summary.end != TuneEnd::kConverged) next.push_back("resume " + path);
+  for (const std::string& command : next) fmt::print("{}amdahl {}\n", &command == &next.front() ? "next     " : "         ", command);
 }
 
 bool any_kept(const Session& session) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -269,6 +270,17 @@ MemoryLevel Ceilings::level_of(double bytes, int threads) const {
   return MemoryLevel::kDram;
 }
 
+// The calling thread, number `thread` of as many as this process has CPUs, to a CPU of its own: a kernel may put threads that wake onto one
+// CPU first (6 ms long after 30 ms of rest), and each would seem to run at half its speed. Fewer threads are left where they are put.
+void take_cpu(int thread, int threads) {
+  cpu_set_t mine, one;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0 || CPU_COUNT(&mine) != threads) return;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &mine) && thread-- == 0) CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
 double share_of_peak(const Ceilings& ceilings, int threads) {
   const MachineInfo& machine = this_machine();
   const ArithmeticLoop* widest = nullptr;
@@ -282,12 +294,13 @@ double share_of_peak(const Ceilings& ceilings, int threads) {
   // a worker's threads may still spin, too.
   std::vector<double> seconds(static_cast<size_t>(threads));
   std::vector<std::thread> running;
-  for (double& mine : seconds)
-    running.emplace_back([&] {
+  for (int thread = 0; thread < threads; ++thread)
+    running.emplace_back([&, thread] {
+      take_cpu(thread, threads);
       widest->run(iterations);
       const double start = now();  // by the wall clock: a core that is shared counts as slow
       for (int r = 0; r < kRounds; ++r) widest->run(iterations);
-      mine = now() - start;
+      seconds[static_cast<size_t>(thread)] = now() - start;
     });
   for (std::thread& t : running) t.join();
   return std::min(1.0, kRounds * static_cast<double>(iterations) * widest->flops * threads / *std::max_element(seconds.begin(), seconds.end()) / peak);

@@ -8,29 +8,9 @@
 
 #include "base/error.h"
 #include "graph/buckets.h"
+#include "tuner/rebase.h"
 
 namespace amdahl {
-namespace {
-
-// The window's steps in another plan, by what they write; nullopt when one of them is gone.
-std::optional<Window> relocate(const Plan& from, const Window& window, const Plan& to) {
-  Window found;
-  for (int s : window.steps) {
-    const Step& step = from.steps[static_cast<size_t>(s)];
-    int at = -1;
-    for (size_t t = 0; t < to.steps.size() && at < 0; ++t)
-      if (to.steps[t].outputs == step.outputs && to.steps[t].inputs == step.inputs && to.steps[t].nodes == step.nodes &&
-          to.steps[t].variant.id() == step.variant.id())
-        at = static_cast<int>(t);
-    if (at < 0) return std::nullopt;
-    found.steps.push_back(at);
-  }
-  std::sort(found.steps.begin(), found.steps.end());
-  return found;
-}
-
-}  // namespace
-
 std::string Opportunity::describe(const Plan& plan) const {
   const auto name = [&](int s) {
     const Problem& p = plan.steps[static_cast<size_t>(s)].variant.problem;

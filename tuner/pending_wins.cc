@@ -7,6 +7,7 @@
 
 #include "tuner/decision.h"
 #include "tuner/headline.h"
+#include "tuner/rebase.h"
 
 namespace amdahl {
 
@@ -130,20 +131,34 @@ void PendingWins::keep(Experiment& e, PendingWin& win) {
 }
 
 void PendingWins::take_back(size_t i, Commit& c) {
+  const int64_t taken = pending[i].experiment;
+  const std::vector<PendingWin> later(pending.begin() + static_cast<std::ptrdiff_t>(i) + 1, pending.end());
   for (size_t j = i; j < pending.size(); ++j) {
     PlanRecord record = plans.at(pending[j].plan);
     record.rolled_back = true;
     c.plans.push_back(record);
-    if (j == i) continue;
-    Experiment e = experiments.at(pending[j].experiment);
-    e.stage = "gate";
-    e.outcome = Outcome::kInconclusive;
-    e.reason = fmt::format("rolled back with experiment {}", pending[i].experiment);
-    c.experiments.push_back(e);
   }
   pending.resize(i);
   head_id = pending.empty() ? gated_id : pending.back().plan;
   head = plans.at(head_id).plan.get<Plan>();
+  int64_t next_plan = plans.rbegin()->first + 1;
+  for (PendingWin win : later) {
+    PlanRecord record = plans.at(win.plan);
+    const Plan before = plans.at(record.parent).plan.get<Plan>();
+    if (std::optional<Plan> moved = rebased(graph, before, record.plan.get<Plan>(), head)) {
+      record.id = win.plan = next_plan++;
+      record.parent = std::exchange(head_id, record.id);
+      record.plan = head = std::move(*moved);
+      pending.push_back(win);
+      c.plans.push_back(record);
+      continue;
+    }
+    Experiment e = experiments.at(win.experiment);
+    e.stage = "gate";
+    e.outcome = Outcome::kInconclusive;
+    e.reason = fmt::format("rolled back with experiment {}", taken);
+    c.experiments.push_back(e);
+  }
   codes.clear();
 }
 

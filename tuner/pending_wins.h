@@ -1,6 +1,6 @@
 #pragma once
 // Wins after their proof: applied to the head at once, confirmed by a second proof minutes later, let through by the whole model
-// at a gate, or taken back with all that was built on them.
+// at a gate, or taken back with what was built on them.
 
 #include <memory>
 #include <optional>
@@ -40,8 +40,8 @@ struct PendingWins : LoopState {
  private:
   Evidence second_evidence(const Experiment& e);
   void keep(Experiment& e, PendingWin& win);
-  // Takes back pending win `i`, whose own record the caller writes. What was built on top of it goes too, and is taken up
-  // again before anything new is tried there.
+  // Takes back pending win `i`, whose own record the caller writes. Later wins elsewhere stay, moved to the plan without it; what was built on
+  // top of it goes too, and is taken up again before anything new is tried there.
   void take_back(size_t i, Commit& c);
   // The first pending win did not arrive in the model.
   void roll_back(const LedgerEntry& entry, Commit& c);

@@ -92,6 +92,19 @@ TEST(LiveBlock, TextOfOthersDoesNotSteerTheTerminal) {
   EXPECT_EQ(live_line(state.status).find_first_of("\x1b\x07\r\n"), std::string::npos);
 }
 
+TEST(LiveBlock, WhatAKeptStepWonIsNotCutOff) {
+  LiveState state = state_of_a_session();
+  state.kept = {"#126 fuse_gelu on matmul [128, 3072] + pointwise [1, 128, 3072] + … + pointwise [1, 128, 3072] (x12): 1.04x [1.02, 1.06]"};
+  EXPECT_EQ(live_block(state, {80, 30}, false).back(), "kept      #126 fuse_gelu on matmul [128, 3072] + poi… (x12): 1.04x [1.02, 1.06]");
+  EXPECT_EQ(live_block(state, {200, 30}, false).back(), "kept      " + state.kept[0]);
+}
+
+TEST(LiveBlock, BeforeTheFirstGateNothingIsConfirmed) {
+  LiveState state = state_of_a_session();
+  state.status.proven_log_speedup = 0;
+  EXPECT_NE(text_of(state, {120, 30}).find("2 ms; not confirmed on the whole model yet"), std::string::npos);
+}
+
 TEST(LiveBlock, WordsAreBrokenAtBlanks) {
   LiveState state = state_of_a_session();
   const auto block = live_block(state, {60, 30}, false);

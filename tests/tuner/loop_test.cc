@@ -344,7 +344,7 @@ TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
   EXPECT_GT(failed, 0);
 }
 
-TEST_F(Loop, WhatStoodOnAnUnconfirmedWinComesBack) {
+TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
   graph = testing::chain_of_matmuls(4, 128);
   const auto is_last = [](const Step& s) { return s.outputs[0].value == testing::chain_of_matmuls(4, 128).outputs[0]; };
   // The three equal products gain nothing when they are looked at again; the last one does.
@@ -353,7 +353,12 @@ TEST_F(Loop, WhatStoodOnAnUnconfirmedWinComesBack) {
   tune(store);
   expect_sound(store);
   int failed = 0;
-  for (const Experiment& e : store.experiments()) failed += e.stage == "confirm" && e.outcome == Outcome::kReverted;
+  for (const Experiment& e : store.experiments()) {
+    failed += e.stage == "confirm" && e.outcome == Outcome::kReverted;
+    EXPECT_NE(e.stage, "gate") << e.reason;
+    const auto proofs = std::count_if(lab.stages.begin(), lab.stages.end(), [&](const auto& s) { return s.candidate == e.candidate && s.first == 1; });
+    if (e.outcome == Outcome::kKept) EXPECT_EQ(proofs, 1) << "proven again";
+  }
   EXPECT_GT(failed, 0);
   const Plan start = starter_plan(graph, 1), plan = gated_plan(store);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
