@@ -217,6 +217,7 @@ std::string Matmul::source(const Variant& variant) const {
   text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
   text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
   text += embedded_source("cpu/sizes.h");
+  if (multiplies_in_bf16(p)) text += embedded_source("cpu/bf16.h");
   if (multiplies_in_bf16(p) && are_of_tiles(variant.knobs)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
   if (multiplies_in_bf16(p)) text += "#define PAIRS_OF_BF16\n";
   text += embedded_source("cpu/gemm_tile.h");

@@ -50,7 +50,7 @@ struct WorkerOptions {
 
 // A run of calls, by the supervisor's clocks.
 struct RunTime {
-  double seconds = 0;      // from the request to the answer
+  double seconds = 0;         // from the request to the answer
   double beside_seconds = 0;  // before and after that: the worker's threads could run and were counted, until all of them were stopped
   double cpu_seconds = 0;     // of all the worker's threads, in both
 };

@@ -63,14 +63,6 @@ constexpr int64_t FETCHED = LINES * FETCH_STEPS * 64;  // bytes a tile
 
 typedef uint32_t Pair __attribute__((may_alias));
 
-// To nearest, ties to even; a NaN stays one.
-static inline uint32_t rounded(float x) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &x, 4);
-  if (x != x) return bits >> 16 | 64;
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
 // Steps 2 * k0 … of columns n0 … n0+width of B, to [depth][NR] pairs; what is missing to whole pairs and panels is zero.
 static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, int64_t width, ACC* panel) {
   Pair* to = reinterpret_cast<Pair*>(panel);

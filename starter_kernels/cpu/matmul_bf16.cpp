@@ -75,14 +75,6 @@ struct Tiles {
 
 // ---- rounding --------------------------------------------------------------------------------------------------------
 
-// To nearest, ties to even; a NaN stays one.
-static inline bf16 rounded(float x) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &x, 4);
-  if (x != x) return static_cast<bf16>(bits >> 16 | 64);
-  return static_cast<bf16>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 INLINE void round_16(const float* from, bf16* to) {
   Half16 half;
   asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(*reinterpret_cast<const Vec16*>(from)));
