@@ -66,10 +66,9 @@ std::string explain(const po::error& error, const Command& command, const std::v
                        near.empty() ? "" : fmt::format(", did you mean {}?", near), help);
   }
   if (const auto* e = dynamic_cast<const po::invalid_option_value*>(&error))
-    return fmt::format("option {}: '{}' is not a valid value; {}", e->get_option_name(),
-                       e->get_option_name().empty() ? "" : e->what(), help);
+    return fmt::format("{}; {}", e->what(), help);
   if (dynamic_cast<const po::too_many_positional_options_error*>(&error))
-    return fmt::format("too many arguments (braces want quotes: a shell makes several words of them); usage: amdahl {} {}", command.name, command.usage);
+    return fmt::format("too many arguments (put braces in quotes, or the shell splits them into several words); usage: amdahl {} {}", command.name, command.usage);
   return fmt::format("{}; {}", error.what(), help);
 }
 

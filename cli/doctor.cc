@@ -43,7 +43,7 @@ std::string find_compilers(const GlobalOptions& global, std::vector<Advice>& adv
     return toolchain.description();
   } catch (const Error& error) {
     if (error.code() == ExitCode::kNoCompiler)
-      advice.push_back({"a C++ compiler: nothing can be tuned without", "apt-get install g++"});
+      advice.push_back({"a C++ compiler; nothing can be tuned without one", "apt-get install g++"});
     else
       advice.push_back({error.what(), "--cache DIR"});
   }
@@ -125,7 +125,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   std::optional<MachineNoise> noise;
   if (!compilers.empty()) noise = noise_of(global, fresh || values["noise"].as<bool>(), advice);
   if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
-    advice.push_back({"quiet: pairs of equal processes differ by more than 3%, so only large gains can be proven",
+    advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
                       "stop other programs, then `amdahl doctor --noise`"});
   if (ceilings.busy > 0.2)
     advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", ceilings.busy * 100),

@@ -59,12 +59,12 @@ BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, c
                                                 : fmt::format("--only-shape {}: the session's shapes are {}", wanted, fmt::join(names, ", ")));
   }
   if (buckets.empty() || format.several_shapes) return {open.graph, plan};
-  throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx for all", format.name, fmt::join(names, ", ")));
+  throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx or json for all", format.name, fmt::join(names, ", ")));
 }
 
 void print_padding(const PaddingFinding& padding) {
   if (padding.refusal.empty())
-    fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {}\n", padding.cases.size());
+    fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {} shape{}\n", padding.cases.size(), padding.cases.size() == 1 ? "" : "s");
   else
     fmt::print("shapes between the tuned ones: refused, since {}\n", padding.refusal);
 }

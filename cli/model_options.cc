@@ -18,7 +18,7 @@ constexpr std::pair<const char*, int64_t LoadOptions::*> kSizes[] = {
 ShapeList size_option(const std::string& name, const std::string& text) {
   const std::optional<ShapeList> list = parse_shape_list(text, 1);
   if (!list || list->shapes[0].size() != 1)
-    throw Error(ExitCode::kUsage, fmt::format("--{} {}: give a number from 1 on, or several in braces, as in {{16,64}}", name, text));
+    throw Error(ExitCode::kUsage, fmt::format("--{} {}: give a whole number, 1 or more, or several in braces, as in {{16,64}}", name, text));
   return *list;
 }
 

@@ -23,6 +23,7 @@
 #include "experiments/report.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
+#include "tuner/pairs_made_again.h"
 #include "tuner/profile_pair.h"
 #include "tuner/profile_record.h"
 #include "tuner/revert_newest_keep.h"
@@ -63,7 +64,7 @@ void set_budget(const po::variables_map& values, TuneOptions& options) {
   }
   if (values.count("experiments")) {
     options.experiments = values["experiments"].as<int64_t>();
-    if (options.experiments < 1) throw Error(ExitCode::kUsage, "--experiments: give a number from 1 on");
+    if (options.experiments < 1) throw Error(ExitCode::kUsage, "--experiments: give a whole number, 1 or more");
   }
 }
 
@@ -141,13 +142,17 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view, double seconds_s
   while (any_kept(*open.session)) {
     view.phase("measuring starter against kept plan");
     Commit commit;
-    commit.headline = measure_headline(bench, starter, gated_plan(*open.session), open.session->state().at("gated").get<int64_t>(),
-                                       kHeadlinePairs, random, out_of_time);
+    const double measuring = bench.now();
+    Json state = open.session->state();
+    commit.headline = measure_headline(bench, starter, gated_plan(*open.session), state.at("gated").get<int64_t>(), kHeadlinePairs, random,
+                                       out_of_time, PairsMadeAgain::seconds_of(open.options.seconds));
     const Gain& gain = commit.headline->gain;
-    if (gain.hi >= 0) {
-      if (!open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
-      return open.session->commit(commit);
-    }
+    if (gain.hi >= 0 && !open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
+    const double took = bench.now() - measuring;
+    state["seconds"] = state.at("seconds").get<double>() + took;
+    state["phases"]["headline"] = state["phases"].value("headline", 0.0) + took;
+    commit.state = state;
+    if (gain.hi >= 0) return open.session->commit(commit);
     view.on_note(fmt::format("the kept plan is slower than the starter, {}: its newest step is taken back", interval(gain)));
     revert_newest_keep(*open.session, gain);
   }
@@ -180,6 +185,22 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
   return static_cast<int>(summary.end == TuneEnd::kStopped ? ExitCode::kInterrupted : ExitCode::kOk);
 }
 
+// What was given on the command line beside a session that is there already must be what it was made with.
+void require_options_of(const OpenSession& open, const std::string& path, const po::variables_map& values) {
+  const TuneOptions& had = open.options;
+  std::string differs;
+  if (values.count("threads") && values["threads"].as<int>() != had.threads)
+    differs = fmt::format("is tuned for {} thread{}", had.threads, had.threads == 1 ? "" : "s");
+  else if (allows_bf16(values) != had.allow_bf16)
+    differs = had.allow_bf16 ? "was made with --allow bf16" : "was made without --allow bf16";
+  else if (!values["max-error"].defaulted() && values["max-error"].as<double>() != had.max_error)
+    differs = fmt::format("was made with --max-error {:g}", had.max_error);
+  else if (!values["seed"].defaulted() && values["seed"].as<uint64_t>() != had.seed)
+    differs = fmt::format("was made with --seed {}", had.seed);
+  if (!differs.empty())
+    throw Error(ExitCode::kSessionMismatch, fmt::format("{0} {1}: give --session FILE for a new one, or `amdahl resume {0}` to go on with it", path, differs));
+}
+
 int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
   const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
@@ -193,6 +214,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
                   fmt::format("{} is a session of {} with other sizes or another file: give --session FILE for a new one, or "
                               "`amdahl resume {}` to go on with it",
                               path, id.model, path));
+    require_options_of(open, path, values);
     if (global.progress()) fmt::print(stderr, "going on with {} ({} experiments)\n", path, open.session->experiments().size());
     set_budget(values, open.options);
     return tune(open, path, values, global);

@@ -124,7 +124,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 }  // namespace
 
 const Command kWisdomCommand{"wisdom", "list | why MODEL | merge FILE | prune [options]", "what earlier sessions proved, and where it is known again",
-                             "`tune` looks there first and proves again what it finds; a window that is not known is searched as ever.\n"
+                             "`tune` looks there first and proves again what it finds; a window that is not known is searched as usual.\n"
                              "`why` goes through the windows of a model's starter plan and says for each what is known or why nothing is.",
                              declare, run};
 

@@ -26,7 +26,8 @@ Outcome outcome_from_name(std::string_view name) {
 double model_gain(double share, double log_gain) { return -std::log1p(std::min(0.999, share) * std::expm1(-log_gain)); }
 
 void to_json(Json& j, const Headline& h) {
-  j = Json{{"plan", h.plan}, {"gain", h.gain}, {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds}};
+  j = Json{{"plan", h.plan}, {"gain", h.gain}, {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds},
+           {"pairs_dropped", h.pairs_dropped}};
 }
 
 void from_json(const Json& j, Headline& h) {
@@ -34,6 +35,7 @@ void from_json(const Json& j, Headline& h) {
   j.at("gain").get_to(h.gain);
   j.at("starter_seconds").get_to(h.starter_seconds);
   j.at("kept_seconds").get_to(h.kept_seconds);
+  h.pairs_dropped = j.value("pairs_dropped", h.pairs_dropped);
 }
 
 void to_json(Json& j, const Gain& g) { j = Json{{"log", g.log}, {"lo", g.lo}, {"hi", g.hi}, {"pairs", g.pairs}}; }
@@ -126,6 +128,7 @@ void to_json(Json& j, const LedgerEntry& e) {
            {"measured", e.measured},
            {"before_seconds", e.before_seconds},
            {"after_seconds", e.after_seconds},
+           {"pairs_dropped", e.pairs_dropped},
            {"kept", e.kept},
            {"reason", e.reason},
            {"error", e.error},
@@ -141,6 +144,7 @@ void from_json(const Json& j, LedgerEntry& e) {
   j.at("measured").get_to(e.measured);
   j.at("before_seconds").get_to(e.before_seconds);
   j.at("after_seconds").get_to(e.after_seconds);
+  e.pairs_dropped = j.value("pairs_dropped", e.pairs_dropped);
   j.at("kept").get_to(e.kept);
   j.at("reason").get_to(e.reason);
   e.error = j.value("error", e.error);

@@ -80,6 +80,7 @@ struct LedgerEntry {
   double predicted = 0;         // log speedup of the model by Amdahl's law from the windows' gains
   Gain measured;                // of the model, end to end
   double before_seconds = 0, after_seconds = 0;
+  int pairs_dropped = 0;        // that the host disturbed: made again
   bool kept = false;
   std::string reason;
   double error = 0;             // of the model's outputs against float64, relative norm (0: not measured)
@@ -110,6 +111,7 @@ struct Headline {
   int64_t plan = 0;                    // the kept plan
   Gain gain;                           // log(starter time / kept time)
   double starter_seconds = 0, kept_seconds = 0;
+  int pairs_dropped = 0;               // that the host disturbed: made again
 };
 
 void to_json(Json& j, const Headline& h);

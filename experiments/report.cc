@@ -71,7 +71,7 @@ void time_line(const SessionStore& store, std::string& out) {
   double all = 0;
   for (const auto& [name, seconds] : parts) all += seconds;
   if (all <= 0) return;
-  out += fmt::format("time of the search, {}", duration(all));
+  out += fmt::format("time of the session, {}", duration(all));
   const char* separator = ": ";
   for (const auto& [name, seconds] : parts) {
     out += fmt::format("{}{} {:.0f}%", separator, name, 100 * seconds / all);

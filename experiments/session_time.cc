@@ -16,9 +16,10 @@ std::vector<std::pair<std::string, double>> session_time(const SessionStore& sto
     sum.confirm += e.seconds.confirm;
   }
   const Json loop = state.value("phases", Json::object());  // sessions from before it was counted: all of it is "rest"
-  std::vector<std::pair<std::string, double>> parts{{"judge", loop.value("judge", 0.0)}, {"build", sum.build}, {"validate", sum.validate},
+  std::vector<std::pair<std::string, double>> parts{{"judge", loop.value("judge", 0.0)}, {"build", sum.build + loop.value("build", 0.0)}, {"validate", sum.validate},
                                                     {"race", sum.race},                  {"prove", sum.prove}, {"confirm", sum.confirm},
-                                                    {"gate", loop.value("gate", 0.0)},   {"profile", loop.value("profile", 0.0)}};
+                                                    {"gate", loop.value("gate", 0.0)},   {"profile", loop.value("profile", 0.0)},
+                                                    {"headline", loop.value("headline", 0.0)}};
   double rest = state.value("seconds", 0.0);
   for (const auto& [name, seconds] : parts) rest -= seconds;
   parts.push_back({"rest", std::max(0.0, rest)});

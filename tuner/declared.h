@@ -18,6 +18,7 @@ struct ErrorConstant {
   ProductArithmetic products = {};
   // How many times the starter's error a challenger may have where the bound is wide (validate.cc: the ratchet).
   double ratchet = 2;
+  bool operator==(const ErrorConstant&) const = default;
   bool is_plain() const { return factor == 1 && reach == 0 && products == ProductArithmetic{}; }
 };
 

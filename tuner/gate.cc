@@ -35,7 +35,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
 
   ModelTest test(predicted, options_.rule);
   std::vector<double> before_seconds, after_seconds;
-  PairsMadeAgain made_again(options_.rule.min_pairs);
+  PairsMadeAgain made_again(options_.rule.min_pairs, options_.made_again_seconds);
   while (test.verdict() == ModelTest::Verdict::kOpen) {
     const double start = laboratory_.now();
     const Paired p = laboratory_.model_pair(before, after, random);
@@ -50,6 +50,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
     after_seconds.push_back(p.pair.timing.seconds_b);
   }
   entry.measured = test.measured();
+  entry.pairs_dropped = made_again.count();
   entry.before_seconds = median(before_seconds);
   entry.after_seconds = median(after_seconds);
   entry.kept = test.verdict() == ModelTest::Verdict::kArrived;

@@ -14,11 +14,11 @@ int headline_pairs(double budget_seconds, double pair_seconds) {
 }
 
 Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, int64_t kept_id, int pairs,
-                          Random& random, const std::function<bool()>& out_of_time) {
+                          Random& random, const std::function<bool()>& out_of_time, double made_again_seconds) {
   Headline h;
   h.plan = kept_id;
   std::vector<double> ratios, starter_seconds, kept_seconds;
-  PairsMadeAgain made_again(pairs);
+  PairsMadeAgain made_again(pairs, made_again_seconds);
   while (static_cast<int>(ratios.size()) < pairs) {
     if (static_cast<int>(ratios.size()) >= kFewestHeadlinePairs && out_of_time()) break;
     const double start = laboratory.now();
@@ -31,6 +31,7 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
     kept_seconds.push_back(p.pair.timing.seconds_b);
   }
   h.gain = estimate(ratios);
+  h.pairs_dropped = made_again.count();
   h.starter_seconds = median(starter_seconds);
   h.kept_seconds = median(kept_seconds);
   return h;

@@ -31,7 +31,9 @@ void LoopState::check_stop() const {
 Json LoopState::state() const {
   return Json{{"head", head_id},       {"gated", gated_id},         {"pending", pending},
               {"seconds", spent()},    {"last_gate_at", last_gate_at}, {"proven_log", proven_log},
-              {"baseline_seconds", status.baseline_seconds}, {"phases", phases}};
+              {"baseline_seconds", status.baseline_seconds}, {"phases", phases},
+              {"gate_seconds", gate_seconds}, {"model_pair_seconds", model_pair_seconds}, {"gate_measured", gate_measured},
+              {"profile_seconds", profile_seconds}};
 }
 
 void LoopState::commit(Commit c) {
@@ -58,6 +60,10 @@ void LoopState::load() {
   proven_log = s.at("proven_log");
   status.baseline_seconds = s.at("baseline_seconds");
   phases = s.value("phases", phases);
+  gate_seconds = s.value("gate_seconds", gate_seconds);
+  model_pair_seconds = s.value("model_pair_seconds", model_pair_seconds);
+  gate_measured = s.value("gate_measured", gate_measured);
+  profile_seconds = s.value("profile_seconds", profile_seconds);
   starter = plans.begin()->second.plan.get<Plan>();
   head = plans.at(head_id).plan.get<Plan>();
   const auto mine = std::find_if(profiles.rbegin(), profiles.rend(), [&](const auto& p) { return p.plan == head_id; });
@@ -84,7 +90,9 @@ void LoopState::measure_profile() {
   // Compilers first: what is timed below says how long a gate will take, and that one finds everything built.
   std::vector<std::vector<Step>> kernels;
   for (const Step& s : head.steps) kernels.push_back({s});
+  const double build_start = lab.now();
   lab.build(kernels);
+  phases["build"] += since(build_start);
   const double start = lab.now();
   profile = lab.profile(head);
   profile_seconds = since(start);

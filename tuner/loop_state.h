@@ -49,7 +49,7 @@ struct LoopState {
   double seconds_before = 0;  // spent by earlier runs
   double last_gate_at = 0;    // in seconds spent
   double proven_log = 0;
-  std::map<std::string, double> phases;  // seconds that belong to no experiment: "judge" (made ready), "gate", "profile"
+  std::map<std::string, double> phases;  // seconds that belong to no experiment: "judge" (made ready), "build" (of whole plans), "gate", "profile", "headline"
 
   // Derived.
   Plan starter, head;

@@ -181,7 +181,8 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
   say(0, "building placebos");
   const int builds = options.quick ? 5 : 8;
   const double limit = options.quick ? 14 : 58;
-  Builder builder(std::shared_ptr<const Toolchain>(std::shared_ptr<void>(), &toolchain), std::max(1, this_machine().cores), bench.worker.stop);
+  // A copy: a compiler that Ctrl-C leaves behind may outlive the caller's.
+  Builder builder(std::make_shared<const Toolchain>(toolchain), std::max(1, this_machine().cores), bench.worker.stop);
   std::list<Specimen> specimens;  // neither moved nor copied: workers map what they hold
   specimens.emplace_back(NoiseFamily::kProducts, "matrix product", product_graph(), builds, builder, options, bench);
   specimens.emplace_back(NoiseFamily::kElements, "gelu", gelu_graph(), builds, builder, options, bench);

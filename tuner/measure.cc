@@ -217,11 +217,13 @@ PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive
   b = spawn(program_b, drive, random);
   if (!incumbent_first) a = spawn(program_a, drive, random);
   const auto bind = [&](Harness& h) { h.bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds); };
-  std::future<void> other = std::async(std::launch::async, [&] { bind(*a); });
-  bind(*b);
+  // Who comes first is drawn for all of this, not only for the start: memory is laid out in that order.
+  Harness *first = incumbent_first ? a.get() : b.get(), *second = incumbent_first ? b.get() : a.get();
+  std::future<void> other = std::async(std::launch::async, [&] { bind(*second); });
+  bind(*first);
   other.get();
   for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, drive.contents.family, random);
-  for (Harness* h : {a.get(), b.get()}) warm(*h, drive);
+  for (Harness* h : {first, second}) warm(*h, drive);
 
   const int64_t stolen_before = stolen_ticks();
   const int64_t switches_before = a->worker().state().involuntary_switches + b->worker().state().involuntary_switches;

@@ -2,27 +2,33 @@
 // Pairs of the whole model during which the host took the CPUs away: made again, as long as that is cheap. On a machine that is
 // never quiet, and where a pair takes long (which is never quiet either), pairs are taken as they come.
 
+#include <algorithm>
+
 #include "tuner/laboratory.h"
 
 namespace amdahl {
 
 class PairsMadeAgain {
  public:
-  static constexpr double kSeconds = 30;
+  // At most so many pairs, and as many as take `seconds`.
+  explicit PairsMadeAgain(int most, double seconds) : left_(most), seconds_left_(seconds) {}
 
-  explicit PairsMadeAgain(int most) : left_(most) {}
+  // Of a session's budget (0: no limit): 3% a gate or headline, half a minute at most.
+  static double seconds_of(double budget) { return budget > 0 ? std::min(30.0, 0.03 * budget) : 30.0; }
 
   // Whether this pair, which took `seconds`, counts for nothing.
   bool again(const Paired& pair, double seconds) {
     if (pair.pair.dropped.empty() || left_ == 0 || seconds_left_ <= 0) return false;
     --left_;
+    ++count_;
     seconds_left_ -= seconds;
     return true;
   }
+  int count() const { return count_; }
 
  private:
-  int left_;
-  double seconds_left_ = kSeconds;
+  int left_, count_ = 0;
+  double seconds_left_;
 };
 
 }  // namespace amdahl

@@ -25,11 +25,13 @@ Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const
     const Paired paired = laboratory.pair(challenger, built, placebos, random);
     if (paired.failure) return broken(*paired.failure);
     const Timing& timing = paired.pair.timing;
-    // Never counted, whichever arm it is. One may be the clock's: an interrupt during the hand-over that is subtracted.
+    // One may be the clock's: an interrupt during the hand-over that is subtracted. It never counts for the challenger, but may against it.
     if (!paired.below_floor.empty()) {
       if (++impossible == kImpossible) return broken({Outcome::kMistrusted, "below-floor", "prove", paired.below_floor, 0});
-      evidence.dropped.push_back(timing.log_ratio);
-      continue;
+      if (timing.log_ratio > 0) {
+        evidence.dropped.push_back(timing.log_ratio);
+        continue;
+      }
     }
     // A machine that is never quiet must not keep us for ever: then pairs are taken as they come.
     if (!paired.pair.dropped.empty() && static_cast<int>(evidence.dropped.size()) < 4 + test.pairs()) {

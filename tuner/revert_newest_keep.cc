@@ -47,7 +47,7 @@ bool revert_newest_keep(SessionStore& store, const Gain& headline) {
   state["proven_log"] = state.at("proven_log").get<double>() - entry.measured.log;
   c.state = state;
   // An older headline speaks of a plan that is kept no more.
-  if (store.headline()) c.headline = Headline{entry.plan_before, {}, 0, 0};
+  if (store.headline()) c.headline = Headline{entry.plan_before, {}, 0, 0, 0};
   store.commit(c);
   return true;
 }

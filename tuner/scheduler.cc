@@ -13,9 +13,11 @@ namespace {
 
 // Before anything is known: the rewrite's own prior counts as four windows, a win takes a third of what is winnable, a window costs two seconds.
 constexpr double kPriorWindows = 4, kPriorShare = 0.33, kPriorSeconds = 2;
-// Beyond what is the same for all windows, a try runs its window this often (checks, race). A proof with its confirmation takes so many seconds
-// and runs: measured on products of 111 ms (gpt2's last one: 38 s in all, others 10) and of 640 ms (at 512 tokens: 280 s).
-constexpr double kRunsATry = 40, kRunsAProof = 250, kProofSeconds = 10;
+// Beyond what is the same for all windows, a candidate runs its window this often (checks, races), and a try is a burst of six of them: 49 s were
+// measured for six forms of a product of 182 ms, and the 40 runs that were assumed before had such a window take a third of a session.
+// A proof with its confirmation takes so many seconds and runs: measured on products of 111 ms (gpt2's last one: 38 s in all, others 10) and of
+// 640 ms (at 512 tokens: 280 s).
+constexpr double kRunsACandidate = 42, kCandidatesATry = 6, kRunsAProof = 250, kProofSeconds = 10;
 // A fruitless stretch of this many experiments of a rewrite on one window halves the hope for it. So do this many of all rewrites
 // together, fruitful or not: of 45 wins of six sessions 38 came within the first 11 experiments on their window and two by the 17th; five
 // came later and brought 2 to 9%. Windows saw up to 94, while others that fusing makes two to four times as fast waited.
@@ -36,7 +38,7 @@ void Scheduler::observe(const Experiment& e) {
   const double credit = std::max(shown->second, won ? 1 : led ? 0.5 : 0);
   r.wins += credit - shown->second;
   shown->second = credit;
-  r.seconds += e.seconds.build + e.seconds.validate + e.seconds.race;
+  r.seconds += std::max(0.0, e.seconds.build + e.seconds.validate + e.seconds.race - kRunsACandidate * e.incumbent_seconds);
   ++r.tries;
   ++tries_on_[e.signature];
   r.kept += e.outcome == Outcome::kKept;
@@ -72,7 +74,7 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
   // Proofs are charged by their chance to whoever may come to one, not to those that did: a rewrite that wins would look dear for it.
   const double run = o.seconds / static_cast<double>(o.windows.size());
-  offer.seconds += kRunsATry * run + offer.chance * (kProofSeconds + kRunsAProof * run);
+  offer.seconds += kCandidatesATry * kRunsACandidate * run + offer.chance * (kProofSeconds + kRunsAProof * run);
   offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
   if (offer.gain * hope < options_.smallest_gain) return std::nullopt;
   return offer;

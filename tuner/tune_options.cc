@@ -1,5 +1,7 @@
 #include "tuner/tune_options.h"
 
+#include "tuner/pairs_made_again.h"
+
 namespace amdahl {
 
 void to_json(Json& j, const TuneOptions& o) {
@@ -32,6 +34,7 @@ GateOptions TuneOptions::gate() const {
   GateOptions o;
   o.rule.delta = rules.of(NoiseFamily::kProducts).rule.delta;  // what most of a model is
   if (allow_bf16) o.allowed_error = max_error;
+  o.made_again_seconds = PairsMadeAgain::seconds_of(seconds);
   return o;
 }
 

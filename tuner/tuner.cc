@@ -15,6 +15,7 @@ namespace amdahl {
 namespace {
 
 constexpr double kFaster = 0.005;   // log ratio by which a form must beat the draft: under the noise of a race, but no tie
+constexpr double kLeave = 2;        // times what is expected a second here another window must promise: who comes back later proves again
 constexpr double kHopeless = 0.35;  // a first form this much slower is no place to start a search from
 
 // The search for a faster form of one window, up to the one proof that ends it.
@@ -125,20 +126,23 @@ struct Tuner::Loop : PendingWins {
     return true;
   }
 
-  // What to try next on top of the draft.
+  // What to try next on top of the draft; nullopt too when another window is worth more.
   std::optional<Opportunity> choose_inside(const Campaign& c) {
     std::vector<Opportunity> offers;
+    const double won = c.target.seconds * -std::expm1(-std::max(0.0, c.draft_ratio));  // by the draft already
     for (Opportunity& o : c.draft.offers(rewrites, this_machine())) {
       if (c.barren.count(std::string(o.rewrite->name()))) continue;
       o.signature = c.target.signature;  // experience with a rewrite is kept by campaign
-      o.seconds = c.target.seconds;
+      o.seconds = c.target.seconds - won;
       o.weight = c.target.weight;
-      o.winnable_seconds = c.target.winnable_seconds;
+      o.winnable_seconds = std::max(0.0, c.target.winnable_seconds - won);
       offers.push_back(std::move(o));
     }
     Random random = random_for(next_id(), 0x1d51de);
     const std::optional<Choice> choice = scheduler().choose(offers, profile.seconds, random);
     if (!choice) return std::nullopt;
+    const auto a_second = [](const Choice& of) { return of.expected_gain / of.expected_cost; };
+    if (const std::optional<Choice> outside = choose_beside(&c.target); outside && a_second(*outside) > kLeave * a_second(*choice)) return std::nullopt;
     status.why = choice->why;
     return offers[choice->opportunity];
   }

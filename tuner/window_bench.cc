@@ -167,6 +167,8 @@ std::string WindowBench::enter(const WindowTask& task) {
 double WindowBench::tolerance_of(const Program& program, const std::vector<Step>& steps) {
   const ErrorConstant constant = declared_constant(steps);
   if (constant.products == ProductArithmetic{}) return at_.judge->tolerance;
+  for (const auto& [known, tolerance] : at_.tolerances)
+    if (known == constant) return tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
   float bound = 0;
   for (const Check& check : at_.judge->known) {
@@ -175,7 +177,7 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
       for (float b : o.bound)
         if (std::isfinite(b)) bound = std::max(bound, b);
   }
-  return std::max(at_.judge->tolerance, 4.0 * bound);
+  return at_.tolerances.emplace_back(constant, std::max(at_.judge->tolerance, 4.0 * bound)).second;
 }
 
 Contents WindowBench::contents() const {

@@ -48,6 +48,7 @@ class WindowBench {
     double incumbent_seconds = 0;
     double own_tolerance = 0;        // between two programs as precise as the incumbent
     double tolerance = 0;            // between the arms that race now
+    std::vector<std::pair<ErrorConstant, double>> tolerances;  // by what a form declares: the bounds of millions of outputs are looked through
     TimedBinding timed;
     std::vector<std::string> incumbent_hashes;
     std::optional<Pacer> pacer;

@@ -33,7 +33,7 @@ std::string table_of(const std::vector<Json>& results) {
     cells.push_back(fmt::format("{:.0f}", 3600 * r.at("experiments").get<double>() / seconds));
     cells.push_back(fmt::format("{}", r.at("kept").get<int>()));
     cells.push_back(fmt::format("{}", r.at("experiments").get<int>()));
-    cells.push_back(fmt::format("{:.0f}", r.at("seconds_to_90").get<double>()));
+    cells.push_back(r.at("kept").get<int>() == 0 ? "-" : fmt::format("{:.0f}", r.at("seconds_to_90").get<double>()));
     for (const std::string& phase : phases) cells.push_back(fmt::format("{:.0f}", 100 * r.at("phases").value(phase, 0.0) / seconds));
     text += row(cells);
   }

@@ -14,6 +14,9 @@ import onnxruntime
 
 from measured_command import command
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../peers"))
+import ratios  # noqa: E402
+
 SHIPPED = ["gpt2", "bert-base", "llama-160m", "resnet50", "mobilenet-v2", "vit-b16"]
 DTYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_, 10: np.float16, 11: np.float64}
 
@@ -47,12 +50,11 @@ def difference(program, session, path, folder):
         np.save(f"{folder}/in_{i}.npy", value)
         argv += ["--input", f"{name}={folder}/in_{i}.npy"]
     command(argv)
-    worst = 0
-    for name, want in zip(names, onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, feeds)):
+    got = []
+    for name in names:
         file = re.sub(r"[^A-Za-z0-9._-]", "_", name)
-        got = np.load(f"{folder}/out/{'_' + file if file[0] == '.' else file}.npy").astype(np.float64)
-        worst = max(worst, np.linalg.norm(got - want) / max(1e-300, np.linalg.norm(want.astype(np.float64))))
-    return worst
+        got.append(np.load(f"{folder}/out/{'_' + file if file[0] == '.' else file}.npy"))
+    return ratios.difference(got, onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, feeds))
 
 
 def walk(program, model, minutes, folder):
@@ -65,7 +67,7 @@ def walk(program, model, minutes, folder):
     r = {"model": model}
     profile, r["profile_seconds"], _ = command([program, "profile", model, "--json", "--quiet"])
     r["starter_ms"] = 1e3 * json.loads(profile)["profile"]["seconds"]
-    tune, _, r["peak_mib"] = command([program, "tune", model, "--session", session, "--minutes", str(minutes), "--json", "--quiet"])
+    tune, _, r["peak_mib"] = command([program, "tune", model, "--session", session, "--minutes", str(minutes), "--no-wisdom", "--json", "--quiet"])
     report = json.loads(tune)
     r["experiments"], r["kept"] = len(report["experiments"]), sum(e["outcome"] == "kept" for e in report["experiments"])
     h = report.get("headline") or {"gain": {"log": 0, "lo": 0, "hi": 0}}

@@ -1,4 +1,4 @@
-"""table.py FOLDER: what bench/exports/run measured, as a Markdown table."""
+"""table.py FOLDER [NAME …]: what bench/exports/run measured, as a Markdown table; NAMEs that no exporter wrote get a row too."""
 import json
 import os
 import sys
@@ -27,10 +27,11 @@ def row(folder, walked, peers):
     gain = "{:.2f}x [{:.2f}, {:.2f}]".format(*walked["speedup"])
     cells += [f"{walked['starter_ms']:.2f}", str(walked["experiments"]), str(walked["kept"]), gain]
     arms = peers.get(f"{name}/model.onnx", {})
-    tuned, runtime = arms.get("tuned"), arms.get("onnxruntime")
-    if not tuned or not runtime:
+    runtimes = [arms[a] for a in ("onnxruntime", "onnxruntime plain") if "ms" in arms.get(a, {})]
+    tuned, runtime = arms.get("tuned", {}), min(runtimes, key=lambda a: a["ms"], default=None)
+    if "ms" not in tuned or not runtime:
         return cells + ["-", "-", "-", f"{walked['difference']:.1e}"]
-    ratio = f"{tuned['over_onnxruntime']:.2f} ({tuned['low']:.2f} .. {tuned['high']:.2f})"
+    ratio = f"{tuned['over_onnxruntime']:.2f} [{tuned['low']:.2f}, {tuned['high']:.2f}]"
     return cells + [f"{tuned['ms']:.2f}", f"{runtime['ms']:.2f}", ratio, f"{max(walked['difference'], tuned['error']):.1e}"]
 
 
@@ -39,9 +40,11 @@ def main():
     head = ["model", "exporter", "MB", "starter, ms", "experiments", "kept", "speed-up", "tuned, ms", "ONNX Runtime, ms",
             "tuned over ONNX Runtime", "difference"]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    peers = dict(read(os.path.join(folder, "peers.json")) or {})
+    peers = dict(read(os.path.join(folder, "peers.json")) or {"models": {}})["models"]
     for walked in read(os.path.join(folder, "results.json")):
         print("| " + " | ".join(row(folder, walked, peers)) + " |")
+    for name in sys.argv[2:]:
+        print(f"| {name} | wrote no file: see above |" + " |" * (len(head) - 2))
 
 
 main()

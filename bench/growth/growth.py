@@ -80,9 +80,9 @@ def overhead_table(options):
         result = os.path.join(options.folder, f"steps-{threads}.json")
         subprocess.run([os.path.join(HERE, "../peers/run"), path, "--threads", str(threads), "--runs", "40", "--rounds", str(options.rounds),
                         "--only", "starter,onnxruntime plain", "--json", result], check=True, stdout=subprocess.DEVNULL)
-        arms = next(iter(json.load(open(result)).values()))
+        arms = next(iter(json.load(open(result))["models"].values()))
         rows.append([threads, *(f"{1e3 * arms[a]['ms'] / STEPS:.3f}" for a in ("starter", "onnxruntime", "onnxruntime plain")),
-                     f"{arms['starter']['over_onnxruntime']:.2f} ({arms['starter']['low']:.2f} .. {arms['starter']['high']:.2f})",
+                     f"{arms['starter']['over_onnxruntime']:.2f} [{arms['starter']['low']:.2f}, {arms['starter']['high']:.2f}]",
                      f"{arms['starter']['error']:.1e}"])
     return table(["threads", "starter plan, us a step", "ONNX Runtime, us a step", "without its optimiser, us a step",
                   "starter over ONNX Runtime", "difference"], rows)

@@ -1,7 +1,6 @@
 """Exports of tuned plans, timed beside the plans. See bench/handover/run."""
 import argparse
 import json
-import math
 import os
 import random
 import statistics
@@ -10,11 +9,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../peers"))
-from compare import Arm, relative_norm, write_inputs  # noqa: E402
+import ratios  # noqa: E402
+from arm_process import Arm, write_inputs  # noqa: E402
 
 FORMATS = ["cxx", "onnxruntime", "pytorch"]
 ROUNDS_OF_A_PROCESS = 5
 RUNTIME = "ONNX Runtime's own kernels"
+LARGEST_DIFFERENCE = 1e-4  # of the outputs from the plan's, relative norm
 
 
 def export(program, session, form, folder, log):
@@ -68,15 +69,13 @@ def measure(options, session, failed):
     os.makedirs(folder, exist_ok=True)
     print(f"{name}: exporting and building", file=sys.stderr, flush=True)
     arms = arms_of(options, session, folder, failed)
-    # A turn is 0.1 s at least: the caches belong to others when it begins.
-    runs = max(options.runs, math.ceil(100 / float(arms[0].ask("run 3")[-1])))
     for r in range(options.rounds):
         # Processes of the same code differ by several percent, for as long as they live.
         if r > 0 and r % ROUNDS_OF_A_PROCESS == 0:
             for arm in random.sample(arms, len(arms)):
                 arm.restart()
         for arm in random.sample(arms, len(arms)):
-            arm.turn(runs)
+            arm.turn(options.runs)
         print(f"\r{name}: round {r + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     plan = arms[0]
@@ -87,10 +86,11 @@ def measure(options, session, failed):
         if arm is None:
             cells.append("failed")
             continue
-        ratio = sorted(a / p for a, p in zip(arm.rounds, plan.rounds))
-        cut = len(ratio) // 10
-        error = max(relative_norm(got, w) for got, w in zip(arm.outputs(), want))
-        cells.append(f"{statistics.median(ratio):.3f} ({ratio[cut]:.2f} .. {ratio[-1 - cut]:.2f}), {error:.0e}")
+        middle, low, high = ratios.ratio(arm.rounds, plan.rounds)
+        error = ratios.difference(arm.outputs(), want)
+        if form in FORMATS and not error <= LARGEST_DIFFERENCE:
+            failed.append(f"{name}: {form}: its outputs are {error:.1e} from the plan's")
+        cells.append(f"{middle:.3f} [{low:.3f}, {high:.3f}], {error:.0e}")
     for arm in arms:
         arm.quit()
     return cells
@@ -109,7 +109,7 @@ def main():
     options.folder = os.path.abspath(options.folder)
     failed = []
     rows = [measure(options, os.path.abspath(s), failed) for s in options.sessions]
-    print("Time over the plan's, median (over rounds), and difference from its outputs:\n")
+    print("Time over the plan's, median and its 95% interval, and difference from its outputs:\n")
     print("| session | plan, ms | " + " | ".join(FORMATS + [RUNTIME]) + " |\n|" + "---|" * (3 + len(FORMATS)))
     for cells in rows:
         print("| " + " | ".join(cells) + " |")

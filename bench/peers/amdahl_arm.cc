@@ -77,7 +77,10 @@ int main(int argc, char** argv) try {
   const std::map<std::string, Tensor> inputs = read_inputs(argv[2]);
   BucketPart part;
   if (argc > 4) {
-    part = kept_part(open_session(argv[4], Session::Access::kRead, global), inputs);
+    const OpenSession open = open_session(argv[4], Session::Access::kRead, global);
+    if (open.options.threads != global.threads)  // its kernels were written for so many
+      throw Error(ExitCode::kUsage, fmt::format("{} was tuned for {} threads, not {}", argv[4], open.options.threads, global.threads));
+    part = kept_part(open, inputs);
   } else {
     part.graph = load_model(argv[1], {});
     part.plan = starter_plan(part.graph, global.threads);

@@ -1,100 +1,28 @@
 """Interleaved comparison of runtimes on whole models; bench/peers/run starts it.
 
-Arms take turns in random order; all but the running one are stopped. A turn is one warm-up run and a few timed ones, its figure
-their median. Reported: the median over rounds, the median and range of the ratio to ONNX Runtime round by round, and the time that a
-tenth of all runs did not exceed: what the arm takes in the machine's quiet moments, the same for all arms given enough rounds."""
+Arms take turns in random order; all but the running one are stopped. A turn is untimed runs for 50 ms, one at least, and timed ones, three and 0.1 s at
+least; its figure is their median. Reported: the median over rounds; the ratio to ONNX Runtime (with its optimiser or without, whichever is
+faster) round by round, its median and the 95% interval of that; and the time that a tenth of all runs did not exceed: what the arm takes in the
+machine's quiet moments, the same for all arms given enough rounds. Exit status 1: an arm could not be measured, or ours computes
+something else."""
 import argparse
+import importlib.metadata
 import json
+import math
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import onnx
+import ratios
+from arm_process import Arm, write_inputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "mobilenet-v2", "vit-b16"]
-DTYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_, 10: np.float16, 11: np.float64}
-
-
-class Arm:
-    def __init__(self, label, argv, env=None):
-        self.label, self.rounds, self.runs = label, [], []
-        self.argv, self.env = argv, env
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env={**os.environ, **(self.env or {})})
-        if not self.process.stdout.readline().startswith("ready"):
-            raise RuntimeError(self.process.stderr.read().strip().split("\n")[-1])
-        self.stop()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def ask(self, line):
-        self.process.send_signal(signal.SIGCONT)
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().split()
-        self.stop()
-        return answer
-
-    def turn(self, runs):
-        timed = [float(t) for t in self.ask(f"run {runs + 1}")[2:]]
-        self.runs += timed
-        self.rounds.append(statistics.median(timed))
-
-    def outputs(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.ask(f"save {folder}")
-            return [np.load(os.path.join(folder, f"{i}.npy")) for i in range(len(os.listdir(folder)))]
-
-    def restart(self):
-        self.quit()
-        self.start()
-
-    def quit(self):
-        self.process.kill()
-        self.process.wait()
-
-
-def write_inputs(path, folder):
-    graph = onnx.load(path, load_external_data=False).graph
-    rng = np.random.default_rng(5)
-    names = []
-    weights = {t.name for t in graph.initializer}
-    for value in graph.input:
-        if value.name in weights:
-            continue
-        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
-        dtype = DTYPES[value.type.tensor_type.elem_type]
-        if np.issubdtype(dtype, np.floating):
-            a = rng.standard_normal(shape).astype(dtype)
-        elif "mask" in value.name:
-            a = np.ones(shape, dtype)
-        elif "type" in value.name:
-            a = np.zeros(shape, dtype)
-        else:
-            a = rng.integers(0, 1000, shape).astype(dtype)
-        np.save(os.path.join(folder, f"{len(names)}.npy"), a)
-        names.append(value.name)
-    with open(os.path.join(folder, "names.txt"), "w") as out:
-        out.write("".join(n + "\n" for n in names))
-
-
-def relative_norm(got, want):
-    got, want = got.astype(np.float64).ravel(), want.astype(np.float64).ravel()
-    return float(np.linalg.norm(got - want) / max(np.linalg.norm(want), 1e-300))
-
-
-def quiet(arm):
-    return sorted(arm.runs)[len(arm.runs) // 10]
+RUNTIMES = ["onnxruntime", "onnxruntime plain"]  # the optimiser on and off
+OURS = {"starter": 1e-4, "tuned": 1e-4, "tuned bf16": 0.02}  # largest difference from ONNX Runtime's outputs
 
 
 def has_bf16():
@@ -103,64 +31,138 @@ def has_bf16():
         return bool({"avx512_bf16", "amx_bf16", "bf16"} & set(info.read().split()))
 
 
-def measure(label, onnx_file, torch_name, sessions, options, folder):
-    inputs = os.path.join(folder, "inputs")
-    os.makedirs(inputs, exist_ok=True)
-    write_inputs(onnx_file, inputs)
+def machine(threads):
+    with open("/proc/cpuinfo") as info:
+        cpu = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown CPU")
+    versions = {name: importlib.metadata.version(name) for name in ("onnxruntime", "openvino", "torch")
+                if any(importlib.metadata.packages_distributions().get(name, []))}
+    return {"cpu": cpu, "threads": threads, "bf16": has_bf16(), "versions": versions}
+
+
+def wanted_arms(onnx_file, torch_name, sessions, options, inputs):
+    """(label, command), ours first."""
     py, threads = sys.executable, str(options.threads)
     precisions = ("f32", "bf16") if has_bf16() else ("f32",)
-    wanted = [("starter", [options.arm, onnx_file, inputs, threads]),
-              ("onnxruntime", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "optimised"]),
-              ("onnxruntime plain", [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, "plain"])]
-    for at, (name, file) in enumerate(sessions.items()):
-        wanted.insert(1 + at, (name, [options.arm, onnx_file, inputs, threads, file]))
+    wanted = [("starter", [options.arm, onnx_file, inputs, threads])]
+    wanted += [(name, [options.arm, onnx_file, inputs, threads, file]) for name, file in sessions.items()]
+    wanted += [(name, [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, level])
+               for name, level in zip(RUNTIMES, ("optimised", "plain"))]
     wanted += [(f"openvino {p}", [py, f"{HERE}/openvino_arm.py", onnx_file, inputs, threads, p]) for p in precisions]
     if torch_name and not options.no_torch:
         wanted += [(f"pytorch {form} {p}", [py, f"{HERE}/torch_arm.py", torch_name, inputs, threads, form, p])
-                   for form in ("eager", "compiled") for p in precisions]
+                   for form in ("eager", "compiled", "max-autotune") for p in precisions]
     if options.only:
         wanted = [w for w in wanted if w[0] == "onnxruntime" or w[0] in options.only.split(",")]
+    return wanted
+
+
+def started(label, wanted, threads, failed):
+    env = {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
     arms = []
-    env = {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
     for name, argv in wanted:
         try:
             print(f"\r  {label}: starting {name}" + 20 * " ", end="", file=sys.stderr, flush=True)
             arms.append(Arm(name, argv, {} if name.startswith(("onnxruntime", "openvino")) else env))
         except RuntimeError as error:
-            print(f"  {name}: not measured: {error}", file=sys.stderr)
+            failed[name] = str(error)
+    return arms
+
+
+def take_turns(label, arms, options, failed):
     for r in range(options.rounds):
-        order = arms[:]
-        random.shuffle(order)
-        for arm in order:
-            arm.turn(options.runs)
-        print(f"\r  {label}: round {r + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
+        for arm in random.sample(arms, len(arms)):
+            try:
+                arm.turn(options.runs)
+            except RuntimeError as error:
+                failed[arm.label] = str(error)
+                arm.quit()
+                arms.remove(arm)
+        print(f"\r  {label}: round {r + 1} of {options.rounds}" + 20 * " ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    base = next(a for a in arms if a.label == "onnxruntime")
-    want = base.outputs()
+
+
+def rows_of(arms):
+    by_name = {arm.label: arm for arm in arms}
+    present = [by_name[name] for name in RUNTIMES if name in by_name]
+    if not present:
+        return {}
+    base = min(present, key=lambda arm: statistics.median(arm.rounds))
+    want = present[0].outputs()
     rows = {}
     for arm in arms:
-        ratio = sorted(b / a for a, b in zip(arm.rounds, base.rounds))
-        row = {"ms": statistics.median(arm.rounds), "over_onnxruntime": statistics.median(ratio), "quiet_ms": quiet(arm),
-               "low": ratio[len(ratio) // 10], "high": ratio[-1 - len(ratio) // 10]}
-        if not arm.label.startswith("pytorch"):  # whose weights are other random numbers
-            row["error"] = max(relative_norm(g, w) for g, w in zip(arm.outputs(), want))
-        rows[arm.label] = row
-        arm.quit()
+        middle, low, high = ratios.ratio(base.rounds, arm.rounds)
+        reference = arm.outputs("reference") if arm.label.startswith("pytorch") else want
+        rows[arm.label] = {"ms": statistics.median(arm.rounds), "rounds": arm.rounds, "over_onnxruntime": middle, "low": low, "high": high,
+                           "quiet_ms": ratios.fastest_tenth(arm.runs), "error": ratios.difference(arm.outputs(), reference)}
     return rows
 
 
-def print_table(results):
+def measure(label, onnx_file, torch_name, sessions, options, folder):
+    """A row for each arm; {"failed": reason} for one that could not be measured."""
+    inputs = os.path.join(folder, "inputs")
+    os.makedirs(inputs, exist_ok=True)
+    write_inputs(onnx_file, inputs)
+    failed = {}
+    arms = started(label, wanted_arms(onnx_file, torch_name, sessions, options, inputs), options.threads, failed)
+    take_turns(label, arms, options, failed)
+    rows = rows_of(arms)
+    for arm in arms:
+        arm.quit()
+    for name, most in OURS.items():
+        if name in rows and not rows[name]["error"] <= most:
+            failed[name] = f"its outputs are {rows[name]['error']:.1e} from ONNX Runtime's"
+    for name, why in failed.items():
+        rows[name] = {"failed": why}
+        print(f"  {label}: {name}: {why}", file=sys.stderr)
+    return rows
+
+
+def share_of_floor(program, session):
+    """Of the time of a session's last profile, what its steps would take at their rooflines, at the speed of that moment."""
+    report = json.loads(subprocess.run([program, "report", session, "--json"], check=True, capture_output=True, text=True).stdout)
+    groups = report["left_to_win"]
+    return sum(g["floor_seconds"] for g in groups) / sum(g["seconds"] for g in groups) if groups else None
+
+
+def print_table(model, rows, floors):
     """One table a model: arms in the order of their speed."""
-    for model, rows in results.items():
-        base_quiet = rows["onnxruntime"]["quiet_ms"]
-        print(f"\n{model}\n\n| | ms | over onnxruntime (over rounds) | fastest tenth, ms | over onnxruntime's | difference from its outputs |\n|---|---|---|---|---|---|")
-        for label, row in sorted(rows.items(), key=lambda r: r[1]["ms"]):
-            error = f"{row['error']:.1e}" if "error" in row else "-"
-            print(f"| {label} | {row['ms']:.2f} | {row['over_onnxruntime']:.2f} ({row['low']:.2f} .. {row['high']:.2f}) | "
-                  f"{row['quiet_ms']:.2f} | {base_quiet / row['quiet_ms']:.2f} | {error} |")
+    measured = {label: row for label, row in rows.items() if "failed" not in row}
+    print(f"\n{model}\n\n| | ms | over ONNX Runtime [95%] | fastest tenth, ms | over ONNX Runtime's | difference from its outputs |\n|---|---|---|---|---|---|")
+    base_quiet = min((row["quiet_ms"] for label, row in measured.items() if label in RUNTIMES), default=math.nan)
+    for label, row in sorted(measured.items(), key=lambda r: r[1]["ms"]):
+        print(f"| {label} | {row['ms']:.2f} | {row['over_onnxruntime']:.2f} [{row['low']:.2f}, {row['high']:.2f}] | "
+              f"{row['quiet_ms']:.2f} | {base_quiet / row['quiet_ms']:.2f} | {row['error']:.1e} |")
+    for label, row in rows.items():
+        if "failed" in row:
+            print(f"| {label} | failed: {row['failed']} | | | | |")
+    for name, share in floors.items():
+        peers = {label: row for label, row in measured.items() if label not in OURS and label.endswith("bf16") == name.endswith("bf16")}
+        if name in measured and peers:
+            best = min(peers, key=lambda label: peers[label]["ms"])
+            middle, low, high = ratios.ratio(peers[best]["rounds"], measured[name]["rounds"])
+            print(f"\n{name} over the best peer, {best}: {middle:.2f} [{low:.2f}, {high:.2f}]" + (f"; {share:.0%} of its steps' rooflines" if share else ""))
+    sys.stdout.flush()
 
 
-def main():
+def print_means(models):
+    for name in OURS:
+        ratio = [rows[name]["over_onnxruntime"] for rows in models.values() if "over_onnxruntime" in rows.get(name, {})]
+        if len(ratio) > 1:
+            print(f"\n{name} over ONNX Runtime, geometric mean of {len(ratio)} models: {statistics.geometric_mean(ratio):.2f}")
+
+
+def sessions_of(stem, label, folder):
+    sessions = {}
+    for name, suffix in (("tuned", ""), ("tuned bf16", ".bf16")):
+        file = os.path.join(folder or "", f"{stem}{suffix}.amdahl")
+        if folder and os.path.exists(file):
+            sessions[name] = file
+        elif folder:
+            print(f"  {label}: no session {file}", file=sys.stderr)
+    return sessions
+
+
+def options_of_command_line():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", default=MODELS, help="shipped names or .onnx files (default: all six)")
     parser.add_argument("--sessions", help="folder with NAME.amdahl, and NAME.bf16.amdahl where bf16 was allowed; adds the arms 'tuned' and 'tuned bf16'")
@@ -169,30 +171,32 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--no-torch", action="store_true")
-    parser.add_argument("--json")
+    parser.add_argument("--json", help="file for all figures, written anew after each model")
     parser.add_argument("--arm", required=True, help="path of amdahl-bench-arm")
     parser.add_argument("--program", required=True, help="path of amdahl")
-    options = parser.parse_args()
-    results = {}
+    return parser.parse_args()
+
+
+def main():
+    options = options_of_command_line()
+    results = {"machine": machine(options.threads), "models": {}}
+    print(json.dumps(results["machine"]))
     for model in options.models:
         with tempfile.TemporaryDirectory() as folder:
             shipped = not model.endswith(".onnx")
             path = os.path.join(folder, "model.onnx") if shipped else model
             if shipped:
                 subprocess.run([options.program, "models", model, "-o", path], check=True, stdout=subprocess.DEVNULL)
-            label = model if shipped else (os.path.basename(os.path.dirname(os.path.abspath(model))) + "/" + os.path.basename(model))
             stem = model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))
-            sessions = {}
-            for name, suffix in (("tuned", ""), ("tuned bf16", ".bf16")):
-                file = os.path.join(options.sessions or "", f"{stem}{suffix}.amdahl")
-                if options.sessions and os.path.exists(file):
-                    sessions[name] = file
-                elif options.sessions:
-                    print(f"  {label}: no session {file}", file=sys.stderr)
-            results[label] = measure(label, path, model if shipped else None, sessions, options, folder)
-    print_table(results)
-    if options.json:
-        json.dump(results, open(options.json, "w"), indent=1)
+            label = model if shipped else stem + "/" + os.path.basename(model)
+            sessions = sessions_of(stem, label, options.sessions)
+            rows = results["models"][label] = measure(label, path, model if shipped else None, sessions, options, folder)
+            print_table(label, rows, {name: share_of_floor(options.program, file) for name, file in sessions.items()})
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump(results, file, indent=1)
+    print_means(results["models"])
+    sys.exit(any("failed" in row for rows in results["models"].values() for row in rows.values()))
 
 
 if __name__ == "__main__":

@@ -9,14 +9,14 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../peers"))
-from compare import Arm, write_inputs  # noqa: E402
+from arm_process import Arm, write_inputs  # noqa: E402
 
 
 def tune(options, name, seq, minutes):
     session = os.path.join(options.folder, f"{options.model}-{name}.amdahl")
     print(f"tuning {options.model} at {seq} for {minutes} minutes", file=sys.stderr, flush=True)
     budget = ["--minutes", str(minutes), "--no-wisdom", "--quiet"]
-    argv = ["resume", session, *budget] if os.path.exists(session) else ["tune", f"builtin:{options.model}", "--seq", seq, "--session", session, *budget]
+    argv = ["resume", session, *budget] if os.path.exists(session) else ["tune", f"builtin:{options.model}", "--seq", seq, "--session", session, "--threads", str(options.threads), *budget]
     subprocess.run([options.program, *argv], check=True, stdout=sys.stderr)
     return session
 

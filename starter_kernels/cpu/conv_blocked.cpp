@@ -28,9 +28,10 @@ constexpr int64_t GROUPS_OF_BLOCKS = (OB + TILE_OB - 1) / TILE_OB, TILES = (COLU
 constexpr int64_t WEIGHTS = OB * BLOCK * CG * TAPS;  // packed floats of one group of the convolution
 constexpr int64_t CHUNK = KCB < CB ? KCB : CB;
 // While a group of weights is used tile by tile, the next one is fetched in equal parts: weights of several MiB come from DRAM
-// at 12 GB/s a core, and a first tile that waits for them runs at a third of its speed. Lines at each tap of 16 channels.
+// at 12 GB/s a core, and a first tile that waits for them runs at a third of its speed. Bytes at each tap of a block of channels, into L2: the
+// weights in use and the pixels fill L1.
 constexpr int64_t UNITS = ROWS * TILES, UNITS_EACH = PARTITION == 1 || UNITS < THREADS ? UNITS : UNITS / THREADS;
-constexpr int LINES = PREFETCH && !WEIGHTS_INNER ? (int)((TILE_OB * BLOCK + UNITS_EACH - 1) / UNITS_EACH) : 0;
+constexpr int64_t FETCH = PREFETCH && !WEIGHTS_INNER ? (4 * TILE_OB * BLOCK * BLOCK + UNITS_EACH - 1) / UNITS_EACH : 0;
 
 extern "C" size_t amdahl_workspace_bytes(void) { return PADDED ? 4 * X_PLANES * X_PLANE : 0; }
 extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * G * WEIGHTS : 0; }
@@ -96,8 +97,8 @@ static void tile(const float* x, const float* w, const char* next, int64_t cb0, 
       for (int64_t kw = 0; kw < KW; ++kw) {
         const float* tap = x + cb * X_B + kh * DH * X_H + kw * DW * X_W;
 #pragma GCC unroll 64
-        for (int line = 0; line < LINES; ++line) __builtin_prefetch(next + line * 64);
-        next += LINES * 64;
+        for (int64_t byte = 0; byte < FETCH; byte += 64) __builtin_prefetch(next + byte, 0, 2);
+        next += FETCH;
         if (CG % BLOCK != 0 && cb == CB - 1)
           add_tap<V, PIXELS, CG % BLOCK ? CG % BLOCK : BLOCK>(tap, w, acc);
         else
@@ -138,7 +139,7 @@ static void region(const float* x, const float* w, float* out, const void* const
   const auto one = [&](int64_t b, int64_t u, int64_t cb0, int64_t cb1) {
     constexpr int64_t GROUP = TILE_OB * BLOCK * CG * TAPS;
     const float* weights = w + g * WEIGHTS + b * GROUP;
-    const char* next = (const char*)(weights + GROUP + cb0 * BLOCK * TAPS * TILE_OB * BLOCK) + (u - u0) * (cb1 - cb0) * TAPS * LINES * 64;
+    const char* next = (const char*)(weights + GROUP + cb0 * BLOCK * TAPS * TILE_OB * BLOCK) + (u - u0) * (cb1 - cb0) * TAPS * FETCH;
     if (TAIL_OB != 0 && b == GROUPS_OF_BLOCKS - 1)
       tile_at<TAIL_OB ? TAIL_OB : 1>(x, weights, next, cb0, cb1, out, in, image, g, b * TILE_OB, u);
     else

@@ -18,7 +18,9 @@ constexpr int64_t TILE_PX = PX < WANTED ? PX : WANTED;
 constexpr int64_t CHUNK = PARTITION == 1 ? T : (WANTED + TILE_PX - 1) / TILE_PX * TILE_PX;  // tiles of a block
 constexpr int64_t CHUNKS = (T + CHUNK - 1) / CHUNK, TAIL_PX = (T % CHUNK == 0 ? CHUNK : T % CHUNK) % TILE_PX;
 constexpr int64_t TILE_OB = OCV < OB ? OCV : OB, TAIL_OB = OB % TILE_OB, O_GROUPS = (OB + TILE_OB - 1) / TILE_OB;
-constexpr int64_t V_FLOATS = XI * CB * CHUNK * BLOCK, M_FLOATS = XI * OB * CHUNK * BLOCK;
+// Floats between matrices: a cache line more than they are long, since a patch's (m+2)^2 values go to as many matrices, and at a multiple of
+// 4 KiB they would all fall into one set of L1 (256 channels of 28 tiles are 28 KiB).
+constexpr int64_t V_XI = CB * CHUNK * BLOCK + 16, M_XI = OB * CHUNK * BLOCK + 16, V_FLOATS = XI * V_XI, M_FLOATS = XI * M_XI;
 constexpr int64_t X_COPY = IN_BLOCKED ? 0 : CB * IH * IW * BLOCK;  // row-major x is turned into blocks first
 constexpr int64_t TEAMS = PARTITION == 1 ? 1 : THREADS;
 
@@ -114,14 +116,14 @@ static void transform_input(const float* x, float* v, int64_t t) {
 #pragma GCC unroll 8
   for (int64_t i = 0; i < A; ++i) transform(INPUT, &half[i][0], 1, &full[i][0], 1);
 #pragma GCC unroll 64
-  for (int64_t xi = 0; xi < XI; ++xi) *(vec*)(v + xi * CB * CHUNK * BLOCK) = full[xi / A][xi % A];
+  for (int64_t xi = 0; xi < XI; ++xi) *(vec*)(v + xi * V_XI) = full[xi / A][xi % A];
 }
 
 // Products of tile `t` (m at [xi = 0][this block][tile]) to pixels, epilogue included.
 static void transform_output(const float* m, float* out, const void* const* in, int64_t image, int64_t b, int64_t t) {
   vec product[A][A], half[WINO_M][A], full[WINO_M][WINO_M];
 #pragma GCC unroll 64
-  for (int64_t xi = 0; xi < XI; ++xi) product[xi / A][xi % A] = *(const vec*)(m + xi * OB * CHUNK * BLOCK);
+  for (int64_t xi = 0; xi < XI; ++xi) product[xi / A][xi % A] = *(const vec*)(m + xi * M_XI);
 #pragma GCC unroll 8
   for (int64_t j = 0; j < A; ++j) transform(OUTPUT, &product[0][j], A, &half[0][j], A);
 #pragma GCC unroll 4
@@ -171,9 +173,9 @@ static void products(const float* v, const float* u, float* m, int64_t tiles) {
 // Product number xi * O_GROUPS + group over the first `tiles` tiles of V.
 static void matrix_product(const float* v, const float* u, float* m, int64_t number, int64_t tiles) {
   const int64_t xi = number / O_GROUPS, group = number % O_GROUPS;
-  const float* from = v + xi * CB * CHUNK * BLOCK;
+  const float* from = v + xi * V_XI;
   const float* weights = u + (xi * OB + group * TILE_OB) * BLOCK * CB * BLOCK;
-  float* to = m + (xi * OB + group * TILE_OB) * CHUNK * BLOCK;
+  float* to = m + xi * M_XI + group * TILE_OB * CHUNK * BLOCK;
   if (TAIL_OB != 0 && group == O_GROUPS - 1)
     products<TAIL_OB ? TAIL_OB : 1>(from, weights, to, tiles);
   else

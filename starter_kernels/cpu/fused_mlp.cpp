@@ -17,11 +17,8 @@ constexpr int WORKERS = static_cast<int>(PARTITION == 0 ? 1 : PARTITION == 2 ? P
 constexpr int64_t lines(int64_t elements) { return ceil_div(elements, 16) * 16; }
 constexpr int64_t SUMS = lines(ROWS * N_PADDED), SCRATCH = SUMS + lines(ROWS * HIDDEN_STEP);
 
-// Lines of the panel after the next that a tile of `depth` steps fetches: LINES at each of the first FETCH_STEPS.
-constexpr int64_t ROW_TILES = ceil_div(ROWS, MR);
-constexpr int64_t tile_lines(int64_t depth) { return PREFETCH ? ceil_div(depth * NR / 16, ROW_TILES) : 0; }
-constexpr int LINES_1 = static_cast<int>(ceil_div(tile_lines(K), K)), LINES_2 = static_cast<int>(ceil_div(tile_lines(HB), HB));
-constexpr int64_t FETCH_STEPS_1 = LINES_1 ? ceil_div(tile_lines(K), LINES_1) : 0, FETCH_STEPS_2 = LINES_2 ? ceil_div(tile_lines(HB), LINES_2) : 0;
+// Bytes of the panel after the next that a tile fetches at each step.
+constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * 4, ceil_div(ROWS, MR)) : 0;
 
 // ---- hidden block ----------------------------------------------------------------------------------------------------
 
@@ -37,18 +34,18 @@ INLINE void to_buffer(const Vec (&c)[COUNT][NRV], ACC (&tile)[COUNT][NR]) {
   }
 }
 
-// Rows m … m+COUNT of hidden columns h … h+NR.
+// Rows m … m+COUNT of hidden columns h … h+NR. `next`: how far into the weights lies what is fetched for later.
 template <int COUNT>
-static void hidden_tile(const Inputs& f, int64_t m, int64_t h, const char* next, ACC* hidden) {
+static void hidden_tile(const Inputs& f, int64_t m, int64_t h, int64_t next, ACC* hidden) {
   alignas(64) ACC tile[COUNT][NR], up[COUNT][NR];
   {
     Vec c[COUNT][NRV];
-    multiply_tile<COUNT, NRV, X_ROW, X_COL, NR, LINES_1, FETCH_STEPS_1>(f.x + m * X_ROW, f.w1 + h * K, K, next, c);
+    multiply_tile<COUNT, NRV, X_ROW, X_COL, NR, FETCH>(f.x + m * X_ROW, f.w1 + h * K, K, reinterpret_cast<const char*>(f.w1) + next, c);
     to_buffer<COUNT>(c, tile);
   }
   if constexpr (GATED) {
     Vec c[COUNT][NRV];
-    multiply_tile<COUNT, NRV, X_ROW, X_COL, NR, 0>(f.x + m * X_ROW, f.w_up + h * K, K, nullptr, c);
+    multiply_tile<COUNT, NRV, X_ROW, X_COL, NR, FETCH>(f.x + m * X_ROW, f.w_up + h * K, K, reinterpret_cast<const char*>(f.w_up) + next, c);
     to_buffer<COUNT>(c, up);
   }
   const int64_t width = min_of(NR, H - h);
@@ -68,7 +65,7 @@ static void hidden_tile(const Inputs& f, int64_t m, int64_t h, const char* next,
 template <int COUNT>
 static void output_tile(const ACC* hidden, const ACC* w2, int64_t depth, const char* next, bool first, ACC* sums) {
   Vec c[COUNT][NRV];
-  multiply_tile<COUNT, NRV, HIDDEN_STEP, 1, NR, LINES_2, FETCH_STEPS_2>(hidden, w2, depth, next, c);
+  multiply_tile<COUNT, NRV, HIDDEN_STEP, 1, NR, FETCH>(hidden, w2, depth, next, c);
   UNROLLED for (int i = 0; i < COUNT; ++i) {
     UNROLLED for (int j = 0; j < NRV; ++j) {
       ACC* to = sums + i * N_PADDED + j * LANES;
@@ -97,13 +94,13 @@ static void add_hidden_block(const Inputs& f, int64_t m0, int64_t rows, int64_t 
   const int64_t h0 = block * HB, h1 = min_of(H, h0 + HB);
   for (int64_t h = h0; h < h1; h += NR)
     for_row_tiles(rows, [&](auto count, int64_t m) {
-      const char* next = reinterpret_cast<const char*>(f.w1 + (h + PREFETCH * NR) * K) + m / MR * LINES_1 * FETCH_STEPS_1 * 64;
+      const int64_t next = (h + PREFETCH * NR) * K * 4 + m / MR * K * FETCH;
       hidden_tile<decltype(count)::value>(f, m0 + m, h, next, hidden + m * HIDDEN_STEP + (h - h0));
     });
   for (int64_t n = 0; n < N; n += NR) {
     const ACC* w2 = f.w2 + n * H + h0 * NR;  // panel n / NR, from row h0 on
     for_row_tiles(rows, [&](auto count, int64_t m) {
-      const char* next = reinterpret_cast<const char*>(w2 + PREFETCH * NR * H) + m / MR * LINES_2 * FETCH_STEPS_2 * 64;
+      const char* next = reinterpret_cast<const char*>(w2 + PREFETCH * NR * H) + m / MR * (h1 - h0) * FETCH;
       output_tile<decltype(count)::value>(hidden + m * HIDDEN_STEP, w2, h1 - h0, next, first, sums + m * N_PADDED + n);
     });
   }

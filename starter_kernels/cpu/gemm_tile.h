@@ -51,23 +51,20 @@ INLINE void rank1_update(const ACC* a, const ACC* b, Vec (&c)[ROWS][VECS]) {
 
 // c = A(ROWS x depth) * B(depth x VECS vectors). Element (i, k) of A is a[i * A_ROW + k * A_COL], row k of B starts at
 // b + k * B_ROW; all strides are constants, so that addresses are displacements and no register holds a row's pointer.
-// Meanwhile LINES cache lines are fetched from `next`, the panel of B that comes after this one, at each of the first FETCH_STEPS steps:
-// into L2, since a panel of 768 rows of 32 columns is three times L1, and would only push out what is multiplied now.
+// Meanwhile FETCH bytes a step are fetched from `next`, the panel of B that comes after this one: into L2, since a panel of 768 rows of 32
+// columns is three times L1, and would only push out what is multiplied now. Fewer than a line a step ask for a line several times, which
+// costs a load that there is room for; lines asked for in a burst at the start of a tile fill the miss buffers just when its A and C are
+// missing too (products of quarters on Zen 3: 2 to 6% slower).
 //
 // The steps are unrolled by a pragma, which GCC obeys late, on instructions: an accumulator keeps its register. Unrolled in the text it
 // is another variable at every step, and allocation then adds 5 to 19 moves and spills to the 96 FMAs of four steps of an 8 x 3 tile.
-template <int ROWS, int VECS, int64_t A_ROW, int64_t A_COL, int64_t B_ROW, int LINES, int64_t FETCH_STEPS = 0>
+template <int ROWS, int VECS, int64_t A_ROW, int64_t A_COL, int64_t B_ROW, int64_t FETCH = 0>
 INLINE void multiply_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, Vec (&c)[ROWS][VECS]) {
   UNROLLED for (int i = 0; i < ROWS; ++i) {
     UNROLLED for (int j = 0; j < VECS; ++j) c[i][j] = Vec{};
   }
-  int64_t k = 0;
-  if constexpr (LINES > 0) {
-    const int64_t fetching = depth < FETCH_STEPS ? depth : FETCH_STEPS;
-    UNROLLED_K for (; k < fetching; ++k) {
-      UNROLLED for (int line = 0; line < LINES; ++line) __builtin_prefetch(next + (k * LINES + line) * 64, 0, 2);
-      rank1_update<ROWS, VECS, A_ROW>(a + k * A_COL, b + k * B_ROW, c);
-    }
+  UNROLLED_K for (int64_t k = 0; k < depth; ++k) {
+    UNROLLED for (int64_t byte = 0; byte < FETCH; byte += 64) __builtin_prefetch(next + k * FETCH + byte, 0, 2);
+    rank1_update<ROWS, VECS, A_ROW>(a + k * A_COL, b + k * B_ROW, c);
   }
-  UNROLLED_K for (; k < depth; ++k) rank1_update<ROWS, VECS, A_ROW>(a + k * A_COL, b + k * B_ROW, c);
 }

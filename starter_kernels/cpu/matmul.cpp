@@ -51,11 +51,7 @@ constexpr int WORKERS = PARTITION == 0 ? 1 : static_cast<int>(min_of(THREADS, TA
 // Software prefetch: while a panel of B is multiplied, the one PREFETCH panels on is fetched, an equal part by each tile, so that
 // weights that come from DRAM arrive before they are needed.
 constexpr int64_t TILES_A_PANEL = LOOP_ORDER == 0 ? min_of(ceil_div(M_TILES, PARTS_M), M_BLOCK / MR) : 1;
-constexpr int64_t PANEL_LINES = ceil_div(K_BLOCK * NR * static_cast<int64_t>(sizeof(ACC)), 64);
-constexpr int64_t TILE_LINES = PREFETCH ? ceil_div(PANEL_LINES, TILES_A_PANEL) : 0;
-constexpr int LINES = static_cast<int>(ceil_div(TILE_LINES, K_BLOCK));
-constexpr int64_t FETCH_STEPS = LINES ? ceil_div(TILE_LINES, LINES) : 0;
-constexpr int64_t FETCHED = LINES * FETCH_STEPS * 64;  // bytes a tile
+constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * static_cast<int64_t>(sizeof(ACC)), TILES_A_PANEL) : 0;  // bytes a step
 
 // ---- packing -------------------------------------------------------------------------------------------------------
 
@@ -209,7 +205,7 @@ static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* 
   constexpr int64_t row = PACK_A ? BLOCK_ROW : A_ROW, column = PACK_A ? BLOCK_COL : A_COL;
   prefetch_tile<ROWS, VECS>(in, c, at);
   Vec sum[ROWS][VECS];
-  multiply_tile<ROWS, VECS, row, column, NR, LINES, FETCH_STEPS>(a, b, depth, next, sum);
+  multiply_tile<ROWS, VECS, row, column, NR, FETCH>(a, b, depth, next, sum);
   store_tile<ROWS, VECS>(sum, in, c, at);
 }
 
@@ -249,7 +245,7 @@ static void run_task(const void* const* in, S_T* c, const Task& task, ACC* a_blo
           else a_tile = reinterpret_cast<const ACC*>(a + m * A_ROW + k1 * A_COL);
           const ACC* b_tile = b_panels + (n - n1) / NR * B_PANEL;
           const char* next = reinterpret_cast<const char*>(b_tile + PREFETCH * B_PANEL) +
-                             (LOOP_ORDER == 0 ? (m - m1) / MR * FETCHED : 0);
+                             (LOOP_ORDER == 0 ? (m - m1) / MR * depth * FETCH : 0);
           const Place at{task.batch, m, n, min_of(NR, N - n), k1 == task.k_begin, k1 + depth >= task.k_end};
           S_T* to = c + m * S_ROW + n * S_COL;
           const bool short_rows = ROWS_LEFT > 0 && m + MR > M, short_columns = VECS_LEFT > 0 && n + NR > N;

@@ -53,19 +53,18 @@ constexpr int64_t NR = NRV * LANES;
 constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
 constexpr int64_t PANELS = ceil_div(BLOCK_N, NR), ROWS_LEFT = BLOCK_M % MR;
 constexpr int64_t PART_K = min_of(KC, BLOCK_K), PARTS = ceil_div(BLOCK_K, PART_K);
-// B: [group of NB panels][part of K][product][panel][step of K][NR]. A part of a sum of A is used by all panels of a group before the
-// next one: together they do not fit L2 (197 x 768, one level: 1.1 MiB).
-constexpr int64_t GROUPS = ceil_div(PANELS, NB), B_PANEL = PRODUCTS * BLOCK_K * NR;
+// B: [group of panels][part of K][product][panel][step of K][NR]. A part of a sum of A is used by all panels of a group, NB at most, before
+// the next one: together they do not fit L2 (197 x 768, one level: 1.1 MiB). Groups are as even as can be, and each task has as many.
+constexpr int64_t TASK_COUNT = min_of(PANELS, THREADS * TASKS);
+constexpr int64_t GROUPS = min_of(PANELS, ceil_div(ceil_div(PANELS, NB), TASK_COUNT) * TASK_COUNT), B_PANEL = PRODUCTS * BLOCK_K * NR;
+constexpr int64_t first_panel(int64_t group) { return group * PANELS / GROUPS; }
 // A: [part of K][product][row][PART_K], rows an odd number of cache lines apart, so that a tile's rows lie in different sets of L1.
 constexpr int64_t A_STEP = ceil_div(PART_K, 32) * 32 + 16, A_PART = BLOCK_M * A_STEP;
-constexpr int64_t C_BLOCK = BLOCK_M * NR, C_PANEL = BLOCKS * C_BLOCK, SUMS = NB * C_PANEL;
-constexpr int64_t TASK_COUNT = min_of(GROUPS, THREADS * TASKS);
+constexpr int64_t C_BLOCK = BLOCK_M * NR, C_PANEL = BLOCKS * C_BLOCK, SUMS = ceil_div(PANELS, GROUPS) * C_PANEL;
 constexpr int WORKERS = static_cast<int>(min_of(THREADS, TASK_COUNT));
 
 // Software prefetch: while one product's panel passes the tiles, the next one's (it follows in memory) is fetched in equal parts.
-constexpr int64_t TILE_LINES = PREFETCH ? ceil_div(ceil_div(PART_K * NR * 4, 64), ceil_div(BLOCK_M, MR)) : 0;
-constexpr int LINES = static_cast<int>(ceil_div(TILE_LINES, PART_K));
-constexpr int64_t FETCH_STEPS = LINES ? ceil_div(TILE_LINES, LINES) : 0;
+constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * 4, ceil_div(BLOCK_M, MR)) : 0;  // bytes a step
 
 extern "C" size_t amdahl_workspace_bytes(void) { return 4 * (PRODUCTS * PARTS * A_PART + WORKERS * SUMS); }
 extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * PANELS * B_PANEL : 0; }
@@ -103,11 +102,11 @@ static void pack_row(const float* b, int product, int block, int64_t k, int64_t 
 extern "C" void amdahl_pack(int, const void* raw, void* packed) {
   const float* b = static_cast<const float*>(raw) + B_OFFSET;
 #pragma omp parallel for num_threads(THREADS) schedule(static)
-  for (int64_t p = 0; p < PANELS; p += NB) {
-    float* to = static_cast<float*>(packed) + p * B_PANEL;
+  for (int64_t g = 0; g < GROUPS; ++g) {
+    float* to = static_cast<float*>(packed) + first_panel(g) * B_PANEL;
     for (int64_t k1 = 0; k1 < BLOCK_K; k1 += PART_K)
       for (int product = 0; product < PRODUCTS; ++product)
-        for (int64_t n = p * NR; n < min_of(p + NB, PANELS) * NR; n += NR)
+        for (int64_t n = first_panel(g) * NR; n < first_panel(g + 1) * NR; n += NR)
           for (int64_t k = k1; k < min_of(k1 + PART_K, BLOCK_K); ++k, to += NR) pack_row<LEVELS>(b, product, 0, k, n, to);
   }
 }
@@ -147,7 +146,7 @@ static void sum_row(const float* a, int64_t m, float* to) {
 template <int ROWS>
 INLINE void compute_tile(const float* a, const float* b, int64_t depth, const char* next, const Targets& targets, bool first_part, float* sums) {
   Vec sum[ROWS][NRV];
-  multiply_tile<ROWS, NRV, A_STEP, 1, NR, LINES, FETCH_STEPS>(a, b, depth, next, sum);
+  multiply_tile<ROWS, NRV, A_STEP, 1, NR, FETCH>(a, b, depth, next, sum);
   for (int t = 0; t < targets.count; ++t) {
     float* to = sums + targets.at[t].block * C_BLOCK;
     if (targets.at[t].first && first_part) {
@@ -164,7 +163,7 @@ INLINE void compute_tile(const float* a, const float* b, int64_t depth, const ch
 static void add_product(const float* a, const float* b, int64_t depth, const Targets& targets, bool first_part, float* sums) {
   const char* next = reinterpret_cast<const char*>(b + depth * NR);
   int64_t m = 0;
-  for (; m + MR <= BLOCK_M; m += MR, next += LINES * FETCH_STEPS * 64)
+  for (; m + MR <= BLOCK_M; m += MR, next += depth * FETCH)
     compute_tile<MR>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
   if constexpr (ROWS_LEFT > 0) compute_tile<ROWS_LEFT>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
 }
@@ -179,19 +178,21 @@ static void finish_row(const void* const* in, float* c, const float* sums, int64
 }
 
 static void run_group(const void* const* in, float* c, const float* a, int64_t group, float* sums) {
-  const int64_t first = group * NB, panels = min_of(NB, PANELS - first);
+  const int64_t first = first_panel(group), panels = first_panel(group + 1) - first;
   const float* b = static_cast<const float*>(in[1]) + first * B_PANEL;
   for (int64_t k1 = 0; k1 < BLOCK_K; k1 += PART_K) {
     const int64_t depth = min_of(PART_K, BLOCK_K - k1);
     for (int product = 0; product < PRODUCTS; ++product, a += A_PART)
       for (int64_t p = 0; p < panels; ++p, b += depth * NR) add_product(a, b, depth, TARGETS.of[product], k1 == 0, sums + p * C_PANEL);
   }
-  for (int64_t p = 0; p < panels; ++p)
-    for (int q = 0; q < BLOCKS; ++q) {
-      const int64_t at = (first + p) * NR, row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N + at, columns = min_of(min_of(NR, BLOCK_N - at), N - n);
-      for (int64_t m = 0; m < BLOCK_M && row + m < M; ++m)
-        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + m * NR, row + m, n, columns);
-    }
+  for (int q = 0; q < BLOCKS; ++q) {
+    const int64_t row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N;
+    for (int64_t m = 0; m < BLOCK_M && row + m < M; ++m)
+      for (int64_t p = 0; p < panels; ++p) {  // a row's pieces together: a panel's end in the middle of a line
+        const int64_t at = (first + p) * NR, columns = min_of(min_of(NR, BLOCK_N - at), N - n - at);
+        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + m * NR, row + m, n + at, columns);
+      }
+  }
 }
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {

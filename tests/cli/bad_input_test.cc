@@ -274,6 +274,18 @@ TEST_F(BadSession, IsNotTakenForAnotherModel) {
   expect(amdahl({"tune", "builtin:bert-mini", "--session", file("s.amdahl")}), ExitCode::kSessionMismatch, {"s.amdahl", "--session"});
 }
 
+TEST_F(BadSession, IsNotGoneOnWithUnderOtherOptions) {
+  const std::vector<std::string> again{"tune", file("good.onnx"), "--session", file("s.amdahl")};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), again.begin(), again.end());
+    return amdahl(more);
+  };
+  expect(with({"--allow", "bf16"}), ExitCode::kSessionMismatch, {"s.amdahl", "without --allow bf16", "amdahl resume"});
+  expect(with({"--seed", "77"}), ExitCode::kSessionMismatch, {"s.amdahl", "--seed", "--session FILE"});
+  expect(with({"--threads", "63"}), ExitCode::kSessionMismatch, {"s.amdahl", "tuned for"});
+  expect(with({"--max-error", "0.5"}), ExitCode::kSessionMismatch, {"s.amdahl", "--max-error 0.02"});
+}
+
 TEST_F(BadSession, ExperimentThatItDoesNotHave) {
   expect(amdahl({"replay", file("s.amdahl"), "99"}), ExitCode::kUsage, {"99"});
 }

@@ -16,14 +16,14 @@ MemoryStore two_minutes() {
     e.seconds = {/*build=*/1, /*validate=*/2, /*race=*/3, /*prove=*/id == 2 ? 12.0 : 0, /*confirm=*/0};
     c.experiments.push_back(e);
   }
-  c.state = {{"seconds", 120.0}, {"phases", {{"judge", 24.0}, {"gate", 30.0}, {"profile", 6.0}}}};
+  c.state = {{"seconds", 120.0}, {"phases", {{"judge", 24.0}, {"build", 3.0}, {"gate", 30.0}, {"profile", 6.0}, {"headline", 12.0}}}};
   store.commit(c);
   return store;
 }
 
 TEST(SessionTime, PartsAddUpToWhatWasSpent) {
-  const std::vector<std::pair<std::string, double>> want{{"judge", 24}, {"build", 2},  {"validate", 4}, {"race", 6},
-                                                         {"prove", 12}, {"gate", 30}, {"profile", 6},  {"rest", 36}};
+  const std::vector<std::pair<std::string, double>> want{{"judge", 24}, {"build", 5},   {"validate", 4},   {"race", 6},
+                                                         {"prove", 12}, {"gate", 30}, {"profile", 6}, {"headline", 12}, {"rest", 21}};
   EXPECT_EQ(session_time(two_minutes()), want);
 }
 
@@ -39,7 +39,7 @@ TEST(SessionTime, IsEmptyBeforeTheFirstCommit) { EXPECT_TRUE(session_time(Memory
 
 TEST(SessionTime, IsInTheReport) {
   const std::string text = report_text(two_minutes(), {}, {});
-  EXPECT_NE(text.find("time of the search, 2.0 min: judge 20%, build 2%, validate 3%, race 5%, prove 10%, gate 25%, profile 5%, rest 30%\n"),
+  EXPECT_NE(text.find("time of the session, 2.0 min: judge 20%, build 4%, validate 3%, race 5%, prove 10%, gate 25%, profile 5%, headline 10%, rest 18%\n"),
             std::string::npos)
       << text.substr(0, 600);
   EXPECT_EQ(report_json(two_minutes(), {})["time"]["gate"], 30);

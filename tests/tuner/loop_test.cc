@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "tests/tuner/simulated_laboratory.h"
 #include "tuner/headline.h"
+#include "tuner/proof.h"
 #include "tuner/revert_newest_keep.h"
 #include "tuner/tuner.h"
 
@@ -434,6 +435,27 @@ TEST_F(Loop, ImpossibleTimesAreNeverCountedAndEndAProofInTheEnd) {
   ASSERT_GT(count(all, Outcome::kMistrusted), 0);
   for (const Experiment& e : all.experiments())
     EXPECT_TRUE(e.outcome != Outcome::kMistrusted || (e.code == "below-floor" && e.prove_log_ratios.empty()));
+}
+
+// The challenger loses every pair; one time below a floor does not spare it that pair.
+TEST_F(Loop, AnImpossibleTimeCountsAgainstTheChallenger) {
+  const Plan starter = starter_plan(graph, 1);
+  Step faster = starter.steps[0];
+  faster.variant.knobs["MR"] = 8;
+  WindowTask task;
+  task.incumbent = {faster};
+  for (const bool loses : {true, false}) {
+    const std::vector<Step> challenger{loses ? starter.steps[0] : faster};
+    task.incumbent = {loses ? faster : starter.steps[0]};
+    lab.enter(task);
+    lab.stages = {{"", 1, 8, 0}};
+    lab.pairs = 0;
+    lab.impossible = [](int pair) { return pair == 2; };
+    Random random(1);
+    const Evidence evidence = gather_evidence(lab, DecisionRule{}, challenger, {}, 1, random, [] { return false; });
+    EXPECT_EQ(evidence.dropped.size(), loses ? 0u : 1u);
+    EXPECT_EQ(evidence.end, loses ? Evidence::End::kFailed : Evidence::End::kPassed);
+  }
 }
 
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {

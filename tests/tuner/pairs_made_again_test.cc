@@ -5,6 +5,7 @@
 #include "tests/tuner/simulated_laboratory.h"
 #include "tuner/gate.h"
 #include "tuner/headline.h"
+#include "tuner/tune_options.h"
 
 namespace amdahl {
 namespace {
@@ -35,6 +36,28 @@ TEST_P(MadeAgain, ByAGate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SecondsOfARun, MadeAgain, ::testing::Values(std::pair{1.0, 20}, std::pair{8.0, 3}, std::pair{40.0, 1}));
+
+TEST_P(MadeAgain, IsRecorded) {
+  const Headline headline = measure_headline(lab, starter, starter, 1, kHeadlinePairs, random);
+  EXPECT_EQ(headline.pairs_dropped, lab.model_pairs - kHeadlinePairs);
+}
+
+// A pair takes 1.5 s.
+TEST(PairsMadeAgain, InThreeHundredthsOfAShortBudget) {
+  const Graph graph = testing::chain_of_matmuls(4);
+  const Plan starter = starter_plan(graph, 1);
+  testing::SimulatedLaboratory lab;
+  lab.never_quiet = true;
+  lab.model_seconds = 1;
+  Random random(1);
+  TuneOptions options;
+  options.seconds = 100;
+  EXPECT_EQ(PairsMadeAgain::seconds_of(options.seconds), 3);
+  EXPECT_EQ(PairsMadeAgain::seconds_of(0), 30);
+  Plan faster = starter;
+  for (Step& s : faster.steps) s.variant.knobs["MR"] = 8;
+  EXPECT_EQ(Gate(lab, starter, options.gate()).judge(starter, faster, 0.1, random).pairs_dropped, 2);
+}
 
 TEST(PairsMadeAgain, NoneOnAQuietMachine) {
   const Graph graph = testing::chain_of_matmuls(4);
