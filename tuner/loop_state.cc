@@ -118,6 +118,12 @@ void LoopState::follow_profile(const Plan& before, double log_gain) {
   exhausted.clear();
 }
 
+double LoopState::current_seconds() const {
+  double log = proven_log;
+  for (const PendingWin& p : pending) log += p.predicted;
+  return status.baseline_seconds * std::exp(-log);
+}
+
 void LoopState::say(const std::string& phase) {
   check_stop();
   status.phase = phase;
@@ -125,7 +131,7 @@ void LoopState::say(const std::string& phase) {
   status.outcomes.clear();
   for (const auto& [id, e] : experiments) ++status.outcomes[e.outcome];
   status.kept = status.outcomes[Outcome::kKept];
-  status.current_seconds = profile.seconds;
+  status.current_seconds = current_seconds();
   status.proven_log_speedup = proven_log;
   status.seconds_spent = spent();
   status.seconds_left = options.seconds > 0 ? std::max(0.0, options.seconds - spent()) : -1;

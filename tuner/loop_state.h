@@ -80,6 +80,10 @@ struct LoopState {
   // (tuner/carried_profile.h) and not recorded. Two of four shapes of gpt2 were 71% of a session's first 1.7 minutes.
   void follow_profile(const Plan& before, double log_gain);
 
+  // A run of the head: the starter's time, less what the gate has measured and what the wins that wait for it promise. A profile of now over
+  // one of the session's start would show the machine's moods too: on a shared one, ten wins were once shown as a loss.
+  double current_seconds() const;
+
   // Tells the observer. Throws Stopped.
   void say(const std::string& phase);
 

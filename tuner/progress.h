@@ -15,7 +15,7 @@ struct TuneStatus {
   int64_t experiments = 0, kept = 0;
   std::map<Outcome, int64_t> outcomes;
   double baseline_seconds = 0;   // the default plan, one run
-  double current_seconds = 0;    // the plan with all wins so far, not all of them gated
+  double current_seconds = 0;    // with all wins so far, by what the gate measured and the others promise
   double proven_log_speedup = 0; // product of what the gate measured
   double seconds_spent = 0;
   double seconds_left = -1;      // -1: no time limit

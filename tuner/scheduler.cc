@@ -7,17 +7,15 @@
 #include <set>
 
 #include "tuner/decision.h"
+#include "tuner/trial_costs.h"
 
 namespace amdahl {
 namespace {
 
-// Before anything is known: the rewrite's own prior counts as four windows, a win takes a third of what is winnable, a window costs two seconds.
-constexpr double kPriorWindows = 4, kPriorShare = 0.33, kPriorSeconds = 2;
-// Beyond what is the same for all windows, a candidate runs its window this often (checks, races), and a try is a burst of six of them: 49 s were
-// measured for six forms of a product of 182 ms, and the 40 runs that were assumed before had such a window take a third of a session.
-// A proof with its confirmation takes so many seconds and runs: measured on products of 111 ms (gpt2's last one: 38 s in all, others 10) and of
-// 640 ms (at 512 tokens: 280 s).
-constexpr double kRunsACandidate = 42, kCandidatesATry = 6, kRunsAProof = 250, kProofSeconds = 10;
+// Before anything is known: the rewrite's own prior counts as four windows, a window costs two seconds. A win takes a third of the window's time
+// where it changes the computation; other values of knobs took 2 to 23%, 0.15 in the median of 12 wins of three sessions of gpt2.
+constexpr double kPriorWindows = 4, kShareOfStructural = 0.33, kShareOfKnobs = 0.15, kPriorSeconds = 2;
+constexpr int kBurst = 6;  // candidates of a try on a short window
 // A fruitless stretch of this many experiments of a rewrite on one window halves the hope for it. So do this many of all rewrites
 // together, fruitful or not: of 45 wins of six sessions 38 came within the first 11 experiments on their window and two by the 17th; five
 // came later and brought 2 to 9%. Windows saw up to 94, while others that fusing makes two to four times as fast waited.
@@ -38,7 +36,7 @@ void Scheduler::observe(const Experiment& e) {
   const double credit = std::max(shown->second, won ? 1 : led ? 0.5 : 0);
   r.wins += credit - shown->second;
   shown->second = credit;
-  r.seconds += std::max(0.0, e.seconds.build + e.seconds.validate + e.seconds.race - kRunsACandidate * e.incumbent_seconds);
+  r.seconds += std::max(0.0, e.seconds.build + e.seconds.validate + e.seconds.race - seconds_of_trial(e.incumbent_seconds));
   ++r.tries;
   ++tries_on_[e.signature];
   r.kept += e.outcome == Outcome::kKept;
@@ -69,12 +67,12 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   const double window_hope = std::pow(0.5, (tried == tries_on_.end() ? 0 : tried->second) / kHalvingOfAWindow);
   offer.chance = (kPriorWindows * o.rewrite->prior() + r.wins) / (kPriorWindows + r.windows) * hope * window_hope;
   // Wins so far took this share of the window's time; never more than is winnable.
-  const double share = (kPriorShare + r.share_won) / (1 + r.shares);
+  const double share = ((o.rewrite->structural() ? kShareOfStructural : kShareOfKnobs) + r.share_won) / (1 + r.shares);
   const double won_seconds = o.weight * std::min(o.winnable_seconds, o.seconds * share);
   offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
   // Proofs are charged by their chance to whoever may come to one, not to those that did: a rewrite that wins would look dear for it.
   const double run = o.seconds / static_cast<double>(o.windows.size());
-  offer.seconds += kCandidatesATry * kRunsACandidate * run + offer.chance * (kProofSeconds + kRunsAProof * run);
+  offer.seconds += candidates_of_burst(run, kBurst) * seconds_of_trial(run) + offer.chance * seconds_of_proof(run);
   offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
   if (offer.gain * hope < options_.smallest_gain) return std::nullopt;
   return offer;

@@ -14,8 +14,8 @@ struct TuneOptions {
   int64_t experiments = 0;       // likewise
   uint64_t seed = 1;             // of everything random
   int threads = 1;
-  int burst = 6;                 // candidates built together and raced
-  int patience = 3;              // bursts without a faster form that end the search on a window; then its best is proven
+  int burst = 6;                 // candidates built together and raced; fewer where a run takes long (trial_costs.h)
+  int patience = 3;              // bursts without a faster form that end the search on a window, fewer likewise; then its best is proven
   double smallest_gain = 5e-4;   // of the model, log: wins that promise less are not proven
   ProofRules rules;
   // Products of numbers rounded to bfloat16, within `max_error` of the model's outputs (relative norm, against float64).

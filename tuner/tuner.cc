@@ -10,12 +10,12 @@
 #include "tuner/pending_wins.h"
 #include "tuner/scheduler.h"
 #include "tuner/searcher.h"
+#include "tuner/trial_costs.h"
 
 namespace amdahl {
 namespace {
 
 constexpr double kFaster = 0.005;   // log ratio by which a form must beat the draft: under the noise of a race, but no tie
-constexpr double kLeave = 2;        // times what is expected a second here another window must promise: who comes back later proves again
 constexpr double kHopeless = 0.35;  // a first form this much slower is no place to start a search from
 
 // The search for a faster form of one window, up to the one proof that ends it.
@@ -116,7 +116,7 @@ struct Tuner::Loop : PendingWins {
     if (!number) return false;
     const Opportunity target = opportunities[*number];
     const WisdomForm& form = known.at(target.signature);
-    Campaign c{target, {}, {}, Draft(graph, head, target.windows[0])};
+    Campaign c = campaign_on(target);
     status.why = fmt::format("wisdom: {} came to {:.2f}x there in {}", form.rewrite, std::exp(form.log_gain), form.model);
     if (!enter(c)) return true;
     const std::vector<Step> steps = placed(graph, head, target.windows[0], form.steps);
@@ -126,7 +126,7 @@ struct Tuner::Loop : PendingWins {
     return true;
   }
 
-  // What to try next on top of the draft; nullopt too when another window is worth more.
+  // What to try next on top of the draft.
   std::optional<Opportunity> choose_inside(const Campaign& c) {
     std::vector<Opportunity> offers;
     const double won = c.target.seconds * -std::expm1(-std::max(0.0, c.draft_ratio));  // by the draft already
@@ -141,8 +141,6 @@ struct Tuner::Loop : PendingWins {
     Random random = random_for(next_id(), 0x1d51de);
     const std::optional<Choice> choice = scheduler().choose(offers, profile.seconds, random);
     if (!choice) return std::nullopt;
-    const auto a_second = [](const Choice& of) { return of.expected_gain / of.expected_cost; };
-    if (const std::optional<Choice> outside = choose_beside(&c.target); outside && a_second(*outside) > kLeave * a_second(*choice)) return std::nullopt;
     status.why = choice->why;
     return offers[choice->opportunity];
   }
@@ -157,12 +155,18 @@ struct Tuner::Loop : PendingWins {
 
   void run_campaign(const Choice& choice) {
     const Opportunity target = opportunities[choice.opportunity];
-    Campaign c{target, {}, {}, Draft(graph, head, target.windows[0])};
+    Campaign c = campaign_on(target);
+    // What an interrupted run left unproven comes first.
+    const std::vector<Proposal> unproven = unproven_form(c);
+    if (unproven.empty() && proposals_for(c, target).empty()) {  // all of it was tried: a window is not made ready for nothing
+      exhausted.insert({std::string(target.rewrite->name()), target.signature});
+      return;
+    }
     status.why = choice.why;
     if (!enter(c)) return;
-    // What an interrupted run left unproven comes first.
-    if (std::vector<Proposal> unproven = unproven_form(c); !unproven.empty()) burst(c, *target.rewrite, unproven);
+    if (!unproven.empty()) burst(c, *target.rewrite, unproven);
     Opportunity next = target;
+    const int patience = fruitless_bursts(run_seconds(target), options.burst, options.patience);
     for (int fruitless = 0;;) {
       const std::vector<Proposal> proposals = proposals_for(c, next);
       if (proposals.empty()) exhausted.insert({std::string(next.rewrite->name()), target.signature});
@@ -170,7 +174,7 @@ struct Tuner::Loop : PendingWins {
       if (faster) c.barren.clear();
       else c.barren.insert(std::string(next.rewrite->name()));
       fruitless = faster ? 0 : fruitless + !proposals.empty();
-      if (fruitless >= options.patience || budget_is_spent() || (c.best && (must_prove_now() || other_kernels_wait(target)))) break;
+      if (fruitless >= patience || budget_is_spent() || (c.best && (must_prove_now() || other_kernels_wait(target)))) break;
       const std::optional<Opportunity> inside = choose_inside(c);
       if (!inside) break;
       next = *inside;
@@ -178,10 +182,16 @@ struct Tuner::Loop : PendingWins {
     if (c.best) settle(c);
   }
 
-  // Makes the laboratory ready for challengers of the campaign's window.
-  bool enter(Campaign& c) {
-    c.task = task_on(head, c.target.signature, c.target.windows[0]);
+  static double run_seconds(const Opportunity& o) { return o.seconds / static_cast<double>(o.windows.size()); }
+
+  Campaign campaign_on(const Opportunity& target) const {
+    Campaign c{target, task_on(head, target.signature, target.windows[0]), {}, Draft(graph, head, target.windows[0])};
     c.incumbent = candidate_id(c.task.incumbent);
+    return c;
+  }
+
+  // Makes the laboratory ready for challengers of the campaign's window.
+  bool enter(const Campaign& c) {
     status.rewrite = c.target.rewrite->name();
     status.window = c.target.describe(head);
     say("preparing the judge");
@@ -221,7 +231,7 @@ struct Tuner::Loop : PendingWins {
     std::set<std::string> known{c.incumbent};
     for (const auto& [id, e] : experiments)
       if (e.signature == c.target.signature && !may_return(e)) known.insert(e.candidate);
-    int count = options.burst;
+    int count = candidates_of_burst(run_seconds(c.target), options.burst);
     if (options.experiments > 0)
       count = static_cast<int>(std::min<int64_t>(count, options.experiments - static_cast<int64_t>(experiments.size())));
     if (count <= 0) return {};
@@ -410,7 +420,7 @@ struct Tuner::Loop : PendingWins {
     }
     if (!plans.empty()) commit({});  // the seconds spent, and on what
     if (unconfirmed()) summary.why += "; the newest win waits for its confirmation: resume";
-    status.current_seconds = profile.seconds;
+    status.current_seconds = current_seconds();
     status.proven_log_speedup = proven_log;
     status.seconds_spent = spent();
     status.experiments = static_cast<int64_t>(experiments.size());
