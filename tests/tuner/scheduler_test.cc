@@ -88,10 +88,10 @@ TEST_F(Experience, AWindowThatManyRewritesHaveTriedGivesWayToAnUntouchedOne) {
   const std::vector<const Rewrite*> others{choose_cache_blocks(), choose_register_tile(), unroll_k(), set_prefetch_distance()};
   for (const Rewrite* rewrite : others) {
     for (int i = 0; i < 5; ++i) tried(rewrite, "another", false);
-    offer(rewrite, "product", 0.1, 0.05);
+    offer(rewrite, "product", 0.2, 0.15);
   }
   tried(fuse_attention(), "elsewhere", true);
-  offer(fuse_attention(), "attention", 0.012, 0.009);
+  offer(fuse_attention(), "attention", 0.006, 0.0045);
   EXPECT_NE(chosen(), "fuse_attention");
   for (const Rewrite* rewrite : others)
     if (chosen() != "fuse_attention")
