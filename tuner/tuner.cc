@@ -268,7 +268,7 @@ struct Tuner::Loop : PendingWins {
   // Builds, screens and races some candidates; the fastest becomes the draft. True when it did.
   bool burst(Campaign& c, const Rewrite& rewrite, const std::vector<Proposal>& proposals) {
     status.rewrite = rewrite.name();
-    say(fmt::format("building {} candidates", proposals.size()));
+    say(fmt::format("building {} candidate{}", proposals.size(), proposals.size() == 1 ? "" : "s"));
     std::vector<std::vector<Step>> forms;
     for (const Proposal& p : proposals) forms.push_back(p.steps);
     const double build_start = lab.now();
