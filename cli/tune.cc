@@ -23,7 +23,6 @@
 #include "experiments/report.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
-#include "tuner/pairs_made_again.h"
 #include "tuner/profile_pair.h"
 #include "tuner/profile_record.h"
 #include "tuner/revert_newest_keep.h"
@@ -142,17 +141,18 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view, double seconds_s
   while (any_kept(*open.session)) {
     view.phase("measuring starter against kept plan");
     Commit commit;
-    const double measuring = bench.now();
     Json state = open.session->state();
     commit.headline = measure_headline(bench, starter, gated_plan(*open.session), state.at("gated").get<int64_t>(), kHeadlinePairs, random,
                                        out_of_time, PairsMadeAgain::seconds_of(open.options.seconds));
     const Gain& gain = commit.headline->gain;
-    if (gain.hi >= 0 && !open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
-    const double took = bench.now() - measuring;
-    state["seconds"] = state.at("seconds").get<double>() + took;
-    state["phases"]["headline"] = state["phases"].value("headline", 0.0) + took;
-    commit.state = state;
-    if (gain.hi >= 0) return open.session->commit(commit);
+    if (gain.hi >= 0) {
+      if (!open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
+      const double took = bench.now() - start;  // with the headlines that took steps back
+      state["seconds"] = state.at("seconds").get<double>() + took;
+      state["phases"]["headline"] = state["phases"].value("headline", 0.0) + took;
+      commit.state = state;
+      return open.session->commit(commit);
+    }
     view.on_note(fmt::format("the kept plan is slower than the starter, {}: its newest step is taken back", interval(gain)));
     revert_newest_keep(*open.session, gain);
   }

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "tuner/pairs_made_again.h"
 
 namespace amdahl {
 

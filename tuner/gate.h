@@ -8,6 +8,7 @@
 #include "experiments/experiment.h"
 #include "tuner/decision.h"
 #include "tuner/laboratory.h"
+#include "tuner/pairs_made_again.h"
 
 namespace amdahl {
 
@@ -16,7 +17,7 @@ struct GateOptions {
   // Error of the model's outputs (relative norm, against float64): at most twice the starter plan's, or this more.
   double error_floor = 1e-6;
   double allowed_error = 0;    // what the user allows where precision is reduced, if that is more
-  double made_again_seconds = 30;  // for pairs that the host disturbed
+  double made_again_seconds = PairsMadeAgain::kMostSeconds;  // for pairs that the host disturbed
 
   double limit(double starter_error) const { return std::max(2 * starter_error + error_floor, allowed_error); }
 };

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "tuner/decision.h"
-#include "tuner/pairs_made_again.h"
 
 namespace amdahl {
 

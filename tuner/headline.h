@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tuner/laboratory.h"
+#include "tuner/pairs_made_again.h"
 
 namespace amdahl {
 
@@ -19,6 +20,6 @@ int headline_pairs(double budget_seconds, double pair_seconds);
 // `made_again_seconds` at most. Throws Error(kNotVerified) when one of the plans
 // does not run, Stopped on Ctrl-C.
 Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, int64_t kept_id, int pairs,
-                          Random& random, const std::function<bool()>& out_of_time = [] { return false; }, double made_again_seconds = 30);
+                          Random& random, const std::function<bool()>& out_of_time = [] { return false; }, double made_again_seconds = PairsMadeAgain::kMostSeconds);
 
 }  // namespace amdahl

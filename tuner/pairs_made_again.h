@@ -11,10 +11,11 @@ namespace amdahl {
 class PairsMadeAgain {
  public:
   // At most so many pairs, and as many as take `seconds`.
-  explicit PairsMadeAgain(int most, double seconds) : left_(most), seconds_left_(seconds) {}
+  PairsMadeAgain(int most, double seconds) : left_(most), seconds_left_(seconds) {}
 
-  // Of a session's budget (0: no limit): 3% a gate or headline, half a minute at most.
-  static double seconds_of(double budget) { return budget > 0 ? std::min(30.0, 0.03 * budget) : 30.0; }
+  static constexpr double kMostSeconds = 30;
+  // Of a session's budget (0: no limit): 3% a gate or headline.
+  static double seconds_of(double budget) { return budget > 0 ? std::min(kMostSeconds, 0.03 * budget) : kMostSeconds; }
 
   // Whether this pair, which took `seconds`, counts for nothing.
   bool again(const Paired& pair, double seconds) {

@@ -6,8 +6,8 @@
 // P is a bandit's estimate: on how many of the windows where the rewrite was tried it won, older ones fading, on top of a prior; each
 // fruitless burst on this very window halves it, and so does whatever else was tried on the window. Windows count, not candidates: a
 // rewrite that tries twelve forms and proves the best one has won, as one has whose only form was proven. The cost is what tries on a
-// window have cost the rewrite so far beyond their runs, what it takes to run this window as often, and, by the chance that it comes to that, a proof. All
-// of it is a fold over the session's experiments.
+// window have cost the rewrite so far beyond their runs, what it takes to run this window as often (trial_costs.h), and, by the chance that
+// it comes to that, a proof. All of it is a fold over the session's experiments.
 //
 // Steps that an untried rewrite would give other kernels (Rewrite::brings_kernels) wait for it: a tile found for a kernel that is
 // then replaced has cost its proof, 20 s, for nothing.
@@ -26,6 +26,7 @@ namespace amdahl {
 
 struct SchedulerOptions {
   double fade = 0.9;            // weight of a window that the rewrite was tried on, one window later
+  int burst = 6;                // candidates of a try, at most (TuneOptions)
   double smallest_gain = 5e-4;  // of the model: predicted gains below this are not worth looking for
 };
 

@@ -1,7 +1,5 @@
 #include "tuner/tune_options.h"
 
-#include "tuner/pairs_made_again.h"
-
 namespace amdahl {
 
 void to_json(Json& j, const TuneOptions& o) {

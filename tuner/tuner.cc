@@ -57,7 +57,7 @@ struct Tuner::Loop : PendingWins {
   // ---- a campaign on one window ----------------------------------------------------------------------------------------
 
   Scheduler scheduler() const {
-    Scheduler s(policy);
+    Scheduler s(policy, {.burst = options.burst});
     for (const auto& [id, e] : experiments) s.observe(e);
     return s;
   }

@@ -34,8 +34,8 @@ def has_bf16():
 def machine(threads):
     with open("/proc/cpuinfo") as info:
         cpu = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown CPU")
-    versions = {name: importlib.metadata.version(name) for name in ("onnxruntime", "openvino", "torch")
-                if any(importlib.metadata.packages_distributions().get(name, []))}
+    installed = {d.name: d.version for d in importlib.metadata.distributions()}
+    versions = {name: installed[name] for name in ("onnxruntime", "openvino", "torch") if name in installed}
     return {"cpu": cpu, "threads": threads, "bf16": has_bf16(), "versions": versions}
 
 

@@ -19,8 +19,8 @@ TEST(TrialCosts, ALongOneForAboutWhatItsProofTakes) {
     const int candidates = candidates_of_burst(run, 6), bursts = fruitless_bursts(run, 6, 3);
     EXPECT_LT(candidates, 6) << run;
     EXPECT_GE(candidates, 2) << run;
-    EXPECT_LE(candidates * bursts * seconds_of_trial(run), seconds_of_proof(run)) << run;
-    EXPECT_GE(2 * candidates * bursts * seconds_of_trial(run), 0.9 * seconds_of_proof(run)) << run;
+    EXPECT_LE(candidates * bursts * runs_of_candidate(run), cost_of_proof(run)) << run;
+    EXPECT_GE(2 * candidates * bursts * runs_of_candidate(run), 0.9 * cost_of_proof(run)) << run;
   }
 }
 
