@@ -31,12 +31,27 @@ double wealth_of(int wins, int losses) {
 
 }  // namespace
 
+SignTest::SignTest(const DecisionRule& rule, const std::vector<double>& log_ratios) : rule_(rule) {
+  for (double r : log_ratios) add(r);
+}
+
 void SignTest::add(double log_ratio) {
   ++pairs_;
   wins_ += log_ratio > rule_.delta;
 }
 
 double SignTest::wealth() const { return wealth_of(wins_, pairs_ - wins_); }
+
+double SignTest::pairs_for(double wealth_factor) const {
+  const double p = (wins_ + 1.0) / (pairs_ + 2.0);
+  double growth = 0;  // of the log of the wealth, a pair, with the best stake
+  for (double stake : kStakes) growth = std::max(growth, p * std::log1p(stake) + (1 - p) * std::log1p(-stake));
+  return std::min<double>(rule_.max_pairs, std::log(std::max(wealth_factor, 1.0)) / std::max(growth, 1e-9));
+}
+
+double SignTest::pairs_left() const { return std::clamp<double>(pairs_for(rule_.wealth / wealth()), 1, std::max(1, rule_.max_pairs - pairs_)); }
+
+double SignTest::pairs_of_a_stage() const { return pairs_for(rule_.wealth); }
 
 SignTest::Verdict SignTest::verdict() const {
   if (wealth() >= rule_.wealth) return Verdict::kPassed;

@@ -29,14 +29,20 @@ class SignTest {
  public:
   enum class Verdict { kOpen, kPassed, kFailed };
 
-  explicit SignTest(const DecisionRule& rule) : rule_(rule) {}
+  explicit SignTest(const DecisionRule& rule, const std::vector<double>& log_ratios = {});
   void add(double log_ratio);
   Verdict verdict() const;
   double wealth() const;
+  // How many more pairs until it passes, when as many of them win as so far (one win and one loss are added to what was seen); at most max_pairs in all.
+  double pairs_left() const;
+  // And from none on: what the other stage will take.
+  double pairs_of_a_stage() const;
   int pairs() const { return pairs_; }
   int wins() const { return wins_; }
 
  private:
+  double pairs_for(double wealth_factor) const;
+
   DecisionRule rule_;
   int pairs_ = 0, wins_ = 0;
 };

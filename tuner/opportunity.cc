@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "graph/buckets.h"
+#include "playbook/tuned_donor.h"
 #include "tuner/rebase.h"
 
 namespace amdahl {
@@ -59,6 +60,7 @@ std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan
       if (s.empty()) s = signature(graph, plan, match->window);
       const auto [it, is_new] = index.try_emplace(s, found.size());
       if (is_new) {
+        if (rewrite->structural()) begin_as_tuned(context, *match);
         found.emplace_back();
         found.back().rewrite = rewrite;
         found.back().signature = s;

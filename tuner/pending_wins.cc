@@ -109,7 +109,7 @@ Evidence PendingWins::second_evidence(const Experiment& e) {
   }
   Random random = random_for(e.id, 0xc0f1f);
   const DecisionRule& rule = options.rules.of(replacement).rule;
-  return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&] {
+  return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&](const std::vector<double>&) {
     check_stop();
     // The last confirmations of a session may run over, as its gate may: not for ever.
     return options.seconds > 0 && spent() > 1.1 * options.seconds + 30;

@@ -5,8 +5,10 @@ namespace amdahl {
 constexpr int kImpossible = 3;  // pairs with a time below the floor that end a proof
 
 Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built,
-                         int first_build, Random& random, const std::function<bool()>& give_up) {
+                         int first_build, Random& random, const std::function<bool(const std::vector<double>&)>& give_up,
+                         const std::vector<double>& earlier) {
   Evidence evidence;
+  evidence.log_ratios = earlier;
   const auto broken = [&](Failure failure) {
     evidence.end = Evidence::End::kBroken;
     evidence.failure = std::move(failure);
@@ -17,11 +19,11 @@ Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const
   if (!placebos.message.empty())
     return broken({Outcome::kBuildFailed, "build-failed", "build", "a placebo build failed: " + placebos.message, 0});
 
-  SignTest test(rule);
+  SignTest test(rule, earlier);
   std::vector<double> incumbent, challenger_seconds;
   int impossible = 0;
   while (test.verdict() == SignTest::Verdict::kOpen) {
-    if (give_up()) return evidence;
+    if (give_up(evidence.log_ratios)) return evidence;
     const Paired paired = laboratory.pair(challenger, built, placebos, random);
     if (paired.failure) return broken(*paired.failure);
     const Timing& timing = paired.pair.timing;

@@ -19,8 +19,10 @@ struct Evidence {
   double incumbent_seconds = 0, challenger_seconds = 0;  // one call, medians
 };
 
-// Stages of one proof must not share builds: the first has number `first_build`. `give_up` is asked before every pair.
+// Stages of one proof must not share builds: the first has number `first_build`. `give_up` is asked before every pair, with the log ratios so far.
+// `earlier`: those of the same stage when it was given up before. All of them count: when one stops and goes on never makes a bet unfair.
 Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built,
-                         int first_build, Random& random, const std::function<bool()>& give_up);
+                         int first_build, Random& random, const std::function<bool(const std::vector<double>&)>& give_up,
+                         const std::vector<double>& earlier = {});
 
 }  // namespace amdahl

@@ -12,11 +12,9 @@
 namespace amdahl {
 namespace {
 
-// Before anything is known: the rewrite's own prior counts as four windows, a window costs two seconds. A win takes a third of the window's time
-// where it changes the computation, which is what it may come to rather than what it mostly does (2 to 40% in 35 wins of six sessions of gpt2,
-// 0.19 in the median); other values of knobs took 0.16 in the median of 24.
-constexpr double kPriorWindows = 4, kShareOfStructural = 0.33, kShareOfKnobs = 0.15, kPriorSeconds = 2;
-// A fruitless stretch of this many experiments of a rewrite on one window halves the hope for it. So do this many of all rewrites
+// Before anything is known: the rewrite's own prior counts as four windows, a window costs two seconds.
+constexpr double kPriorWindows = 4, kPriorSeconds = 2;
+// So many experiments of a rewrite on one window that did not win halve the hope for it. So do this many of all rewrites
 // together, fruitful or not: of 45 wins of six sessions 38 came within the first 11 experiments on their window and two by the 17th; five
 // came later and brought 2 to 9%. Windows saw up to 94, while others that fusing makes two to four times as fast waited.
 constexpr double kHalvingTries = 8, kHalvingOfAWindow = 12;
@@ -38,13 +36,18 @@ void Scheduler::observe(const Experiment& e) {
   shown->second = credit;
   r.seconds += std::max(0.0, e.seconds.build + e.seconds.validate + e.seconds.race - runs_of_candidate(e.incumbent_seconds));
   ++r.tries;
-  ++tries_on_[e.signature];
+  tries_on_[e.signature] += share_of_campaign(e.incumbent_seconds);
   r.kept += e.outcome == Outcome::kKept;
-  int& fruitless = fruitless_[{e.rewrite, e.signature}];
-  fruitless = won ? 0 : fruitless + 1;
+  if (!won) ++fruitless_[{e.rewrite, e.signature}];
   if (!won) return;
   r.share_won += 1 - std::exp(-(proven ? median(e.prove_log_ratios) : e.gain.log));
   r.shares += 1;
+}
+
+// On a window of 0.2 s a whole campaign is five candidates; four of them say as much about it as sixteen do where candidates are cheap.
+double Scheduler::share_of_campaign(double run_seconds) const {
+  const int candidates = candidates_of_burst(run_seconds, options_.burst) * fruitless_bursts(run_seconds, options_.burst, options_.patience);
+  return static_cast<double>(options_.burst * options_.patience) / candidates;
 }
 
 void Scheduler::exclude(const std::string& rewrite, const std::string& signature) { excluded_[{rewrite, signature}] = true; }
@@ -67,7 +70,7 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   const double window_hope = std::pow(0.5, (tried == tries_on_.end() ? 0 : tried->second) / kHalvingOfAWindow);
   offer.chance = (kPriorWindows * o.rewrite->prior() + r.wins) / (kPriorWindows + r.windows) * hope * window_hope;
   // Wins so far took this share of the window's time; never more than is winnable.
-  const double share = ((o.rewrite->structural() ? kShareOfStructural : kShareOfKnobs) + r.share_won) / (1 + r.shares);
+  const double share = (o.rewrite->share() + r.share_won) / (1 + r.shares);
   const double won_seconds = o.weight * std::min(o.winnable_seconds, o.seconds * share);
   offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
   // Proofs are charged by their chance to whoever may come to one, not to those that did: a rewrite that wins would look dear for it.

@@ -26,7 +26,7 @@ namespace amdahl {
 
 struct SchedulerOptions {
   double fade = 0.9;            // weight of a window that the rewrite was tried on, one window later
-  int burst = 6;                // candidates of a try, at most (TuneOptions)
+  int burst = 6, patience = 3;  // candidates of a try, and tries that end a campaign, at most (TuneOptions)
   double smallest_gain = 5e-4;  // of the model: predicted gains below this are not worth looking for
 };
 
@@ -34,6 +34,7 @@ struct Choice {
   size_t opportunity = 0;
   double expected_gain = 0;     // log speedup of the model
   double expected_cost = 0;     // seconds
+  double rate() const { return expected_gain / expected_cost; }
   std::string why;              // "attention [12, 64, 64]: 18% of the model, 2.1 ms above its roofline, fuse_attention won 2 of 9"
 };
 
@@ -58,6 +59,8 @@ class Scheduler {
     double share_won = 0, shares = 0;  // of the winnable time, by wins
   };
   const Record& record_of(const Opportunity& opportunity) const;
+  // What one experiment on a window is of a campaign there, in experiments on a short window.
+  double share_of_campaign(double run_seconds) const;
   // nullopt: excluded, or too little to be won. `number` and `luck` are the caller's.
   std::optional<Offer> offer_of(const Opportunity& opportunity, double model_seconds) const;
 
@@ -66,8 +69,8 @@ class Scheduler {
   std::map<std::string, Record> rewrites_;
   // What a rewrite has shown on one window: nothing, half a win for a form that others were then built on, a win.
   std::map<std::pair<std::string, std::string>, double> shown_;
-  std::map<std::pair<std::string, std::string>, int> fruitless_;  // (rewrite, signature): experiments since the last keep
-  std::map<std::string, int> tries_on_;                           // by signature
+  std::map<std::pair<std::string, std::string>, int> fruitless_;  // (rewrite, signature): experiments that did not win
+  std::map<std::string, double> tries_on_;                        // by signature; those of long windows count for more
   std::map<std::pair<std::string, std::string>, bool> excluded_;
 };
 

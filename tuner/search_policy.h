@@ -12,7 +12,7 @@ struct Offer {
   double gain = 0;      // log speedup of the model, when it wins
   double chance = 0;    // that it does
   double seconds = 0;   // that a try takes
-  int tries = 0;        // experiments since it last won here
+  int tries = 0;        // experiments here that did not win
   double luck = 0;      // a standard normal number of its own
 };
 

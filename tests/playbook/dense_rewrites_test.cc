@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "playbook/playbook.h"
+#include "playbook/tuned_donor.h"
 #include "starter_kernels/example_graph.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -292,6 +293,41 @@ TEST(KnobRewrites, WhatWasFoundForOneIsOfferedToItsNeighbours) {
   EXPECT_EQ(adopted.plan.steps[products[0]].variant.knobs.at("PACK_B"), 1);
   EXPECT_EQ(adopted.plan.steps[products[0]].variant.flags, plan.steps[products[1]].variant.flags);
   expect_right(graph, adopted.plan);
+}
+
+TEST(BeginAsTuned, WhereTheSearchForTheLikeHasEnded) {
+  ExampleGraph g("three products");
+  const ValueId x = g.input({32, 128}), y = g.node("MatMul", {x, g.normal({128, 192}, 1)}), z = g.node("MatMul", {y, g.normal({192, 256}, 2)});
+  const Graph graph = g.finish({g.node("MatMul", {z, g.normal({256, 128}, 3)})});
+  const Plan starter = starter_plan(graph, 1);
+  const Rewrite& strassen = *find_rewrite("use_strassen");
+  std::vector<int> products;
+  const auto match_in = [&](const Plan& plan, int step) {
+    const Uses uses = uses_of(graph);
+    const std::vector<ValueId> storage = storage_of(graph);
+    const RewriteContext context = RewriteContext::of(graph, plan, this_machine(), uses, storage);
+    std::string refusal;
+    std::optional<Match> match = strassen.match(context, step, &refusal);
+    if (match) begin_as_tuned(context, *match);
+    return match;
+  };
+  for (size_t s = 0; s < starter.steps.size(); ++s)
+    if (match_in(starter, static_cast<int>(s))) products.push_back(static_cast<int>(s));
+  ASSERT_GE(products.size(), 2u);
+  Plan plan = starter;
+  Step& tuned = plan.steps[static_cast<size_t>(products[0])];
+  tuned = match_in(starter, products[0])->replacement[0];
+  const Knobs starters = tuned.variant.knobs;
+  EXPECT_EQ(match_in(plan, products[1])->replacement[0].variant.knobs.at("NB"), starters.at("NB")) << "it stands as it started";
+  tuned.variant.knobs["NB"] = 1;
+  tuned.variant.flags = {"-funroll-loops"};
+  const Variant next = match_in(plan, products[1])->replacement[0].variant;
+  EXPECT_EQ(next.knobs.at("NB"), 1);
+  EXPECT_EQ(next.flags, tuned.variant.flags);
+  // A plain product's knobs say nothing of the declared form.
+  Plan plain = starter;
+  plain.steps[static_cast<size_t>(products[0])].variant.knobs["MR"] = 1;
+  EXPECT_EQ(match_in(plain, products[1])->replacement[0].variant.knobs, match_in(starter, products[1])->replacement[0].variant.knobs);
 }
 
 TEST(BlockByCount, LeavesNoBlockingThatCountsLess) {

@@ -246,6 +246,23 @@ TEST(ModelTest, StopsAtOnceWhenTheModelIsSlower) {
   EXPECT_LT(pairs, GateRule{}.max_pairs);
 }
 
+TEST(SignTest, SaysHowManyPairsAreLeft) {
+  const DecisionRule rule;
+  EXPECT_NEAR(SignTest(rule, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}).pairs_left(), 4, 2);
+  for (const std::vector<double>& pattern : {std::vector<double>{0.1}, {0.1, 0.1, 0.1, 0}, {0.1, 0.1, 0.1, 0.1, 0}}) {
+    SignTest test(rule);
+    const auto next = [&] { test.add(pattern[static_cast<size_t>(test.pairs()) % pattern.size()]); };
+    for (int i = 0; i < 6; ++i) next();
+    const double left = test.pairs_left();
+    const int before = test.pairs();
+    while (test.verdict() == SignTest::Verdict::kOpen) next();
+    EXPECT_EQ(test.verdict(), SignTest::Verdict::kPassed);
+    EXPECT_NEAR(left, test.pairs() - before, 0.6 * (test.pairs() - before) + 1) << pattern.size();
+  }
+  EXPECT_EQ(SignTest(rule, {0.1, 0, 0.1, 0, 0.1, 0}).pairs_left(), rule.max_pairs - 6) << "never, as it goes";
+  EXPECT_EQ(SignTest(rule, {0.1, 0, 0.1, 0, 0.1, 0}).pairs_of_a_stage(), rule.max_pairs);
+}
+
 TEST(ModelTest, AWinThatIsTooSmallToSeeArrives) {
   ModelTest test(0.002, {});
   for (int i = 0; test.verdict() == ModelTest::Verdict::kOpen; ++i) test.add(i % 2 ? 0.008 : -0.009);

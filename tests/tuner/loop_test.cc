@@ -371,6 +371,77 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
   }
 }
 
+// Two of three pairs of the first products agree, by a percent: to prove that takes longer than all of the last product, which nobody has looked at.
+class ProofsThatWait : public Loop {
+ protected:
+  static bool is_last(const Step& s) { return s.outputs[0].value == testing::chain_of_matmuls(3, 128).outputs[0]; }
+  // Of the first stage, in order of time.
+  std::vector<std::string> proofs() const {
+    std::vector<std::string> ids;
+    for (const SimulatedLaboratory::Stage& s : lab.stages)
+      if (s.first == 1) ids.push_back(s.candidate);
+    return ids;
+  }
+  void SetUp() override {
+    graph = testing::chain_of_matmuls(3, 128);
+    lab.paired = [&](const Step& s, int first_build) -> std::optional<double> {
+      if (is_last(s) || first_build > 1) return std::nullopt;
+      return ++pairs % 3 == 0 && pairs <= agree_after ? -0.001 : 0.0102;
+    };
+  }
+  int pairs = 0, agree_after = 6;
+};
+
+TEST_F(ProofsThatWait, GoOnWithAllTheirPairs) {
+  MemoryStore store;
+  EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
+  expect_sound(store);
+  const std::vector<std::string> ids = proofs();
+  ASSERT_GE(ids.size(), 3u);
+  const std::string waited = ids[0];
+  EXPECT_NE(ids[1], waited) << "nothing came between";
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), waited), 2) << "given up once, taken up once";
+  for (const Experiment& e : store.experiments()) {
+    if (e.candidate != waited || e.outcome != Outcome::kKept) continue;
+    EXPECT_EQ(static_cast<int>(e.prove_log_ratios.size()), pairs);
+    EXPECT_EQ(std::count(e.prove_log_ratios.begin(), e.prove_log_ratios.end(), -0.001), 2) << "pairs that spoke against it count";
+    return;
+  }
+  FAIL() << "the win was lost";
+}
+
+TEST_F(ProofsThatWait, FailInTheEndWhenPairsGoOnSo) {
+  agree_after = 1 << 30;
+  MemoryStore store;
+  EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
+  for (const Experiment& e : store.experiments()) {
+    if (e.candidate != proofs()[0]) continue;
+    EXPECT_EQ(e.stage, "prove") << e.reason;
+    EXPECT_LE(e.prove_log_ratios.size(), 48u);
+  }
+}
+
+TEST_F(ProofsThatWait, AreTakenUpByAResumedRun) {
+  struct StopWhenOneWaits : TuneObserver {
+    std::atomic<bool> stop = false;
+    void on_experiment(const Experiment& e) override { stop = stop || waits(e); }
+    static bool waits(const Experiment& e) { return e.stage == "race" && !e.prove_log_ratios.empty(); }
+  } observer;
+  MemoryStore store;
+  EXPECT_EQ(Tuner(graph, store, lab, {offered}, options, observer, observer.stop).run().end, TuneEnd::kStopped);
+  const int before = pairs;
+  lab.clock = 5;  // another boot
+  EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
+  const std::string waited = proofs()[0];
+  for (const Experiment& e : store.experiments()) {
+    EXPECT_FALSE(StopWhenOneWaits::waits(e)) << e.id;
+    if (e.candidate != waited) continue;
+    EXPECT_EQ(e.outcome, Outcome::kKept) << e.reason;
+    EXPECT_EQ(static_cast<int>(e.prove_log_ratios.size()), pairs);
+  }
+  EXPECT_EQ(before, 9);
+}
+
 TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
   class DiesWhenProven : public MemoryStore {
    public:
@@ -452,7 +523,7 @@ TEST_F(Loop, AnImpossibleTimeCountsAgainstTheChallenger) {
     lab.pairs = 0;
     lab.impossible = [](int pair) { return pair == 2; };
     Random random(1);
-    const Evidence evidence = gather_evidence(lab, DecisionRule{}, challenger, {}, 1, random, [] { return false; });
+    const Evidence evidence = gather_evidence(lab, DecisionRule{}, challenger, {}, 1, random, [](const auto&) { return false; });
     EXPECT_EQ(evidence.dropped.size(), loses ? 0u : 1u);
     EXPECT_EQ(evidence.end, loses ? Evidence::End::kFailed : Evidence::End::kPassed);
   }

@@ -69,10 +69,12 @@ TEST(Rebased, IsWhatTheSecondRewriteAloneWouldHaveMade) {
   for (const Opportunity& first : on_starter) {
     const auto [before, places] = applied(starter, first);
     if (places == 0) continue;
-    for (const Opportunity& second : offers(before)) {
+    for (Opportunity& second : offers(before)) {
       const auto alone = std::find_if(on_starter.begin(), on_starter.end(), [&](const Opportunity& o) {
         return o.rewrite == second.rewrite && o.signature == second.signature && o.windows.size() == second.windows.size();
       });
+      if (alone != on_starter.end())  // behind a tuned step it begins with other knobs
+        for (size_t i = 0; i < second.match.replacement.size(); ++i) second.match.replacement[i].variant.knobs = alone->match.replacement[i].variant.knobs;
       const auto [after, second_places] = applied(before, second);
       if (second_places == 0) continue;
       const auto moved = rebased(graph, before, after, starter);

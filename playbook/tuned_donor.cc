@@ -1,0 +1,63 @@
+#include "playbook/tuned_donor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace amdahl {
+namespace {
+
+// How unlike two problems of one kind are: factors between their operations and their bytes, and other attributes.
+double distance(const Problem& a, const Problem& b) {
+  const KernelKind& kind = kernel_kind(a.kind);
+  const Work wa = kind.work(a), wb = kind.work(b);
+  Json pa = a.params, pb = b.params;
+  for (Json* p : {&pa, &pb}) p->erase("epilogue");
+  return std::abs(std::log((wa.flops + 1) / (wb.flops + 1))) + std::abs(std::log((wa.bytes + 1) / (wb.bytes + 1))) + (pa != pb);
+}
+
+Knobs adopted(const SearchSpace& space, const Knobs& own, const Knobs& donor) {
+  Knobs knobs = own;
+  for (const Knob& knob : space.knobs) {
+    const auto it = donor.find(knob.name);
+    if (it == donor.end() || knob.values.empty()) continue;
+    const auto above = std::upper_bound(knob.values.begin(), knob.values.end(), it->second);
+    knobs[knob.name] = above == knob.values.begin() ? *above : *std::prev(above);
+  }
+  return knobs;
+}
+
+}  // namespace
+
+std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Variant& own) {
+  const Problem& problem = own.problem;
+  const auto tuned = context.tuned.find(problem.kind);
+  if (tuned == context.tuned.end()) return std::nullopt;
+  const SearchSpace space = kernel_kind(problem.kind).space(problem, context.machine);
+  std::optional<Variant> best;
+  double nearest = INFINITY;
+  for (int number : tuned->second) {
+    const Variant& donor = context.plan.steps[static_cast<size_t>(number)].variant;
+    // Forms of a matrix product have other knobs.
+    if (problem.kind == "matmul" && problem.params.value("declared", "") != donor.problem.params.value("declared", "")) continue;
+    const double d = distance(problem, donor.problem);
+    if (d >= nearest) continue;
+    Variant variant = own;
+    variant.knobs = adopted(space, own.knobs, donor.knobs);
+    variant.flags = donor.flags;
+    variant.compiler = donor.compiler;
+    if (variant.id() == own.id() || (space.refuse && !space.refuse(variant.knobs).empty())) continue;
+    nearest = d;
+    best = std::move(variant);
+  }
+  return best;
+}
+
+void begin_as_tuned(const RewriteContext& context, Match& match) {
+  for (Step& step : match.replacement) {
+    const Variant& variant = step.variant;
+    if (variant.knobs.empty() || !variant.source_override.empty() || variant.knobs != kernel_kind(variant.problem.kind).space(variant.problem, context.machine).starters()) continue;
+    if (std::optional<Variant> tuned = as_nearest_tuned(context, variant)) step.variant = std::move(*tuned);
+  }
+}
+
+}  // namespace amdahl
