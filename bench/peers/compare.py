@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -53,16 +54,18 @@ def wanted_arms(onnx_file, torch_name, sessions, options, inputs):
                    for form in ("eager", "compiled", "max-autotune") for p in precisions]
     if options.only:
         wanted = [w for w in wanted if w[0] == "onnxruntime" or w[0] in options.only.split(",")]
-    return wanted
+    added = [peer.split("=", 1) for peer in options.peer]
+    return wanted + [(name, [*shlex.split(command), onnx_file, inputs, threads]) for name, command in added]
 
 
 def started(label, wanted, threads, failed):
     env = {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+    bound_by_env = (*OURS, "pytorch")  # the others bind their threads themselves
     arms = []
     for name, argv in wanted:
         try:
             print(f"\r  {label}: starting {name}" + 20 * " ", end="", file=sys.stderr, flush=True)
-            arms.append(Arm(name, argv, {} if name.startswith(("onnxruntime", "openvino")) else env))
+            arms.append(Arm(name, argv, env if name.startswith(bound_by_env) else {}))
         except RuntimeError as error:
             failed[name] = str(error)
     return arms
@@ -167,6 +170,8 @@ def options_of_command_line():
     parser.add_argument("models", nargs="*", default=MODELS, help="shipped names or .onnx files (default: all six)")
     parser.add_argument("--sessions", help="folder with NAME.amdahl, and NAME.bf16.amdahl where bf16 was allowed; adds the arms 'tuned' and 'tuned bf16'")
     parser.add_argument("--only", help="arms to run, separated by commas (ONNX Runtime always runs)")
+    parser.add_argument("--peer", action="append", default=[], metavar="LABEL=COMMAND",
+                        help="one more arm, whatever --only says: COMMAND MODEL INPUT_DIR THREADS obeys the protocol of arm.py")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--runs", type=int, default=3)
