@@ -13,7 +13,7 @@ namespace amdahl {
 struct SelfTestCase {
   std::vector<Tensor> inputs;    // in the order of graph.inputs
   std::vector<Tensor> expected;  // float64 oracle, rounded; in the order of graph.outputs
-  double relative_norm = 0;      // |out - expected| / |expected| that the plan reached here: the limit is twice this
+  double relative_norm = 0;      // |out - expected| / |expected| that the plan reached here: the limit is twice this, or what rounding elsewhere may come to
 };
 
 // Of a graph of several shapes (graph/buckets.h): whether smaller inputs are right in the next larger shape, zeros appended.

@@ -13,6 +13,10 @@ std::string tensors_text(const Graph& graph, const std::vector<ValueId>& values)
   return list.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Portable kernels round a product and its sum apart where the tuned ones fuse them, and the error of few outputs is luck: DistilBERT's two logits were
+// 4.7e-7 off with the tuned kernels and 2.1e-6 with the portable ones. A wrong weight or operator is off by far more.
+constexpr double kOtherRounding = 1e-5;
+
 }  // namespace
 
 void write_self_test(ExportFolder& folder, const SelfTestCase& test) {
@@ -27,7 +31,7 @@ Words self_test_words(const ExportRequest& request) {
   return {{"NAME", c_identifier(request.name)},
           {"PROVENANCE", in_comment(request.provenance)},
           {"THREADS", fmt::format("{}", request.plan.threads)},
-          {"LIMIT", fmt::format("{:.3e}", 2 * request.self_test.relative_norm + 1e-9)},
+          {"LIMIT", fmt::format("{:.3e}", std::max(2 * request.self_test.relative_norm, kOtherRounding))},
           {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
           {"INPUTS", tensors_text(request.graph, request.graph.inputs)},
           {"OUTPUTS", tensors_text(request.graph, request.graph.outputs)}};

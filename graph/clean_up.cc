@@ -15,6 +15,7 @@ void clean_up(Graph& graph) {
   for (bool changed = true; changed;) {
     changed = fold_constants(graph, budget);
     changed |= lower_normalization(graph);
+    changed |= lower_image_means(graph);
     changed |= lower_einsum(graph);
     changed |= remove_no_ops(graph);
     changed |= simplify_movement(graph);

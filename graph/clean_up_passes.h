@@ -15,6 +15,7 @@ bool fold_constants(Graph& graph, FoldBudget& budget);  // clean_up_fold.cc: nod
 bool remove_no_ops(Graph& graph);        // clean_up_no_ops.cc: nodes that hand their input through
 bool simplify_movement(Graph& graph);    // clean_up_movement.cc: views become Reshape, chains of them one node
 bool lower_normalization(Graph& graph);  // clean_up_normalization.cc: BatchNormalization to Mul + Add
+bool lower_image_means(Graph& graph);    // clean_up_pooling.cc: means over height and width to GlobalAveragePool, which exporters write as either
 bool lower_einsum(Graph& graph);         // clean_up_einsum.cc: to Transpose, Reshape, MatMul
 bool merge_equal(Graph& graph);          // clean_up_merge.cc: equal constants, equal nodes on equal inputs
 bool drop_unused(Graph& graph);          // clean_up_unused.cc: nodes and values without readers; renumbers values

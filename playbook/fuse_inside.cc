@@ -15,13 +15,15 @@ std::set<int> writers_of(const Plan& plan, const std::set<Operand>& operands) {
   return steps;
 }
 
-// One fusion that takes steps of `inside` only.
+// One fusion that takes steps of `inside` only. An activation that exporters write as x and a function of x (SiLU: x times its sigmoid) becomes one step
+// first: until then its convolution has two readers, and neither can be an epilogue.
 std::optional<Match> fusion_inside(const RewriteContext& context, const std::set<int>& inside) {
-  for (int anchor : inside) {
-    std::string refusal;
-    const auto match = fuse_epilogue()->match(context, anchor, &refusal);
-    if (match && std::includes(inside.begin(), inside.end(), match->window.steps.begin(), match->window.steps.end())) return match;
-  }
+  for (const Rewrite* fusion : {fuse_epilogue(), fuse_pointwise_chain()})
+    for (int anchor : inside) {
+      std::string refusal;
+      const auto match = fusion->match(context, anchor, &refusal);
+      if (match && std::includes(inside.begin(), inside.end(), match->window.steps.begin(), match->window.steps.end())) return match;
+    }
   return std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "playbook/tuned_donor.h"
+
 namespace amdahl {
 
 Draft::Draft(const Graph& graph, const Plan& head, const Window& window)
@@ -31,9 +33,10 @@ std::vector<Opportunity> Draft::offers(const std::vector<const Rewrite*>& rewrit
   for (const Rewrite* rewrite : rewrites) {
     for (int anchor : inside_) {
       std::string refusal;
-      const std::optional<Match> match = rewrite->match(context, anchor, &refusal);
+      std::optional<Match> match = rewrite->match(context, anchor, &refusal);
       if (!match || !std::includes(inside_.begin(), inside_.end(), match->window.steps.begin(), match->window.steps.end()))
         continue;
+      if (rewrite->structural()) begin_as_tuned(context, *match);
       Opportunity o;
       o.rewrite = rewrite;
       o.signature = signature(graph_, plan_, match->window);

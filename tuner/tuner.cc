@@ -166,20 +166,19 @@ struct Tuner::Loop : PendingWins {
     }
     status.why = choice.why;
     if (!enter(c)) return;
-    if (!unproven.empty()) burst(c, *target.rewrite, unproven);
-    Opportunity next = target;
+    // What was offered on the head's steps fits no draft that has others.
+    const bool drafted = !unproven.empty() && burst(c, *target.rewrite, unproven);
+    std::optional<Opportunity> next = drafted ? choose_inside(c) : target;
     const int patience = fruitless_bursts(run_seconds(target), options.burst, options.patience);
-    for (int fruitless = 0;;) {
-      const std::vector<Proposal> proposals = proposals_for(c, next);
-      if (proposals.empty()) exhausted.insert({std::string(next.rewrite->name()), target.signature});
-      const bool faster = !proposals.empty() && burst(c, *next.rewrite, proposals);
+    for (int fruitless = 0; next;) {
+      const std::vector<Proposal> proposals = proposals_for(c, *next);
+      if (proposals.empty()) exhausted.insert({std::string(next->rewrite->name()), target.signature});
+      const bool faster = !proposals.empty() && burst(c, *next->rewrite, proposals);
       if (faster) c.barren.clear();
-      else c.barren.insert(std::string(next.rewrite->name()));
+      else c.barren.insert(std::string(next->rewrite->name()));
       fruitless = faster ? 0 : fruitless + !proposals.empty();
       if (fruitless >= patience || budget_is_spent() || (c.best && (must_prove_now(target) || other_kernels_wait(target)))) break;
-      const std::optional<Opportunity> inside = choose_inside(c);
-      if (!inside) break;
-      next = *inside;
+      next = choose_inside(c);
     }
     if (c.best) settle(c);
   }

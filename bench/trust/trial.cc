@@ -141,7 +141,7 @@ bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<
                       int first_build, uint64_t salt) {
   Random random(trial.seed ^ salt);
   laboratory_.take_pairs();
-  const Evidence evidence = gather_evidence(laboratory_, rule_, challenger, built, first_build, random, [] {
+  const Evidence evidence = gather_evidence(laboratory_, rule_, challenger, built, first_build, random, [](const std::vector<double>&) {
     if (interrupted()) throw Stopped{};
     return false;
   });

@@ -135,13 +135,32 @@ Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads, 
   return region;
 }
 
-// Reads two operands in channel blocks whole: a residual addition, alone or in a convolution's epilogue.
-bool joins(const Step& step, const std::vector<Read>& reads) {
-  const bool is_conv = step.variant.problem.kind == "conv";
-  int whole = 0;
-  for (size_t i = is_conv ? 2 : 0; i < reads.size(); ++i)
-    whole += reads[i] == Read::kBlocks && step.variant.problem.in[i].shape == step.variant.problem.out[0].shape;
-  return whole + is_conv >= 2;
+// Operands of a step of the region that it reads in channel blocks and whole, beside a convolution's x.
+std::set<Operand> whole_operands(const Step& step, const std::vector<Read>& reads) {
+  std::set<Operand> whole;
+  for (size_t i = step.variant.problem.kind == "conv" ? 2 : 0; i < reads.size(); ++i)
+    if (reads[i] == Read::kBlocks && step.variant.problem.in[i].shape == step.variant.problem.out[0].shape) whole.insert(step.inputs[i]);
+  return whole;
+}
+
+// What the pointwise steps of the region made `operand` from, if that is one tensor: x and its sigmoid are one branch.
+Operand source_of(const RewriteContext& context, const Region& region, Operand operand) {
+  for (;;) {
+    const auto writer = context.writer.find(operand);
+    if (writer == context.writer.end() || !region.steps.count(writer->second)) return operand;
+    const Step& step = context.plan.steps[static_cast<size_t>(writer->second)];
+    const std::set<Operand> whole = whole_operands(step, region.reads.at(writer->second));
+    if (step.variant.problem.kind != "pointwise" || whole.size() != 1) return operand;
+    operand = *whole.begin();
+  }
+}
+
+// Two branches meet: a residual addition, alone or in a convolution's epilogue.
+bool joins(const RewriteContext& context, const Region& region, int s) {
+  const Step& step = context.plan.steps[static_cast<size_t>(s)];
+  std::set<Operand> sources;
+  for (const Operand& o : whole_operands(step, region.reads.at(s))) sources.insert(source_of(context, region, o));
+  return sources.size() + (step.variant.problem.kind == "conv") >= 2;
 }
 
 // The region's steps, cut where branches join (activations and poolings that alone read the result belong to the join) and where the next
@@ -160,7 +179,7 @@ std::vector<std::set<int>> stretches_of(const RewriteContext& context, const Reg
     }
     stretches.back().insert(s);
     convolutions += is_conv;
-    if (s != tail && !(convolutions > 0 && joins(step, region.reads.at(s)))) continue;
+    if (s != tail && !(convolutions > 0 && joins(context, region, s))) continue;
     closed = true;
     const int next = context.sole_consumer(s);
     tail = next >= 0 && context.plan.steps[static_cast<size_t>(next)].variant.problem.kind != "conv" ? next : -1;

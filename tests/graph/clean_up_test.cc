@@ -236,6 +236,34 @@ TEST(CleanUp, BroadcastingReadsThroughExpand) {
   EXPECT_EQ(clean(m).count("Expand"), 1);
 }
 
+TEST(CleanUp, AMeanOverAnImageIsAPooling) {
+  for (const bool keep : {true, false})
+    for (const bool as_input : {true, false})
+      for (const std::vector<int64_t>& axes : {std::vector<int64_t>{2, 3}, {-1, 2}, {3, -2}}) {
+        ModelMaker m(as_input ? 18 : 17);
+        m.input("x", {"2", "3", "4", "5"}).output("y");
+        if (as_input) m.initializer_i64("axes", axes);
+        auto&& node = m.node("ReduceMean", as_input ? std::vector<std::string>{"x", "axes"} : std::vector<std::string>{"x"}, {"y"});
+        if (!as_input) set_ints(node, "axes", axes);
+        set_int(node, "keepdims", keep);
+        const Cleaned c = clean(m, 1e-6);
+        EXPECT_EQ(c.count("GlobalAveragePool"), 1);
+        EXPECT_EQ(c.count("ReduceMean"), 0);
+        EXPECT_EQ(c.after.value(c.after.outputs[0]).shape, keep ? (Shape{2, 3, 1, 1}) : (Shape{2, 3}));
+      }
+}
+
+TEST(CleanUp, OtherMeansStay) {
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{1, 3}, {3}, {1, 2, 3}}) {
+    ModelMaker m(17);
+    m.input("x", {"2", "3", "3", "5"}).output("y");
+    auto&& node = m.node("ReduceMean", {"x"}, {"y"});
+    set_ints(node, "axes", axes);
+    set_int(node, "keepdims", 0);
+    EXPECT_EQ(clean(m, 1e-6).count("ReduceMean"), 1);
+  }
+}
+
 struct EinsumCase {
   const char* equation;
   Shape a, b;

@@ -188,6 +188,30 @@ TEST(CarryBlockedLayout, TakesPointwiseStepsIntoEpilogues) {
   for (const Step& step : carried.steps) EXPECT_NE(step.variant.problem.kind, "pointwise");
 }
 
+// x times a function of x reads the convolution twice: no join of branches, and one activation of the epilogue.
+TEST(CarryBlockedLayout, AnActivationOfSeveralNodesIsNoJoin) {
+  for (const char* gate : {"Sigmoid", "HardSigmoid"}) {
+    Network n;
+    const ValueId x = n.conv(n.input({1, 16, 6, 6}), 16, 3, 1);
+    const ValueId y = n.conv(n.op("Mul", {x, n.op(gate, {x})}), 16, 3, 1);
+    n.output(n.op("Mul", {n.op(gate, {y}), y}));
+    std::vector<int> steps;
+    const Plan carried = first_carried(n.graph, &steps);
+    EXPECT_EQ(steps.size(), 6u) << gate;
+    for (const Step& step : carried.steps) EXPECT_NE(step.variant.problem.kind, "pointwise") << gate;
+    EXPECT_EQ(conversions_of(carried), 2) << "in and out";
+  }
+}
+
+// Two convolutions of one image are two branches, whatever activation one of them has.
+TEST(CarryBlockedLayout, AGateThatAnotherConvolutionMakesIsAJoin) {
+  Network n;
+  const ValueId x = n.input({1, 16, 6, 6});
+  const ValueId y = n.op("Mul", {n.conv(x, 16, 3, 1), n.op("Sigmoid", {n.conv(x, 16, 3, 1)})});
+  n.output(n.conv(y, 16, 3, 1));
+  EXPECT_EQ(anchors(n.graph, starter_plan(n.graph, 1)).size(), 2u);
+}
+
 // F(x) = sigmoid(x) makes zero one half: padding channels would no longer be zero.
 TEST(CarryBlockedLayout, LeavesPointwiseStepsOutThatDoNotKeepZero) {
   std::vector<int> steps;

@@ -371,6 +371,42 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
   }
 }
 
+// Two products as one step: the simulated machine only looks at knobs.
+class FuseTwo final : public testing::TuneBlocks {
+  std::string_view name() const override { return "fuse_two"; }
+  bool structural() const override { return true; }
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const auto next = static_cast<size_t>(anchor) + 1;
+    if (anchor > 0 || next >= context.plan.steps.size() || context.plan.steps[0].nodes.size() > 1) return std::nullopt;
+    auto match = testing::TuneBlocks::match(context, anchor, refusal);
+    if (!match) return std::nullopt;
+    const Step& second = context.plan.steps[next];
+    match->window.steps = {anchor, static_cast<int>(next)};
+    Step& fused = match->replacement[0];
+    fused.nodes.insert(fused.nodes.end(), second.nodes.begin(), second.nodes.end());
+    fused.inputs.push_back(second.inputs[1]);
+    fused.outputs = second.outputs;
+    return match;
+  }
+};
+
+// A form of fewer steps was left unproven: what was offered on the steps before it is not for the draft that it makes.
+TEST_F(Loop, AnUnprovenFormOfOtherStepsIsBuiltOn) {
+  const FuseTwo fuse;
+  offered = &fuse;
+  graph = testing::chain_of_matmuls(3);
+  for (int stop_after = 1; stop_after < 12; ++stop_after) {
+    MemoryStore store;
+    tune(store, stop_after);
+    tune(store);
+    for (const Experiment& e : store.experiments()) {
+      std::set<NodeId> nodes;
+      for (const Step& s : e.replacement.get<std::vector<Step>>()) nodes.insert(s.nodes.begin(), s.nodes.end());
+      EXPECT_EQ(nodes, (std::set<NodeId>{0, 1})) << "experiment " << e.id << " of a run stopped after " << stop_after;
+    }
+  }
+}
+
 // Two of three pairs of the first products agree, by a percent: to prove that takes longer than all of the last product, which nobody has looked at.
 class ProofsThatWait : public Loop {
  protected:
