@@ -19,8 +19,8 @@ class Kernel:
     def __init__(self):
         self.nodes, self.inputs, self.constants = [], [], []
 
-    def input(self, shape, kind=TensorProto.FLOAT):
-        name = f"x{len(self.inputs)}"
+    def input(self, shape, kind=TensorProto.FLOAT, name=None):
+        name = name or f"x{len(self.inputs)}"
         self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return name
 
@@ -96,7 +96,7 @@ def cross_entropy(k, rows, columns):
 
 
 def reduce_all(k, rows, columns):
-    return k.node("ReduceSum", k.input([rows, columns]), keepdims=0), []
+    return k.node("ReduceSum", k.input([rows, columns], name="positive"), keepdims=0), []
 
 
 # Name: what makes it, its sizes, operations or 0 where bytes count, elements read and written.

@@ -313,6 +313,21 @@ TEST_F(Loop, TimeForTheGateAndTheHeadlineIsSetAside) {
   EXPECT_LT(lab.clock - start, 1.03 * options.seconds);
 }
 
+// Six candidates of 22 s each would take all of the time that is left, and the first of them has won its race.
+TEST_F(Loop, AWinIsProvenBeforeTheRestOfItsBurstTakesTheTime) {
+  options.seconds = 110;
+  lab.screen_seconds = 22;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    options.seed = seed;
+    MemoryStore store;
+    lab.pairs = 0;
+    tune(store);
+    bool won = false;
+    for (const Experiment& e : store.experiments()) won |= e.race_log_ratio > 0.03;
+    EXPECT_EQ(lab.pairs > 0, won) << "seed " << seed << ": a win without its proof is worth nothing";
+  }
+}
+
 TEST_F(Loop, ARunOfASessionThatWasGivenLittleTimeSearchesAllTheSame) {
   graph = testing::chain_of_matmuls(4, 128);
   options.experiments = 8;
