@@ -1,5 +1,7 @@
+#include <malloc.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstring>
 
 #include "base/error.h"
@@ -36,9 +38,20 @@ __attribute__((constructor(101))) void require_cpu() {
 }
 #endif
 
+// References and draws of large windows are vectors of tens of MiB that come and go with every check. Out of the heap, which keeps up to 2 GiB of what is
+// freed, they are not mapped and zeroed page by page each time: to judge a candidate for 64 MiB took 13 s instead of 18. gpt2's session grew from 1.37 GiB
+// to 1.48.
+void keep_freed_memory() {
+#ifdef M_MMAP_MAX
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   amdahl::install_interrupt_handler();
   return amdahl::run_amdahl({argv + 1, argv + argc});
 }
