@@ -16,7 +16,7 @@ struct ErrorConstant {
   int64_t reach = 0;
   // Such a challenger is judged by the oracle's bounds with it, and must still be exact on integers (that a narrower type holds).
   ProductArithmetic products = {};
-  // How many times the starter's error a challenger may have where the bound is wide (validate.cc: the ratchet).
+  // How many times the starter's error a challenger may have where the bound is wide (ratchet.h).
   double ratchet = 2;
   bool operator==(const ErrorConstant&) const = default;
   bool is_plain() const { return factor == 1 && reach == 0 && products == ProductArithmetic{}; }

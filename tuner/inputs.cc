@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/error.h"
+#include "base/in_parallel.h"
 
 namespace amdahl {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 11> kNames = {"normal",  "uniform", "offset", "large",       "heavy-tail", "equal",
                                                      "integer", "special", "needle", "alternating", "powers-of-two"};
 constexpr int64_t kChunk = 1024;
+constexpr int64_t kLeast = 1 << 18;  // elements that are worth a thread: 0.3 ms
 
 // splitmix64's output function of a counter: independent of order, so chunks and vector lanes are free.
 inline uint64_t mix(uint64_t z) {
@@ -122,16 +125,18 @@ void store(std::byte* data, DType dtype, int64_t first, const float* values, int
 
 template <typename Make>
 void fill_floats(std::byte* data, DType dtype, int64_t n, Make make) {
-  std::array<float, kChunk> buffer;
-  for (int64_t first = 0; first < n; first += kChunk) {
-    const int64_t count = std::min(kChunk, n - first);
-    if (dtype == DType::kF32) {
-      make(reinterpret_cast<float*>(data) + first, count, first);
-      continue;
+  in_parallel(n, kChunk, kLeast, [&](int64_t begin, int64_t end) {
+    std::array<float, kChunk> buffer;
+    for (int64_t first = begin; first < end; first += kChunk) {
+      const int64_t count = std::min(kChunk, end - first);
+      if (dtype == DType::kF32) {
+        make(reinterpret_cast<float*>(data) + first, count, first);
+        continue;
+      }
+      make(buffer.data(), count, first);
+      store(data, dtype, first, buffer.data(), count);
     }
-    make(buffer.data(), count, first);
-    store(data, dtype, first, buffer.data(), count);
-  }
+  });
 }
 
 void fill_ints(std::byte* data, DType dtype, int64_t n, uint64_t seed, const InputRange& range) {
@@ -164,13 +169,13 @@ uint64_t poison_bits(DType dtype, uint64_t seed, int64_t i) {
 }
 
 // The common type apart: outputs of millions of elements are poisoned and searched at every trial.
-AMDAHL_WIDE void poison_f32(uint32_t* data, int64_t n, uint64_t seed) {
-  for (int64_t i = 0; i < n; ++i) data[i] = 0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu);
+AMDAHL_WIDE void poison_f32(uint32_t* data, int64_t first, int64_t last, uint64_t seed) {
+  for (int64_t i = first; i < last; ++i) data[i] = 0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu);
 }
 
-AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t n, uint64_t seed) {
+AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t first, int64_t last, uint64_t seed) {
   int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i)
+  for (int64_t i = first; i < last; ++i)
     count += data[i] == (0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu));
   return count;
 }
@@ -210,7 +215,8 @@ void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double de
 }
 
 void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed) {
-  if (dtype == DType::kF32) return poison_f32(reinterpret_cast<uint32_t*>(data), n, seed);
+  if (dtype == DType::kF32)
+    return in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) { poison_f32(reinterpret_cast<uint32_t*>(data), first, last, seed); });
   const size_t width = size_of(dtype);
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t bits = poison_bits(dtype, seed, i);
@@ -220,7 +226,11 @@ void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed) {
 
 int64_t count_poisoned(const std::byte* data, DType dtype, int64_t n, uint64_t seed) {
   if (!is_float(dtype)) return 0;
-  if (dtype == DType::kF32) return count_f32(reinterpret_cast<const uint32_t*>(data), n, seed);
+  if (dtype == DType::kF32) {
+    std::atomic<int64_t> count = 0;
+    in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) { count += count_f32(reinterpret_cast<const uint32_t*>(data), first, last, seed); });
+    return count;
+  }
   const size_t width = size_of(dtype);
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) {

@@ -1,12 +1,9 @@
 #pragma once
 // What a window's outputs should be, by the float64 oracle, and how far a candidate's are from it.
 
-#include <list>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "graph/op.h"
@@ -42,6 +39,9 @@ struct Discrepancy {
   bool within = true;
   std::string message;      // first offender
   double max_error = 0, rms_error = 0, rms_value = 0, rms_bound = 0, max_bound = 0;  // over judged elements
+  // How many elements decide the errors: as many as if all had one bound, fewer where a few are far larger than the others (Kish's effective size of
+  // a sample, of the squares of the bounds).
+  double deciding = 1;
 };
 
 // `outputs`: as stored, in the order of program.outputs. NaN must meet NaN, infinities their like.
@@ -59,32 +59,5 @@ double root_mean_square(const Program& program, std::span<const std::byte> outpu
 // windows (distinct values of io.inputs), by position for `inputs` of a whole model.
 std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs);
 std::vector<ValueId> distinct_inputs(const WindowIo& io);
-
-// Least recently used first out, by bytes.
-class ReferenceCache {
- public:
-  explicit ReferenceCache(size_t max_bytes) : max_bytes_(max_bytes) {}
-  using Key = std::tuple<std::string, double, int, int, uint64_t, uint64_t, bool, bool, bool, int>;  // signature, ProductArithmetic, then as in Draw
-  template <typename Make>
-  std::shared_ptr<const Expected> get(const std::string& signature, const ProductArithmetic& products, const Draw& draw, Make make) {
-    const Key key{signature,         products.rounding, products.strassen, static_cast<int>(draw.family), draw.seed,
-                  draw.weights_seed, draw.ternary,      draw.narrow,       draw.nudged,                   draw.scale};
-    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (it->first != key) continue;
-      entries_.splice(entries_.begin(), entries_, it);
-      return it->second;
-    }
-    entries_.emplace_front(key, std::make_shared<const Expected>(make()));
-    const auto made = entries_.front().second;
-    size_t total = 0;
-    for (const auto& [k, e] : entries_) total += e->bytes();
-    for (; total > max_bytes_ && entries_.size() > 1; entries_.pop_back()) total -= entries_.back().second->bytes();
-    return made;
-  }
-
- private:
-  size_t max_bytes_;
-  std::list<std::pair<Key, std::shared_ptr<const Expected>>> entries_;
-};
 
 }  // namespace amdahl

@@ -13,6 +13,13 @@ namespace {
 constexpr size_t kHuge = size_t{2} << 20;
 constexpr int kCollapse = 25;  // MADV_COLLAPSE (Linux 6.1), which the C library does not know yet
 
+// One small page of each huge one has to be there; the join copies those that are, and zeroes the rest.
+void join_pages(std::byte* first, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kHuge)
+    if (madvise(first + at, 1, MADV_POPULATE_WRITE) != 0) return;
+  madvise(first, bytes, kCollapse);
+}
+
 [[noreturn]] void refuse() {
   throw Error(ExitCode::kIo, "out of memory for what workers are given: close other programs or take a smaller model");
 }
@@ -50,8 +57,7 @@ Region SharedMemory::allocate(size_t bytes, size_t element, Layout layout) {
   if (mmap(first, p.pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, writable_, at) == MAP_FAILED) refuse();
   // Most systems give files in memory no huge pages unless they are asked to join pages that are there. Without them a window's
   // operands lie in small pages and the model's activations in huge ones: what walks rows pages apart would look slower than it is.
-  // Pages that are not there yet are zeroed by the join.
-  if (p.huge && madvise(first, bytes, MADV_POPULATE_WRITE) == 0) madvise(first, p.pages, kCollapse);
+  if (p.huge) join_pages(first, p.pages);
   return {at, first + p.offset, bytes};
 }
 

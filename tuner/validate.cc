@@ -10,25 +10,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "graph/op.h"
+#include "tuner/ratchet.h"
 
 namespace amdahl {
 namespace {
 
 // Inputs times 2^-24 lose no bit, and are far below any constant that a kernel could compare them with.
 constexpr int kScale = -24;
-
-// Bounds of long sums and those propagated through nonlinear nodes may be far above any honest error: then no more than `times`
-// the starter's error is asked for too (twice, unless an algorithm declares another constant), and where the starter is nearly
-// exact by luck, four roundings for each of these times. Where bounds are tight (1e-4 of the value) they are the judge alone.
-// What was exceeded; nothing if nothing was.
-std::optional<std::string> beyond_ratchet(const Check& check, double times, const Discrepancy& d) {
-  if (!std::isfinite(times) || d.rms_bound <= 1e-4 * d.rms_value) return std::nullopt;
-  const double floor = 4 * times * kU32 * d.rms_value;
-  if (d.rms_error > times * check.starter_rms_error + floor) return fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error, check.starter_rms_error);
-  if (d.max_error > times * check.starter_max_error + 4 * floor)
-    return fmt::format("largest error {:.2g}, the starter's is {:.2g}", d.max_error, check.starter_max_error);
-  return std::nullopt;
-}
 
 // Whether float outputs are those of `whole`, times 2^kScale; elements that lost bits to underflow are not asked.
 bool scales(const Program& program, const std::vector<std::byte>& whole, const std::vector<std::byte>& scaled) {
@@ -219,7 +207,7 @@ std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, c
   if (!d.within) return failure(Outcome::kWrong, code, on + d.message);
   // A narrower type must be exact on integers that it holds. An algorithm of other constants need not be: a third has no end.
   const bool must_be_exact = check.draw.ternary && !(declared_.products == ProductArithmetic{});
-  if (const auto what = beyond_ratchet(check, must_be_exact ? 2 : declared_.ratchet, d)) return failure(Outcome::kWrong, "less-precise", on + *what);
+  if (const auto what = beyond_ratchet(check.starter_rms_error, check.starter_max_error, must_be_exact ? 2 : declared_.ratchet, d)) return failure(Outcome::kWrong, "less-precise", on + *what);
   return std::nullopt;
 }
 

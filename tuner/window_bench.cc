@@ -78,7 +78,7 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       options_(options),
       starter_(starter_plan(graph, options.worker.threads)),
       constants_(graph),
-      cache_(options.reference_bytes) {}
+      cache_(options.reference_bytes, std::min(options.window_reference_bytes, static_cast<size_t>(this_machine().memory_bytes) / 8)) {}
 
 Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries,
                                 int threads) {

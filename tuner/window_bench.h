@@ -9,13 +9,15 @@
 #include "tuner/declared.h"
 #include "tuner/decision.h"
 #include "tuner/laboratory.h"
+#include "tuner/reference_cache.h"
 
 namespace amdahl {
 
 struct BenchOptions {
   WorkerOptions worker;
   uint64_t seed = 1;                        // of the session: inputs, weights, poison
-  size_t reference_bytes = size_t{512} << 20;
+  size_t reference_bytes = size_t{512} << 20;         // of float64 references that are kept
+  size_t window_reference_bytes = size_t{2} << 30;    // and of one window's, where that is more: 7 draws of 32 million elements
   double race_seconds = 0.12;               // a race; clear losers run a quarter of it
   double loser_margin = 0.05;               // log ratio by which a first heat drops a candidate
   double tie_margin = 0.002;                // and a whole race, before the dear stages of its validation
