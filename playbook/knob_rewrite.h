@@ -31,7 +31,7 @@ class KnobRewrite final : public Rewrite {
   std::string_view target() const override { return definition_.target; }
   std::string_view precondition() const override { return definition_.precondition; }
   bool structural() const override { return definition_.structural; }
-  double prior() const override { return definition_.set.empty() ? Rewrite::prior() : 0.25; }
+  Odds odds() const override { return odds_of(definition_.name, definition_.structural || !definition_.set.empty()); }  // one form, as its author meant it
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override;
 
  private:

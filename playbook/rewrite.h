@@ -9,6 +9,7 @@
 
 #include "base/machine.h"
 #include "plan/plan.h"
+#include "playbook/odds.h"
 
 namespace amdahl {
 
@@ -59,12 +60,8 @@ class Rewrite {
   virtual bool structural() const { return false; }
   // What it offers begins with kernels of its own: until it has been tried, tuning the present ones in its window is likely lost.
   virtual bool brings_kernels() const { return false; }
-  // Chance that its best form wins where it matches, before a session knows better. A changed algorithm or a form that good
-  // kernels are known to need wins about one time in four; another value of a knob that already has a sensible one, rarely.
-  virtual double prior() const { return structural() ? 0.25 : 0.08; }
-  // The share of its window's time that a win takes, before a session knows better. Where the computation changes, what it may come to rather than
-  // what it mostly does (2 to 40% in 35 wins of six sessions of gpt2, 0.19 in the median); other values of knobs took 0.16 in the median of 24.
-  virtual double share() const { return structural() ? 0.33 : 0.15; }
+  // Chance that its best form wins where it matches, and the share of its window's time that a win takes, before a session knows better.
+  virtual Odds odds() const { return odds_of(name(), structural()); }
 };
 
 // In playbook order (order is a prior, not a fence).

@@ -62,15 +62,16 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   const std::pair place{std::string(o.rewrite->name()), o.signature};
   if (excluded_.count(place)) return std::nullopt;
   Offer offer;
+  const Odds odds = o.rewrite->odds();
   const Record& r = record_of(o);
   const auto stale = fruitless_.find(place);
   offer.tries = stale == fruitless_.end() ? 0 : stale->second;
   const double hope = std::pow(0.5, offer.tries / kHalvingTries);
   const auto tried = tries_on_.find(o.signature);
   const double window_hope = std::pow(0.5, (tried == tries_on_.end() ? 0 : tried->second) / kHalvingOfAWindow);
-  offer.chance = (kPriorWindows * o.rewrite->prior() + r.wins) / (kPriorWindows + r.windows) * hope * window_hope;
+  offer.chance = (kPriorWindows * odds.chance + r.wins) / (kPriorWindows + r.windows) * hope * window_hope;
   // Wins so far took this share of the window's time; never more than is winnable.
-  const double share = (o.rewrite->share() + r.share_won) / (1 + r.shares);
+  const double share = (odds.share + r.share_won) / (1 + r.shares);
   const double won_seconds = o.weight * std::min(o.winnable_seconds, o.seconds * share);
   offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
   // Proofs are charged by their chance to whoever may come to one, not to those that did: a rewrite that wins would look dear for it.

@@ -11,7 +11,6 @@ class AdoptKnobs final : public Rewrite {
   std::string_view name() const override { return "adopt_knobs"; }
   std::string_view target() const override { return "every kind with knobs"; }
   std::string_view precondition() const override { return "another step of the kind has been tuned already"; }
-  double prior() const override { return 0.5; }
 
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];

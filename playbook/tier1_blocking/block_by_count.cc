@@ -64,7 +64,6 @@ class BlockByCount final : public Rewrite {
   std::string_view target() const override { return "matmul, fused_mlp"; }
   std::string_view precondition() const override { return "elements of 4 bytes, and another blocking counts fewer cycles"; }
   bool structural() const override { return true; }
-  double prior() const override { return 0.5; }
 
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];

@@ -331,7 +331,6 @@ class CarryBlockedLayout final : public Rewrite {
   }
   bool structural() const override { return true; }
   bool brings_kernels() const override { return true; }
-  double prior() const override { return 0.6; }  // what runtimes that are tuned by hand do throughout
 
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];

@@ -15,7 +15,7 @@ class MultiplyInBf16 final : public Rewrite {
   std::string_view precondition() const override { return "--allow bf16; AMX or AVX512_BF16; fp32, B is one constant matrix"; }
   std::string_view wants_allowed() const override { return "bf16"; }
   bool structural() const override { return true; }
-  double prior() const override { return 0.9; }
+  Odds odds() const override { return {0.9, Rewrite::odds().share}; }
 
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refuse = [&](std::string reason) {
