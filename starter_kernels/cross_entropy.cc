@@ -32,8 +32,6 @@ class CrossEntropy final : public KernelKind {
     const int64_t classes = problem.in[0].shape[1], positions = numel(problem.in[1].shape);
     SearchSpace s;
     s.knobs = {rows_knob(problem, positions, static_cast<double>(classes)), vector_bits_knob(machine)};
-    if (!problem.params.value("logarithms", false))
-      s.knobs.push_back({"ONLINE", {0, 1}, 1, "1: maximum and sum block by block: one walk over memory"});
     s.refuse = [](const Knobs&) { return std::string(); };
     return s;
   }
@@ -42,21 +40,23 @@ class CrossEntropy final : public KernelKind {
     const Problem& problem = variant.problem;
     const int64_t classes = problem.in[0].shape[1], positions = numel(problem.in[1].shape), batch = problem.in[0].shape[0];
     const DType type = problem.in[0].dtype;
-    const bool ignores = problem.params.contains("ignore_index"), logarithms = problem.params.value("logarithms", false);
     std::string text = fmt::format(
         "typedef {} score_t;\ntypedef {} label_t;\nconstexpr int64_t CLASSES = {}, POSITIONS = {}, PLANE = {};\n"
-        "constexpr bool LOGARITHMS = {}, ONLINE = {}, IGNORES = {}, LOG_PROBABILITIES = {};\n"
-        "constexpr int64_t IGNORED = {};\nconstexpr char REDUCTION = '{}';\n",
+        "constexpr bool LOGARITHMS = {}, IGNORES = {}, LOG_PROBABILITIES = {}, IS_FLOAT = {};\n"
+        "constexpr int64_t IGNORED = {};\nconstexpr char REDUCTION = '{}';\n"
+        // Wider vectors than registers GCC takes apart, number by number where it selects: an export is built for other machines, too.
+        "#if defined(__AVX512F__)\nconstexpr int BLOCK = {};\n#elif defined(__AVX__)\nconstexpr int BLOCK = 8;\n#else\nconstexpr int BLOCK = 4;\n#endif\n",
         c_type(type), c_type(problem.in[1].dtype), classes, positions, std::max<int64_t>(1, positions / std::max<int64_t>(1, batch)),
-        logarithms, !logarithms && variant.knobs.at("ONLINE") != 0, ignores, problem.out.size() > 1,
-        problem.params.value("ignore_index", int64_t{0}),
-        problem.params.at("reduction").get<std::string>()[0]);
+        problem.params.value("logarithms", false), problem.params.contains("ignore_index"), problem.out.size() > 1, type == DType::kF32,
+        problem.params.value("ignore_index", int64_t{0}), problem.params.at("reduction").get<std::string>()[0],
+        variant.knobs.at("VECTOR_BITS") / 32);
     text += fmt::format("SCALAR float load(score_t x) {{ return (float)({}); }}\nSCALAR score_t store(float x) {{ return {}; }}\n",
                         load_text(type, "x"), store_text(type, "x"));
     const bool weighted = problem.params.value("weighted", false);
     text += fmt::format("static inline float weight(const void* const* in, int64_t c) {{ return {}; }}\n",
                         weighted ? "(float)" + load_text(problem.in[2].dtype, fmt::format("((const {}*)in[2])[c]", c_type(problem.in[2].dtype))) : "1");
     return join_text({opening_text(variant), text, tasks_text(problem, variant.knobs, positions, 0, DType::kF32),
+                      std::string(embedded_source("cpu/vector_math.h")),
                       std::string(embedded_source("cpu/cross_entropy.cpp"))});
   }
 

@@ -144,11 +144,11 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   knob("PREFETCH", {0, 1, 2}, 0, "panels of B fetched ahead; 0: left to the hardware");
   knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
 
-  // Few rows: weights are read once whatever is done, packing is work for nothing.
+  // Few rows: weights are read once whatever is done.
   const bool few_rows = s.m <= 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype &&
                         (problem.in[1].strides.back() == 1 || problem.in[1].strides[problem.in[1].strides.size() - 2] == 1);
   knob("GEMV", few_rows ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, 0,
-       "1: few rows of A against B read where it is, in long streams; 0: blocked");
+       "1: few rows of A against B in long streams, packed (PACK_B) or where it is; 0: blocked");
   // Worth it only where C has fewer tiles than threads can share, and parts stay long enough to pay for adding them.
   knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of K that are summed apart");
@@ -160,7 +160,7 @@ SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) co
   const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
   const int64_t l2 = machine.l2_bytes;
   space.refuse = [=](const Knobs& k) -> std::string {
-    if (k.at("GEMV") && (k.at("PACK_B") || k.at("SPLIT_K") > 1)) return "the GEMV form neither packs B nor splits K";
+    if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
     if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
     if (k.at("PACK_A") && std::min(k.at("MC"), s.m) * std::min(k.at("KC"), s.k) * element > 2 * l2)
@@ -350,6 +350,8 @@ std::vector<Graph> Matmul::examples() const {
   add("several blocks, a sum in every place", "Gemm", f32, {13, 270}, {270, 34}, true, {}, Shape{13, 34});
   add("transposed B, bias", "Gemm", f32, {5, 40}, {33, 40}, true, {{"transB", yes}}, Shape{33});
   add("row by weights, several runs of K", "MatMul", f32, {1, 800}, {800, 67}, true);
+  add("two rows by weights", "MatMul", f32, {2, 300}, {300, 83}, true);
+  add("eight rows by weights, bias", "Gemm", f32, {8, 270}, {270, 83}, true, {}, Shape{83});
   add("row by transposed weights", "Gemm", f32, {1, 131}, {67, 131}, true, {{"transB", yes}});
   add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false,
       {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});

@@ -26,7 +26,18 @@ RowSpace space_of(const Problem& problem) {
   return RowSpace(shape, reduced, operands, false);
 }
 
-// `real term(real v)`, what rmsnorm sums of an element, and `real inverse_of(real sum)`, the factor of a row.
+// Rows lie in in[0] as one run of reals each: nothing has to be made before they are summed.
+bool lies_as_reals(const Problem& problem, const RowSpace& space) {
+  return !problem.params.contains("prologue") && problem.in[0].dtype == row_type(problem) && space.outer == 1 && space.is_contiguous(0);
+}
+
+// `static inline const real* direct(in, o)`: row o where it lies.
+std::string direct_text(const RowSpace& space, bool direct) {
+  if (!direct) return "static inline const real* direct(const void* const*, int64_t) { return nullptr; }\n";
+  return place_text(space, "place_of_row", 0) + "static inline const real* direct(const void* const* in, int64_t o) { return (const real*)in[0] + place_of_row(o, 0, 0, 0); }\n";
+}
+
+// `T term(T v)`, of numbers and of vectors: what rmsnorm sums of an element, and `real inverse_of(real sum)`, the factor of a row.
 std::string divisor_text(const Problem& problem) {
   const std::string divisor = problem.params.value("divisor", "");
   std::string inverse = "1 / scalar::sqrt(sum / (real)(R * J) + EPSILON)";
@@ -34,7 +45,7 @@ std::string divisor_text(const Problem& problem) {
   if (divisor == "l1") inverse = "sum == 0 ? 0 : 1 / sum";
   if (divisor == "l2") inverse = "sum == 0 ? 0 : 1 / scalar::sqrt(sum)";
   return fmt::format("constexpr real EPSILON = (real){:a};\n", problem.params.at("epsilon").get<double>()) +
-         fmt::format("SCALAR real term(real v) {{ return {}; }}\n", divisor == "l1" ? "scalar::abs(v)" : "v * v") +
+         fmt::format("template <class T> SCALAR T term(T v) {{ return {}; }}\n", divisor == "l1" ? "v < 0 ? -v : v" : "v * v") +
          fmt::format("SCALAR real inverse_of(real sum) {{ return {}; }}\n", inverse);
 }
 
@@ -89,14 +100,17 @@ std::string normalization_source(const Variant& variant, std::string_view body) 
   size_t next = prologue_inputs(problem);
   const auto parameter = [&](const char* key) { return flag(problem, key) ? static_cast<int>(next++) : -1; };
   const int scale = parameter("scale"), shift = parameter("shift");
-  const std::string choices = fmt::format("constexpr bool WELFORD = {};\n#define STREAM {}\n", knob("WELFORD") != 0, knob("STREAM"));
-  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, divisor_text(problem),
-                    tasks_text(problem, variant.knobs, space.rows, space.outer * space.along, row_type(problem)),
+  const bool direct = lies_as_reals(problem, space);
+  const std::string choices = fmt::format("constexpr bool WELFORD = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
+                                          knob("WELFORD") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
+  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct), divisor_text(problem),
+                    tasks_text(problem, variant.knobs, space.rows, direct ? 0 : space.outer * space.along, row_type(problem)),
                     streaming_text(variant.knobs),
                     operand_text(problem, space, "scale", scale, static_cast<size_t>(std::max(scale, 0)), "1"),
                     operand_text(problem, space, "shift", shift, static_cast<size_t>(std::max(shift, 0)), "0"),
                     finish_text(problem, space, next, next), place_text(space, "place", problem.in.size()),
-                    extra_outputs_text(problem, space), std::string(embedded_source("cpu/rows.h")), std::string(body)});
+                    extra_outputs_text(problem, space), std::string(embedded_source("cpu/rows.h")),
+                    std::string(embedded_source("cpu/row_vectors.h")), std::string(body)});
 }
 
 std::optional<Lowering> lower_layer(const Graph& graph, const Node& node) {

@@ -24,6 +24,16 @@ std::string place_function(const char* name, const Access& a) {
                      a.offset, a.strides[0], a.strides[1], a.strides[2]);
 }
 
+// A table whose rows, one a position, lie apart: what is between them need not be in the caches.
+bool has_gaps(const Access& table, int64_t half) {
+  return table.constant && table.strides[0] == 0 && table.strides[1] == 0 && (table.strides[2] != half || table.strides[3] != 1);
+}
+
+bool packs_tables(const Problem& problem) {
+  const int64_t half = problem.params.at("rotated").get<int64_t>() / 2;
+  return !problem.params.value("full_cache", false) && has_gaps(problem.in[1], half) && has_gaps(problem.in[2], half);
+}
+
 class RotaryEmbedding final : public KernelKind {
  public:
   std::string_view name() const override { return "rotary_embedding"; }
@@ -54,6 +64,9 @@ class RotaryEmbedding final : public KernelKind {
         "constexpr int64_t X_STEP = {}, Y_STEP = {}, COS_STEP = {}, SIN_STEP = {};\nconstexpr bool INTERLEAVED = {}, FULL_CACHE = {};\n",
         c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], rotated, x.strides[3], y.strides[3], cos.strides[3],
         sin.strides[3], problem.params.value("interleaved", false), problem.params.value("full_cache", false));
+    const int64_t table_rows = ids.empty() ? y.shape[2] : problem.params.at("cache_rows").get<int64_t>();
+    text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n",
+                        y.shape[1] > 1 && x.strides[1] < x.strides[2], packs_tables(problem), table_rows);
     text += fmt::format("SCALAR float load(value_t x) {{ return {}; }}\nSCALAR value_t store(float x) {{ return {}; }}\nSCALAR float load_cache(cache_t x) {{ return {}; }}\n",
                         load_text(x.dtype, "x"), store_text(x.dtype, "x"), load_text(cos.dtype, "x"));
     text += place_function("x_place", x) + place_function("y_place", y) + place_function("cos_place", cos) + place_function("sin_place", sin);
@@ -68,7 +81,7 @@ class RotaryEmbedding final : public KernelKind {
       text += "static inline int64_t position_of(const void* const*, int64_t, int64_t p) { return p; }\n";
     }
     return join_text({opening_text(variant), text, tasks_text(problem, variant.knobs, y.shape[0] * y.shape[1] * y.shape[2], 0, DType::kF32),
-                      std::string(embedded_source("cpu/as_it_comes.h")), std::string(embedded_source("cpu/rotary_embedding.cpp"))});
+                      std::string(embedded_source("cpu/sizes.h")), std::string(embedded_source("cpu/rotary_embedding.cpp"))});
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {

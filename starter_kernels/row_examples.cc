@@ -201,11 +201,21 @@ std::vector<Graph> cross_entropy_examples() {
   add({5, 37}, "sum", true, {});
   add({6, 11}, "mean", true, 3);
   add({6, 11}, "mean", false, -100, 2);
-  add({3, 2300}, "mean", false, {});
+  add({3, 4500}, "mean", false, {});  // several blocks
   add({2, 7, 5}, "none", true, {}, 2);
   add({2, 7, 3, 4}, "mean", false, 2);
   add({4, 65}, "mean", false, {}, 1, 1e3);
   add({300, 200}, "mean", false, {});
+  {
+    // Masked classes, whole blocks of them at the start and in the middle, and a row where one class is left.
+    ExampleGraph g("SoftmaxCrossEntropyLoss of a mask");
+    std::vector<double> mask(3 * 9000, 0.0);
+    for (int i = 0; i < 4200; ++i) mask[9000 + i] = -__builtin_inf();
+    for (int i = 0; i < 9000; ++i) mask[18000 + i] = i == 77 ? 0.0 : -__builtin_inf();
+    const ValueId x = g.node("Add", {g.input({3, 9000}), g.floats({3, 9000}, mask)});
+    g.node("SoftmaxCrossEntropyLoss", {x, g.ints({3}, {8999, 5000, 77})}, {{"reduction", std::string("none")}});
+    all.push_back(g.finish({g.output_of_last(0)}));
+  }
   for (const char* reduction : {"mean", "sum", "none"}) {
     ExampleGraph g("NegativeLogLikelihoodLoss");
     const ValueId x = g.node("LogSoftmax", {g.input({4, 11, 3})}, {{"axis", int64_t{1}}});
@@ -237,6 +247,7 @@ std::vector<Graph> rotary_examples() {
   add({1, 4, 3, 22}, 5, {{"rotary_embedding_dim", int64_t{10}}}, true);
   add({1, 12, 40, 64}, 32, {}, false);
   add({2, 3, 5, 16}, 8, {}, true, DType::kBF16);
+  add({2, 3, 300, 128}, 64, {}, false);  // more positions than a run has
   {
     ExampleGraph g("com.microsoft.RotaryEmbedding");
     const ValueId x = g.input({2, 5, 24}), offset = g.ints({1}, {4}), cos = g.input({16, 4}), sin = g.input({16, 4});

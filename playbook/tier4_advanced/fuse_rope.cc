@@ -1,5 +1,7 @@
 // Rotary positions written as x * cos + concat(-second half, first half) * sin become one pass over x instead of seven.
 // Anchored at the step with the Concat.
+#include <cstring>
+
 #include "playbook/fusion.h"
 #include "playbook/node_pattern.h"
 #include "playbook/node_window.h"
@@ -70,6 +72,16 @@ Access four(Access a) {
   return a;
 }
 
+// A constant table, as exporters write it, has each angle twice; then one half of it serves both of x.
+bool has_equal_halves(const Value& table) {
+  if (!table.constant || table.shape.empty() || table.shape.back() % 2 != 0) return false;
+  const size_t half = static_cast<size_t>(table.shape.back() / 2) * size_of(table.dtype), bytes = table.constant->bytes();
+  const std::byte* const data = table.constant->data();
+  for (size_t row = 0; row < bytes; row += 2 * half)
+    if (std::memcmp(data + row, data + row + half, half) != 0) return false;
+  return true;
+}
+
 class FuseRope final : public Rewrite {
  public:
   int tier() const override { return 4; }
@@ -114,7 +126,12 @@ class FuseRope final : public Rewrite {
     p.threads = context.plan.threads;
     p.in = {four(source.access), four(broadcast_access(graph, found.cos, x.shape)), four(broadcast_access(graph, found.sin, x.shape))};
     p.out = {four(dense_access(graph, found.out))};
-    p.params = Json{{"rotated", x.shape.back()}, {"full_cache", true}};
+    p.params = Json{{"rotated", x.shape.back()}};
+    if (has_equal_halves(graph.value(found.cos)) && has_equal_halves(graph.value(found.sin))) {
+      for (size_t table : {1, 2}) p.in[table].shape.back() /= 2;
+    } else {
+      p.params["full_cache"] = true;
+    }
     repair_knobs(context, step);
     auto match = replace_nodes(context, found.core, absorbed, step, refusal);
     if (match) open_knobs(context, *match, match->replacement.size() - 1, {"ROWS_PER_TASK", "VECTOR_BITS"});

@@ -8,9 +8,9 @@ const Rewrite* fold_rows_in_one_pass() {
   static const KnobRewrite rewrite({
       .tier = 6,
       .name = "fold_rows_in_one_pass",
-      .target = "softmax, cross_entropy",
+      .target = "softmax",
       .precondition = "softmax along memory",
-      .kinds = {"softmax", "cross_entropy"},
+      .kinds = {"softmax"},
       .open = {"ONLINE"},
   });
   return &rewrite;

@@ -1,4 +1,4 @@
-// At most eight rows: the product is a reading of B. No panels, no packing; several rows of B are streamed at once.
+// At most eight rows: the product is a reading of B, where it is or, if it is constant, as panels of a cache line; in several streams at once.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
 
@@ -11,8 +11,8 @@ const Rewrite* use_gemv_form() {
       .target = "matmul",
       .precondition = "at most 8 rows, rows or columns of B contiguous",
       .kinds = {"matmul"},
-      .set = {{"GEMV", 1}, {"PACK_B", 0}, {"SPLIT_K", 1}},
-      .open = {"VLEN", "UNROLL_K", "TASKS"},
+      .set = {{"GEMV", 1}, {"SPLIT_K", 1}},
+      .open = {"PACK_B", "VLEN", "UNROLL_K", "TASKS"},
       .structural = true,
   });
   return &rewrite;

@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) real again(Held here, const real* x
 
 static inline __attribute__((always_inline)) real result(Held here, const real* x, real shift, real factor, int64_t o, int64_t j) {
   if (LOG) return (again(here, x, o, j) - shift) - factor;
-  return ONLINE ? scalar::exp(again(here, x, o, j) - shift) * factor : x[j] * factor;
+  return ONLINE ? scalar::exp_below_zero(again(here, x, o, j) - shift) * factor : x[j] * factor;
 }
 
 static inline void write_row(const real* x, real shift, real factor, const void* const* in, out_t* y, int64_t o) {
@@ -40,6 +40,14 @@ static inline void stream_row(real* x, real shift, real factor, const void* cons
 #endif
 }
 
+// Exponentials are the one walk over a row that memory does not slow down: the next row comes to L2 meanwhile, a part at a time, so that the lines asked
+// for find buffers (4096 x 4096 on Zen 3, one thread: 12.6 ms without, 11.1 with parts of 512, 9.2 of 256).
+constexpr int64_t PART = 256;
+static inline void ask_for(const void* const* in, int64_t o, int64_t first, int64_t last) {
+  if (DIRECT)
+    for (int64_t j = first; j < last; j += 64 / sizeof(in_t)) __builtin_prefetch((const in_t*)in[0] + from(o, 0, j, 0), 0, 2);
+}
+
 static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real* scratch) {
   const Held here = held(in);
   real* x = IN_PLACE ? (real*)(y + place(o, 0, 0, 0)) : scratch;
@@ -59,8 +67,8 @@ static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real*
       const real shift = m == LOWEST ? 0 : m;  // all masked so far: exp(-inf - 0) is 0, exp(-inf + inf) would be NaN
       real s = 0;
 #pragma omp simd reduction(+ : s)
-      for (int64_t j = first; j < last; ++j) s += scalar::exp(again(here, x, o, j) - shift);
-      sum = sum * scalar::exp(largest - shift) + s;
+      for (int64_t j = first; j < last; ++j) s += scalar::exp_below_zero(again(here, x, o, j) - shift);
+      sum = sum * scalar::exp_below_zero(largest - shift) + s;
       largest = m;
     }
   } else {
@@ -70,11 +78,15 @@ static inline void softmax_row(const void* const* in, out_t* y, int64_t o, real*
       if (!DIRECT) x[j] = v;
       largest = v > largest ? v : largest;
     }
+    for (int64_t first = 0; first < J; first += PART) {
+      const int64_t last = first + PART < J ? first + PART : J;
+      ask_for(in, o + 1, first, last);
 #pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < J; ++j) {
-      const real e = scalar::exp(again(here, x, o, j) - largest);
-      if (!LOG) x[j] = e;
-      sum += e;
+      for (int64_t j = first; j < last; ++j) {
+        const real e = scalar::exp_below_zero(again(here, x, o, j) - largest);
+        if (!LOG) x[j] = e;
+        sum += e;
+      }
     }
   }
   const real factor = LOG ? scalar::log(sum) : 1 / sum;
@@ -101,7 +113,7 @@ static inline void softmax_columns(const void* const* in, out_t* y, int64_t o, i
   for (int64_t j = 0; j < J; ++j)
 #pragma omp simd
     for (int64_t c = 0; c < n; ++c) {
-      const real e = scalar::exp(x[j * CHUNK + c] - largest[c]);
+      const real e = scalar::exp_below_zero(x[j * CHUNK + c] - largest[c]);
       if (!LOG) x[j * CHUNK + c] = e;
       sum[c] += e;
     }

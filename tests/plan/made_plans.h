@@ -144,6 +144,42 @@ inline Case gated_fused_mlp() {
   return made;
 }
 
+// x * cos + concat(-second half, first half) * sin, where rows of the constant tables hold each angle twice; more positions than a run has.
+inline Case rope_of_tables_with_equal_halves() {
+  constexpr int64_t kPositions = 300, kSize = 128;
+  ExampleGraph g("rope of tables with equal halves");
+  const ValueId x = g.input({2, 3, kPositions, kSize});
+  const auto table = [&](uint64_t seed) {
+    Random random(seed);
+    std::vector<double> rows;
+    for (int64_t p = 0; p < kPositions; ++p) {
+      for (int64_t i = 0; i < kSize / 2; ++i) rows.push_back(random.normal());
+      rows.insert(rows.end(), rows.end() - kSize / 2, rows.end());
+    }
+    return g.floats({kPositions, kSize}, rows);
+  };
+  const ValueId cos = table(1), sin = table(2);
+  const auto slice = [&](int64_t from, int64_t to) { return g.node("Slice", {x, g.ints({1}, {from}), g.ints({1}, {to}), g.ints({1}, {3}), g.ints({1}, {1})}); };
+  const ValueId second = g.node("Neg", {slice(kSize / 2, kSize)}), first = slice(0, kSize / 2);
+  const ValueId turned = g.node("Concat", {second, first}, {{"axis", int64_t{-1}}});
+  const ValueId y = g.node("Add", {g.node("Mul", {x, cos}), g.node("Mul", {turned, sin})});
+  Case made{"rope of tables with equal halves", g.finish({y})};
+  made.plan = starter_plan(made.graph, 2);
+  Step step;
+  for (size_t n = 0; n < made.graph.nodes.size(); ++n) step.nodes.push_back(static_cast<NodeId>(n));
+  step.inputs = {{x, ""}, {cos, ""}, {sin, ""}};
+  step.outputs = {{y, ""}};
+  Problem& p = step.variant.problem;
+  const Shape shape{2, 3, kPositions, kSize}, angles{2, 3, kPositions, kSize / 2};
+  const Access of_table{DType::kF32, angles, {0, 0, kSize, 1}, 0, true};
+  p = {"rotary_embedding", {Access::dense(DType::kF32, shape), of_table, of_table}, {Access::dense(DType::kF32, shape)}};
+  p.params["rotated"] = kSize;
+  p.threads = 2;
+  step.variant.knobs = kernel_kind("rotary_embedding").space(p, this_machine()).starters();
+  made.plan.steps = {step};
+  return made;
+}
+
 // Products of examples in bfloat16, and larger ones with several blocks of everything, on AMX or on vectors; none on a machine that multiplies otherwise.
 inline std::vector<Case> bf16_cases(bool on_tiles) {
   const MachineInfo& machine = this_machine();
@@ -215,6 +251,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   if (kind == "conv") cases.push_back(clamped_conv_on_blocks());
   if (kind == "matmul")
     for (Case& c : products_with_activations()) cases.push_back(std::move(c));
+  if (kind == "rotary_embedding") cases.push_back(rope_of_tables_with_equal_halves());
   if (kind == "fused_mlp") cases = {fused_mlp_with_biases(), gated_fused_mlp()};
   for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
   return cases;

@@ -313,6 +313,29 @@ TEST(FuseRope, RecognisesTheRotationOfHalves) {
   }
 }
 
+TEST(FuseRope, ReadsEachAngleOnceWhereTablesAreConstantAndHoldItTwice) {
+  for (const bool twice : {true, false}) {
+    ExampleGraph g("rope of tables");
+    const ValueId x = g.input({1, 3, 9, 8});
+    const auto table = [&](double first) {
+      std::vector<double> rows;
+      for (int i = 0; i < 9 * 8; ++i) rows.push_back(first + i / 8 + 0.1 * (i % 4));
+      if (!twice) rows[13] += 1;
+      return g.floats({9, 8}, rows);
+    };
+    const ValueId cos = table(0.25), sin = table(-0.5);
+    const auto slice = [&](int64_t from, int64_t to) { return g.node("Slice", {x, list(g, {from}), list(g, {to}), list(g, {3}), list(g, {1})}); };
+    const ValueId turned = g.node("Concat", {g.node("Neg", {slice(4, 8)}), slice(0, 4)}, {{"axis", int64_t{-1}}});
+    const Graph graph = g.finish({g.node("Add", {g.node("Mul", {x, cos}), g.node("Mul", {turned, sin})})});
+    const Applied a = apply(graph, {"fuse_rope"});
+    ASSERT_EQ(kinds(a.plan), Kinds{"rotary_embedding"});
+    const Problem& p = a.plan.steps[0].variant.problem;
+    EXPECT_EQ(p.params.contains("full_cache"), !twice);
+    EXPECT_EQ(p.in[1].shape.back(), twice ? 4 : 8);
+    expect_right(graph, a.plan);
+  }
+}
+
 // ---- copies ------------------------------------------------------------------------------------------------------------
 
 TEST(ReadInPlace, DropsTransposesAndSplits) {

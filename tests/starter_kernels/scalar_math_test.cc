@@ -56,6 +56,40 @@ TEST(ScalarMath, ExpIsWithinTwoUlpAndFlushesBelowFltMin) {
   EXPECT_TRUE(std::isnan(scalar::exp(scalar::bits<float>(0xffffffffu))));
 }
 
+// Beside the polynomial's, an error that grows with x: that of ln2 in one part.
+TEST(ScalarMath, ExpBelowZeroIsWithinTwoUlpAndATwentySecondOfX) {
+  for (float limit : {0x1p-6f, 1.0f, 4.0f, 16.0f, 40.0f, 87.3f}) {
+    const auto x_of = [=](auto x) { return std::isnan(x) || std::fabs(x) <= limit ? -std::fabs(x) : decltype(x)(0); };
+    EXPECT_LT(worst_ulp([=](float x) { return scalar::exp_below_zero(x_of(x)); }, [=](double x) { return std::exp(x_of(x)); }, 0x1p-126),
+              2.2 + limit / 22)
+        << limit;
+  }
+  EXPECT_EQ(scalar::exp_below_zero(0.0f), 1.0f);
+  EXPECT_EQ(scalar::exp_below_zero(-0.0f), 1.0f);
+  EXPECT_GT(scalar::exp_below_zero(-87.3f), 0.0f);
+  for (float x : {-87.34f, -88.0f, -89.0f, -1000.0f, -3e38f, -kInf}) EXPECT_EQ(scalar::exp_below_zero(x), 0.0f) << x;
+  EXPECT_EQ((scalar::exp_within_of<float, uint32_t>(-88.0f)), 0.0f);
+  for (uint32_t nan : {0x7fc00000u, 0xffc00000u, 0xffffffffu, 0x7fffffffu, 0xffc00081u}) {
+    EXPECT_TRUE(std::isnan(scalar::exp_below_zero(scalar::bits<float>(nan)))) << nan;
+    EXPECT_TRUE(std::isnan(scalar::exp_within_of<float, uint32_t>(scalar::bits<float>(nan)))) << nan;
+  }
+}
+
+TEST(ScalarMath, ExpSaturatedIsZeroAndInfinityBeyondItsEnds) {
+  const auto saturated = [](float x) { return scalar::exp_saturated_of<float, uint32_t>(x); };
+  const auto x_of = [](auto x) { return std::fabs(x) <= 87.3 ? x : 0 * std::copysign(decltype(x)(1), x); };
+  EXPECT_LT(worst_ulp([=](float x) { return saturated(x_of(x)); }, [=](double x) { return std::exp(x_of(x)); }), 2.2);
+  for (float x : {88.4f, 89.0f, 1000.0f, 3e38f, kInf}) {
+    EXPECT_EQ(saturated(x), kInf) << x;
+    EXPECT_EQ(saturated(-x), 0.0f) << x;
+  }
+  for (float x : {-20.0f, -1e4f, -1e30f}) EXPECT_EQ(scalar::gelu_tanh_product(x), 0.0f) << x;
+  for (float x : {20.0f, 1e4f, 1e30f, kInf}) EXPECT_EQ(scalar::gelu_tanh_product(x), x) << x;
+  EXPECT_EQ(scalar::gelu_tanh(-kInf), 0.0f);
+  EXPECT_TRUE(std::isnan(scalar::gelu_tanh_product(-kInf)));  // -infinity times zero
+  for (uint32_t nan : {0x7fc00000u, 0xffc00000u, 0xffffffffu}) EXPECT_TRUE(std::isnan(scalar::gelu_tanh(scalar::bits<float>(nan)))) << nan;
+}
+
 TEST(ScalarMath, Expm1IsWithinThreeUlpNearZeroToo) {
   EXPECT_LT(worst_ulp([](float x) { return scalar::expm1(x); }, [](double x) { return std::expm1(x); }), 3);
   EXPECT_EQ(scalar::expm1(-kInf), -1.0f);
@@ -94,6 +128,11 @@ TEST(ScalarMath, FormsForVectorsAreAsPreciseInEveryLane) {
   };
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::exp_of<Four, FourBits>(x); }), [](double x) { return std::exp(x); }, 0x1p-126), 2);
+  const auto below = [](auto x) { return std::fabs(x) <= 4 ? -std::fabs(x) : decltype(x)(0); };
+  EXPECT_LT(worst_ulp([&, lane = 0](float x) mutable { return scalar::exp_below_zero_of<Four, FourBits>(Four{} + below(x))[lane++ % 4]; },
+                      [&](double x) { return std::exp(below(x)); }), 2.2);
+  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return 1.0f / (1.0f + scalar::exp_saturated_of<Four, FourBits>(-x)) + 0.0f * x; }),
+                      [&](double x) { return std::isinf(x) ? std::nan("") : sigmoid(x); }, 0x1p-126), 4);
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::expm1_of<Four, FourBits>(x); }), [](double x) { return std::expm1(x); }), 3);
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::tanh_of<Four, FourBits>(x); }), [](double x) { return std::tanh(x); }), 4);
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::erf_of<Four, FourBits>(x); }), [](double x) { return std::erf(x); }), 2);

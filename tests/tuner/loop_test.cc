@@ -373,7 +373,9 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
     failed += e.stage == "confirm" && e.outcome == Outcome::kReverted;
     EXPECT_NE(e.stage, "gate") << e.reason;
     const auto proofs = std::count_if(lab.stages.begin(), lab.stages.end(), [&](const auto& s) { return s.candidate == e.candidate && s.first == 1; });
-    if (e.outcome == Outcome::kKept) EXPECT_EQ(proofs, 1) << "proven again";
+    if (e.outcome == Outcome::kKept) {
+      EXPECT_EQ(proofs, 1) << "proven again";
+    }
   }
   EXPECT_GT(failed, 0);
   const Plan start = starter_plan(graph, 1), plan = gated_plan(store);

@@ -72,7 +72,9 @@ TEST(Ratchet, LuckIsAllowedForFewNumbersAndNothingElseIs) {
       coarse_refused += beyond_ratchet(starter, 1e-5 * largest[0], 2, errors(4 * challenger, 4 * largest[1], n)).has_value();
     }
     EXPECT_LE(honest_refused, n <= 2 ? kTrials / 50 : kTrials / 500) << n;
-    if (n >= 100) EXPECT_GE(coarse_refused, 0.99 * kTrials) << n;
+    if (n >= 100) {
+      EXPECT_GE(coarse_refused, 0.99 * kTrials) << n;
+    }
   }
 }
 
