@@ -3,6 +3,7 @@
 // believes of it until the session at hand knows better.
 
 #include <string_view>
+#include <vector>
 
 namespace amdahl {
 
@@ -13,5 +14,8 @@ struct Odds {
 
 // `structural`: as Rewrite::structural(), for a rewrite that has not been tried often enough to count.
 Odds odds_of(std::string_view rewrite, bool structural);
+
+// Those that have been tried often enough: names of the playbook's rewrites.
+std::vector<std::string_view> counted_rewrites();
 
 }  // namespace amdahl

@@ -9,8 +9,8 @@
 
 namespace amdahl {
 
-// gpt2's fused attention was refused for its largest error on needles, three times the starter's, where 34 of 98,304 elements decide; efficientnet's first
-// region for ten times on the four numbers of a squeeze.
+// Fused attention was refused for its largest error on needles, three times the starter's, where 35 of 393,216 elements decide; efficientnet's first region
+// for ten times on the four numbers of a squeeze.
 double luck_of(double elements) { return std::exp(4 / std::sqrt(std::max(1.0, elements))); }
 
 std::optional<std::string> beyond_ratchet(double starter_rms_error, double starter_max_error, double times, const Discrepancy& d) {

@@ -13,7 +13,7 @@
 namespace amdahl {
 
 // By how much the rms of the errors of an honest program on `elements` numbers may be above another's by luck: once in a thousand for errors that are
-// normally distributed (the root of the quantile of F(n, n): 7.3 for 4, 1.7 for 34, 1.36 for 100; this is 7.4, 2.0 and 1.49, neighbours' errors being alike).
+// normally distributed (the root of the quantile of F(n, n): 7.3 for 4, 1.7 for 34, 1.37 for 100; this is 7.4, 2.0 and 1.49, neighbours' errors being alike).
 double luck_of(double elements);
 
 // What was exceeded; nothing if nothing was. `times` infinite: nothing is asked for.

@@ -96,7 +96,7 @@ def cross_entropy(k, rows, columns):
 
 
 def reduce_all(k, rows, columns):
-    return k.node("ReduceSum", k.input([rows, columns], name="positive"), keepdims=0), []
+    return k.node("ReduceSum", k.input([rows, columns], name="bits"), keepdims=0), []
 
 
 # Name: what makes it, its sizes, operations or 0 where bytes count, elements read and written.
