@@ -57,10 +57,8 @@ struct CompileJobs {
   std::condition_variable changed;
 };
 
-std::byte* copy_blob(const Blob& blob, size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  auto* data = static_cast<std::byte*>(memory);
+std::byte* copy_blob(const Blob& blob, size_t bytes, HugePages& pages) {
+  std::byte* data = pages.take(bytes);
   for (const auto& [offset, tensor] : blob.pieces) std::memcpy(data + offset, tensor.data(), tensor.bytes());
   return data;
 }
@@ -106,21 +104,15 @@ PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalO
   const std::vector<std::string> library_of = compile(plan, global);
   Blob blob;
   Program program = model_program(graph, plan, library_of, &blob);
-  blob_bytes_ = std::max<size_t>(1, program.blob_bytes);
-  blob_ = copy_blob(blob, blob_bytes_);
+  std::byte* constants = copy_blob(blob, program.blob_bytes, constants_);
   blob.pieces.clear();
-  executor_ = std::make_unique<Executor>(std::move(program), blob_);
+  executor_ = std::make_unique<Executor>(std::move(program), constants);
   // Weights that every kernel keeps packed need not stay a second time.
   const auto page = static_cast<int64_t>(sysconf(_SC_PAGESIZE));
   for (const auto& [offset, bytes] : executor_->unused_blob_ranges()) {
     const int64_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
-    if (end > begin) madvise(blob_ + begin, static_cast<size_t>(end - begin), MADV_DONTNEED);
+    if (end > begin) madvise(constants + begin, static_cast<size_t>(end - begin), MADV_DONTNEED);
   }
-}
-
-PreparedModel::~PreparedModel() {
-  executor_.reset();
-  if (blob_) munmap(blob_, blob_bytes_);
 }
 
 std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOptions& global) {

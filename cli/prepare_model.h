@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "plan/executor.h"
+#include "plan/huge_pages.h"
 #include "plan/plan.h"
 
 namespace amdahl {
@@ -14,7 +15,6 @@ class PreparedModel {
   // Compiles every distinct kernel of the plan, as many at a time as there are cores, with progress. Throws Error when a
   // kernel does not compile, kInterrupted on Ctrl-C.
   PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global);
-  ~PreparedModel();
   PreparedModel(const PreparedModel&) = delete;
 
   Executor& executor() { return *executor_; }
@@ -34,8 +34,7 @@ class PreparedModel {
   size_t steps_;
   std::string toolchain_;
   int kernels_ = 0, compiled_ = 0;
-  std::byte* blob_ = nullptr;
-  size_t blob_bytes_ = 0;
+  HugePages constants_;
   std::vector<Shape> output_shapes_;
   std::unique_ptr<Executor> executor_;
 };

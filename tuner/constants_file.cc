@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "tuner/huge_file.h"
 
 namespace amdahl {
 
@@ -31,7 +32,7 @@ void ConstantsFile::adopt(Program& program, const Blob& blob) {
     if (at < 0) {
       at = static_cast<int64_t>(bytes_);
       bytes_ += (tensor.bytes() + 63) / 64 * 64;
-      if (ftruncate(writable_, static_cast<off_t>(bytes_)) != 0) throw Error(ExitCode::kIo, "out of memory for the model's constants");
+      if (bytes_ > room_) make_room();
       for (size_t done = 0; done < tensor.bytes();) {
         const ssize_t n = pwrite(writable_, tensor.data() + done, tensor.bytes() - done, at + static_cast<off_t>(done));
         if (n <= 0) throw Error(ExitCode::kIo, "out of memory for the model's constants");
@@ -43,6 +44,16 @@ void ConstantsFile::adopt(Program& program, const Blob& blob) {
   for (Program::Buffer& b : program.buffers)
     if (b.blob_offset >= 0) b.blob_offset = moved.at(b.blob_offset);
   program.blob_bytes = bytes_;
+}
+
+void ConstantsFile::make_room() {
+  const size_t before = room_;
+  room_ = up_to_huge_page(bytes_);
+  if (ftruncate(writable_, static_cast<off_t>(room_)) != 0) throw Error(ExitCode::kIo, "out of memory for the model's constants");
+  const FileMapping m = map_on_huge_pages(writable_, static_cast<int64_t>(before), room_ - before, PROT_READ | PROT_WRITE);
+  if (!m.first) return;  // small pages will do
+  join_pages(m.first, room_ - before);
+  munmap(m.reserved, m.span);
 }
 
 std::vector<std::byte> ConstantsFile::read(int64_t at, size_t bytes) const {

@@ -1,6 +1,7 @@
 #pragma once
 // Constants of any number of programs of one graph, once, in a file in memory that all workers map for reading: no start of a
-// worker copies a model's weights, and nothing is written to disk.
+// worker copies a model's weights, and nothing is written to disk. It lies on huge pages where the system has them: kernels that read a weight in
+// place read it here.
 
 #include <map>
 #include <string>
@@ -21,8 +22,10 @@ class ConstantsFile {
   size_t bytes() const { return bytes_; }
 
  private:
+  void make_room();
+
   int writable_ = -1, read_only_ = -1;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0, room_ = 0;  // used, and of the file
   std::map<const std::byte*, int64_t> by_address_;  // the graph's own tensors live as long as it does
   std::map<std::string, int64_t> by_content_;       // reformatted copies
 };

@@ -27,6 +27,7 @@
 
 #include "base/amx.h"
 #include "base/error.h"
+#include "tuner/huge_file.h"
 #include "tuner/protocol.h"
 #include "tuner/rig.h"
 #include "tuner/sandbox.h"
@@ -107,13 +108,13 @@ class Worker {
 
   const std::byte* map_constants(size_t bytes) {
     if (bytes > mapped_bytes_) {
-      void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, kConstantsDescriptor, 0);
-      if (p == MAP_FAILED) throw std::bad_alloc();
-      if (mapped_) munmap(const_cast<std::byte*>(mapped_), mapped_bytes_);
-      mapped_ = static_cast<const std::byte*>(p);
-      mapped_bytes_ = bytes;
+      const FileMapping m = map_on_huge_pages(kConstantsDescriptor, 0, up_to_huge_page(bytes), PROT_READ);
+      if (!m.first) throw std::bad_alloc();
+      if (mapped_.first) munmap(mapped_.reserved, mapped_.span);
+      mapped_ = m;
+      mapped_bytes_ = up_to_huge_page(bytes);
     }
-    return mapped_;
+    return mapped_.first;
   }
 
   static void release(const std::byte* data, int64_t bytes) {
@@ -148,7 +149,7 @@ class Worker {
   Channel channel_;
   uint64_t control_at_start_;
   SignalHandlers handlers_{};
-  const std::byte* mapped_ = nullptr;
+  FileMapping mapped_;
   size_t mapped_bytes_ = 0;
   std::unique_ptr<Rig> rig_;
 };
