@@ -47,7 +47,7 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of C a thread, along N; above 1 they are handed out as threads become free");
   knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
-  knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
+  knob("UNROLL_K", {1, 2, 4, 8}, avx512 ? 4 : 8, "steps of K in the body of the inner loop");
   const int64_t registers = avx512 ? 32 : 16;
   space.refuse = [registers](const Knobs& k) -> std::string {
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
