@@ -109,6 +109,12 @@ struct Tuner::Loop : PendingWins {
     return best;
   }
 
+  // That of the opportunity for a name that this playbook does not have: an older one's, or of a test.
+  static const Rewrite& rewrite_named(const std::string& name, const Opportunity& o) {
+    const Rewrite* rewrite = find_rewrite(name);
+    return rewrite ? *rewrite : *o.rewrite;
+  }
+
   // Tries the most promising form that earlier sessions proved. It is judged and proven as any other; only the search for it is
   // saved. False when there is none.
   bool recall() {
@@ -122,8 +128,7 @@ struct Tuner::Loop : PendingWins {
     status.why = fmt::format("wisdom: {} came to {:.2f}x there in {}", form.rewrite, std::exp(form.log_gain), form.model);
     if (!enter(c)) return true;
     const std::vector<Step> steps = placed(graph, head, target.windows[0], form.steps);
-    const Rewrite* rewrite = find_rewrite(form.rewrite);
-    burst(c, rewrite ? *rewrite : *target.rewrite, {{steps, {}, candidate_id(steps)}});
+    burst(c, rewrite_named(form.rewrite, target), {{steps, {}, candidate_id(steps)}});
     if (c.best) settle(c);
     return true;
   }
@@ -213,6 +218,12 @@ struct Tuner::Loop : PendingWins {
   static bool may_return(const Experiment& e) { return e.stage == "gate" && e.outcome == Outcome::kInconclusive; }
   static bool won_its_race(const Experiment& e) { return e.stage == "race" && e.outcome == Outcome::kInconclusive; }
 
+  // What an experiment put in the place of its window, for a window of the head that is equal to it.
+  Proposal as_tried(const Experiment& e, const Window& window) const {
+    const std::vector<Step> local = localized(graph, plans.at(e.plan).plan.get<Plan>(), {e.steps}, e.replacement.get<std::vector<Step>>());
+    return {placed(graph, head, window, local), e.knobs.get<Knobs>(), e.candidate};
+  }
+
   // The fastest form that won its race against this incumbent and never came to its proof, or lost its place through no
   // fault of its own; none when a form at least as fast went to a proof.
   std::vector<Proposal> unproven_form(const Campaign& c) const {
@@ -225,7 +236,7 @@ struct Tuner::Loop : PendingWins {
       if (!fastest || e.race_log_ratio > fastest->race_log_ratio) fastest = &e;
     }
     if (!fastest || !(won_its_race(*fastest) || may_return(*fastest))) return {};
-    return {{fastest->replacement.get<std::vector<Step>>(), fastest->knobs.get<Knobs>(), fastest->candidate}};
+    return {as_tried(*fastest, c.target.windows[0])};
   }
 
   std::vector<Proposal> proposals_for(const Campaign& c, const Opportunity& o) const {
@@ -282,7 +293,7 @@ struct Tuner::Loop : PendingWins {
       end(e, Outcome::kInconclusive, "prove", "not proven: its window cannot be judged any more");
       return true;
     }
-    burst(c, *find_rewrite(e.rewrite), {{placed(graph, head, target.windows[0], e.replacement.get<std::vector<Step>>()), e.knobs.get<Knobs>(), e.candidate}});
+    burst(c, rewrite_named(e.rewrite, target), {as_tried(e, target.windows[0])});
     if (c.best) settle(c);
     return true;
   }

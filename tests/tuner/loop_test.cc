@@ -495,6 +495,27 @@ TEST_F(ProofsThatWait, AreTakenUpByAResumedRun) {
   EXPECT_EQ(before, 9);
 }
 
+class HopelessBlocks final : public testing::TuneBlocks {
+  Odds odds() const override { return {0.1, 1e-9}; }
+};
+
+// Found by a session of BERT-base: a replacement names values of the graph, not those of its window.
+TEST_F(ProofsThatWait, GoOnWhereNothingIsLeftToTry) {
+  struct StopWhenOneWaits : TuneObserver {
+    std::atomic<bool> stop = false;
+    void on_experiment(const Experiment& e) override { stop = stop || (e.stage == "race" && !e.prove_log_ratios.empty()); }
+  } observer;
+  MemoryStore store;
+  EXPECT_EQ(Tuner(graph, store, lab, {offered}, options, observer, observer.stop).run().end, TuneEnd::kStopped);
+  const size_t tried = store.experiments().size();
+  const HopelessBlocks hopeless;
+  offered = &hopeless;
+  tune(store, 2);  // raced again, and proven
+  EXPECT_EQ(store.experiments().size(), tried) << "nothing new is tried before it";
+  for (const Experiment& e : store.experiments())
+    if (e.candidate == proofs()[0]) EXPECT_EQ(e.stage, "proven") << e.reason;
+}
+
 TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
   class DiesWhenProven : public MemoryStore {
    public:

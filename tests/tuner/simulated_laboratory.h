@@ -18,8 +18,11 @@ inline Graph chain_of_matmuls(int count, int64_t last = 64) {
   Random random(5);
   ValueId at = g.add_value("x", DType::kF32, {n, n});
   g.inputs = {at};
+  const auto columns_of = [&](int i) { return i + 1 < count ? n : last; };
+  std::vector<ValueId> results;  // before the weights: a window's numbers for its values are not the graph's
+  for (int i = 0; i < count; ++i) results.push_back(g.add_value("y" + std::to_string(i), DType::kF32, {n, columns_of(i)}));
   for (int i = 0; i < count; ++i) {
-    const int64_t columns = i + 1 < count ? n : last;
+    const int64_t columns = columns_of(i);
     std::vector<float> w(static_cast<size_t>(n * columns));
     for (float& v : w) v = static_cast<float>(random.normal());
     Node node;
@@ -27,7 +30,7 @@ inline Graph chain_of_matmuls(int count, int64_t last = 64) {
     node.op = "MatMul";
     node.version = 13;
     node.inputs = {at, g.add_constant("w" + std::to_string(i), Tensor::of(DType::kF32, {n, columns}, w))};
-    at = g.add_value("y" + std::to_string(i), DType::kF32, {n, columns});
+    at = results[static_cast<size_t>(i)];
     node.outputs = {at};
     g.nodes.push_back(node);
   }
