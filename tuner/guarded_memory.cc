@@ -9,12 +9,12 @@
 #include <cstring>
 #include <new>
 
+#include "tuner/huge_file.h"
 
 namespace amdahl {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kHuge = size_t{2} << 20;
 // From here on buffers fill huge pages. A model's activations share an arena of them; in 4 KiB pages the same window's operands take 32
 // entries and more of a first-level TLB of 64, and lie in the sets of L2 as chance has it, process by process.
 constexpr size_t kWorthHuge = size_t{128} << 10;
@@ -64,7 +64,7 @@ Placing placing(size_t bytes, size_t element, Layout layout) {
   Placing p;
   const size_t shift = layout == Layout::kShift ? up(20, std::max<size_t>(element, 1)) : 0;
   p.huge = layout == Layout::kModel && bytes >= kWorthHuge;
-  p.pages = up(std::max<size_t>(bytes + shift, 1), p.huge ? kHuge : kPage);
+  p.pages = up(std::max<size_t>(bytes + shift, 1), p.huge ? kHugePage : kPage);
   p.offset = layout == Layout::kEnd ? p.pages - bytes : shift;
   return p;
 }
@@ -83,12 +83,12 @@ bool slack_intact(const std::byte* data, size_t bytes, std::byte pattern) {
 
 // Address space for the pages and a guard on either side; sets base_, first_ and data_.
 void GuardedMemory::reserve(size_t bytes, const Placing& p) {
-  span_ = kPage + (p.huge ? kHuge : 0) + p.pages + kPage;
+  span_ = kPage + (p.huge ? kHugePage : 0) + p.pages + kPage;
   void* reserved = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(reserved);
   first_ = base_ + kPage;
-  if (p.huge) first_ = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(first_), kHuge));
+  if (p.huge) first_ = reinterpret_cast<std::byte*>(up(reinterpret_cast<uintptr_t>(first_), kHugePage));
   data_ = first_ + p.offset;
   remember(data_, bytes, name_);
 }
