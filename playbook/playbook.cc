@@ -55,6 +55,8 @@ const std::vector<const Rewrite*>& playbook() {
       skip_causal_tiles(),
       use_strassen(),
       use_strassen_twice(),
+      use_strassen_in_bf16(),
+      use_strassen_twice_in_bf16(),
       use_winograd(),
       use_winograd_f43(),
       use_direct_conv(),

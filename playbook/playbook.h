@@ -32,6 +32,8 @@ const Rewrite* use_online_softmax();
 const Rewrite* skip_causal_tiles();
 const Rewrite* use_strassen();
 const Rewrite* use_strassen_twice();
+const Rewrite* use_strassen_in_bf16();
+const Rewrite* use_strassen_twice_in_bf16();
 const Rewrite* use_winograd();
 const Rewrite* use_winograd_f43();
 const Rewrite* use_direct_conv();

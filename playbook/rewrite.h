@@ -56,6 +56,8 @@ class Rewrite {
   virtual std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const = 0;
   // What the user must have allowed: "" nothing, "bf16" products of numbers rounded to bfloat16.
   virtual std::string_view wants_allowed() const { return ""; }
+  // Rounds more than what is allowed without it: offered only where the model's outputs stay within the user's limit with it everywhere.
+  virtual bool costs_accuracy() const { return false; }
   // A changed shape of the computation (fusion, layout, algorithm): judged by the best of a small search over its knobs.
   virtual bool structural() const { return false; }
   // What it offers begins with kernels of its own: until it has been tried, tuning the present ones in its window is likely lost.

@@ -54,10 +54,10 @@ class Matmul : public KernelKind {
     Work work;
     work.flops = 2.0 * s.batch * s.m * s.n * s.k;
     for (const Access& a : problem.in) work.bytes += touched_bytes(a);
-    if (multiplies_in_bf16(problem)) work.bytes -= touched_bytes(problem.in[1]) / 2;
     const int levels = strassen_levels(problem);
     work.flops *= std::pow(7.0 / 8, levels);
-    work.bytes += (std::pow(7.0 / 4, levels) - 1) * touched_bytes(problem.in[1]);  // seven quarters are stored
+    const double stored = std::pow(7.0 / 4, levels) * (multiplies_in_bf16(problem) ? 0.5 : 1);  // seven quarters of B, at each level
+    work.bytes += (stored - 1) * touched_bytes(problem.in[1]);
     work.bytes += touched_bytes(problem.out[0]);
     return work;
   }
@@ -100,8 +100,8 @@ double cycles_of(const Sizes& s, const Knobs& k, int64_t a_row_bytes, int thread
 
 SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
   const bool pairs = multiplies_in_bf16(problem);
-  if (pairs && multiplies_on_tiles(machine)) return tile_space(problem);
   if (strassen_levels(problem) > 0) return strassen_space(problem, machine);
+  if (pairs && multiplies_on_tiles(machine)) return tile_space(problem);
   Sizes s = sizes_of(problem);
   if (pairs) s.k = (s.k + 1) / 2;
   const bool avx512 = machine.has("avx512f");

@@ -1,5 +1,5 @@
 #pragma once
-// The form of matmul whose problem declares "strassen" or "strassen2": one or two levels of seven products of halves
+// The form of matmul whose problem declares "strassen" or "strassen2", or either in bfloat16: one or two levels of seven products of halves
 // (cpu/matmul_strassen.cpp), with knobs of its own.
 
 #include "starter_kernels/kernel_kind.h"

@@ -95,10 +95,10 @@ void from_json(const Json& j, Variant& v) {
   v.source_override = j.value("source_override", "");
 }
 
-bool multiplies_in_bf16(const Problem& problem) { return problem.params.value("declared", "") == "bf16"; }
+bool multiplies_in_bf16(const Problem& problem) { return problem.params.value("declared", "").starts_with("bf16"); }
 int strassen_levels(const Problem& problem) {
   const std::string declared = problem.params.value("declared", "");
-  return declared == "strassen" ? 1 : declared == "strassen2" ? 2 : 0;
+  return declared.ends_with("strassen") ? 1 : declared.ends_with("strassen2") ? 2 : 0;
 }
 
 std::string Problem::canonical() const { return Json(*this).dump(); }

@@ -60,7 +60,7 @@ struct Problem {
 
 // params["declared"]: an algorithm that rounds more than the operations it stands for; the judge knows each by name
 // (tuner/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32. "strassen", "strassen2": seven products
-// of halves, 49 of quarters.
+// of halves, 49 of quarters; "bf16_strassen", "bf16_strassen2": of halves or quarters whose sums are rounded to bfloat16.
 bool multiplies_in_bf16(const Problem& problem);
 int strassen_levels(const Problem& problem);  // 0: sums as they are written
 

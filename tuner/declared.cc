@@ -22,6 +22,7 @@ namespace {
 const std::map<std::string, ErrorConstant> kConstants = {
     {"winograd_f43", {4, 3, {}, 12}}, {"winograd_f23", {2, 1}},        {"bf16", {1, 0, {0x1.0p-8, 0}, HUGE_VAL}},
     {"strassen", {1, 0, {0, 1}, 4}},  {"strassen2", {1, 0, {0, 2}, 8}},
+    {"bf16_strassen", {1, 0, {0x1.0p-8, 1}, HUGE_VAL}}, {"bf16_strassen2", {1, 0, {0x1.0p-8, 2}, HUGE_VAL}},
 };
 
 // The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.
@@ -35,6 +36,8 @@ void dilate(std::vector<float>& values, size_t extent, size_t stride, size_t rea
 }
 
 }  // namespace
+
+int exact_bits(const ProductArithmetic& products) { return products.rounding == 0 ? 12 : products.strassen < 2 ? 8 : 6; }
 
 ErrorConstant declared_constant(const std::vector<Step>& steps) {
   ErrorConstant largest;

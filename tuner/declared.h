@@ -25,6 +25,10 @@ struct ErrorConstant {
 // The largest among the steps. Throws Error(kInternal) for a declaration that nobody has given a constant.
 ErrorConstant declared_constant(const std::vector<Step>& steps);
 
+// Bits of the odd integers that such products by -1, 0 and 1 must get exactly: bfloat16 holds 8 of one, and of a sum of two or of none but one (a sum
+// of two odd numbers is even); sums of two, three and four quarters leave 6.
+int exact_bits(const ProductArithmetic& products);
+
 // Exact outputs (bound 0 everywhere within reach) stay exact; near a value that is not finite, and for halves at it, nothing is judged but NaN.
 Expected widened(const Expected& expected, const ErrorConstant& constant);
 

@@ -79,7 +79,7 @@ void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int sou
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t b = bits_at(seed, first + i);
         // Odd: all bits matter.
-        const float magnitude = static_cast<float>(draw.narrow ? 129 + 2 * static_cast<int>(b % 64) : 2049 + 2 * static_cast<int>(b % 1024));
+        const float magnitude = static_cast<float>((1 << (draw.integer_bits - 1)) + 1 + 2 * static_cast<int>(b % (uint64_t{1} << (draw.integer_bits - 2))));
         out[i] = (b >> 63) ? magnitude : -magnitude;
       }
       return;

@@ -20,7 +20,7 @@ enum class Family : uint8_t {
   kLarge,      // deviation 3000: logits of +-1e4
   kHeavyTail,  // Pareto, exponent 2, either sign: one large element among many
   kEqual,      // one number throughout: ties, zero variance
-  kInteger,    // odd source: -1, 0 or 1; even source: integers of 12 bits (narrow: 8). With ternary weights, sums are exact in fp32
+  kInteger,    // odd source: -1, 0 or 1; even source: integers of Draw::integer_bits. With ternary weights, sums are exact in fp32
   kSpecial,    // normal, with a few NaN, infinities, negative zeros and denormals
   kNeedle,     // zero but for one element in 64: +-2^e, 0 <= e < 10. What a kernel leaves out is missed
   kAlternate,  // signs alternate, magnitudes in (0.5, 1): sums cancel
@@ -39,7 +39,7 @@ struct Draw {
   uint64_t seed = 1;
   uint64_t weights_seed = 1;
   bool ternary = false;  // weights are -1, 0 and 1
-  bool narrow = false;   // integers of 8 bits, all of which bfloat16 holds
+  int integer_bits = 12; // with the sign beside them; fewer where a narrower type must hold them (declared.h)
   bool nudged = false;   // one element somewhere inside every input is another than in the same draw without it
   int scale = 0;         // float inputs are multiplied by 2^scale
 };

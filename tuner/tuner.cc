@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tuner/applied_everywhere.h"
 #include "tuner/draft.h"
 #include "tuner/pending_wins.h"
 #include "tuner/scheduler.h"
@@ -451,6 +452,25 @@ struct Tuner::Loop : PendingWins {
     return evidence.end == Evidence::End::kPassed;
   }
 
+  // Taken as windows come, what rounds more would use up the limit at the first ones and leave the last in fp32. So it is offered where the limit
+  // allows it everywhere, and nowhere else.
+  void leave_out_what_rounds_too_much() {
+    std::vector<const Rewrite*> allowed;  // what the user's permission is for
+    for (const Rewrite* r : rewrites)
+      if (!r->wants_allowed().empty() && !r->costs_accuracy()) allowed.push_back(r);
+    const double limit = options.gate().limit(0);
+    std::erase_if(rewrites, [&](const Rewrite* r) {
+      if (!r->costs_accuracy()) return false;
+      std::vector<const Rewrite*> with = allowed;
+      with.push_back(r);
+      const Plan everywhere = applied_everywhere(graph, starter, with, this_machine());
+      if (Json(everywhere) == Json(applied_everywhere(graph, starter, allowed, this_machine()))) return true;
+      say(fmt::format("asking the model what {} everywhere costs", r->name()));
+      const ModelCheck check = lab.check_model(everywhere);
+      return check.failure || check.error > limit;
+    });
+  }
+
   // ---- the loop --------------------------------------------------------------------------------------------------------
 
   TuneSummary run() {
@@ -459,6 +479,7 @@ struct Tuner::Loop : PendingWins {
     try {
       if (store.state().is_null()) begin();
       else load();
+      leave_out_what_rounds_too_much();
       for (;;) {
         status.rewrite = status.window = status.why = "";
         say("choosing");

@@ -250,7 +250,7 @@ std::optional<Failure> Validation::numerics() {
   }
   for (size_t i = 1; i < judge_.checks.size(); ++i) {
     Check check = judge_.checks[i];
-    check.draw.narrow = declared_.products.rounding > 0 && check.draw.ternary;
+    if (check.draw.ternary) check.draw.integer_bits = exact_bits(declared_.products);
     // The same addresses hold other weights now.
     if (check.draw.ternary) harness_.change_weights(check.draw, judge_.deadline());
     const char* code = check.draw.ternary ? "inexact" : check.draw.family == Family::kSpecial ? "special-values" : "wrong-value";

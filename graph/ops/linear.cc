@@ -93,7 +93,7 @@ void eval_matmul(EvalContext& c) {
   const int halved = one_b ? c.products.strassen : 0;
   bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
-  if (c.bounds && halved) add_strassen_rounding(halved, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
+  if (c.bounds && halved) add_strassen_rounding(halved, c.products.rounding, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
   finish_bounds(out);
 }
 
@@ -161,7 +161,7 @@ void eval_gemm(EvalContext& c) {
   };
   bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, c.products.strassen ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
-  if (c.bounds && c.products.strassen) add_strassen_rounding(c.products.strassen, s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
+  if (c.bounds && c.products.strassen) add_strassen_rounding(c.products.strassen, c.products.rounding, s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
   finish_bounds(out);
 }
 

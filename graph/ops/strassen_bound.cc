@@ -122,9 +122,10 @@ void add_rounding(int levels, double last_growth, int64_t m, int64_t n, int64_t 
 
 }  // namespace
 
-void add_strassen_rounding(int levels, int64_t m, int64_t n, int64_t k, BilinearOperand a, BilinearOperand b, double* bound) {
+void add_strassen_rounding(int levels, double rounding, int64_t m, int64_t n, int64_t k, BilinearOperand a, BilinearOperand b, double* bound) {
   const int64_t blocks = int64_t{1} << levels, depth = (k + blocks - 1) / blocks;
-  add_rounding(levels, dot_growth(depth) + static_cast<double>(blocks * blocks + 4) * kU32, m, n, k, a, b, bound);
+  const double sums = dot_growth(depth) + static_cast<double>(blocks * blocks + 4) * kU32, narrowed = rounding * (2 + rounding);
+  add_rounding(levels, sums + narrowed + sums * narrowed, m, n, k, a, b, bound);
 }
 
 }  // namespace amdahl

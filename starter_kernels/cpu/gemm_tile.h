@@ -29,11 +29,21 @@ INLINE Vec splat_from(const ACC* p) {
   __builtin_memcpy(&bits, p, 4);
   return (Vec)(bits - Bits{});
 }
+// Steps of K in an element of A and B.
+constexpr int64_t STEPS = 2;
+typedef uint32_t Pair __attribute__((may_alias));
+// 16 pairs from 32 neighbours.
+INLINE Vec rounded_32(Vec first, Vec second) {
+  Vec pairs;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(pairs) : "v"(first), "v"(second));
+  return pairs;
+}
 INLINE Vec multiply_add(Vec x, Vec y, Vec sum) {
   asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
   return sum;
 }
 #else
+constexpr int64_t STEPS = 1;
 INLINE Vec splat_from(const ACC* p) { return splat(*p); }
 INLINE Vec multiply_add(Vec x, Vec y, Vec sum) { return sum + x * y; }
 #endif

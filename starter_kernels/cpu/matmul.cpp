@@ -4,11 +4,7 @@
 // the epilogue and converts to the type of C; finish_lanes() does so on vectors where FINISH_VECTORS. Where PAIRS_OF_BF16 is defined, A and
 // B are rounded to bfloat16 as they are packed, and what is blocked along K are pairs of its steps.
 
-#ifdef PAIRS_OF_BF16
-constexpr int64_t UNITS = ceil_div(K, 2);
-#else
-constexpr int64_t UNITS = K;
-#endif
+constexpr int64_t UNITS = ceil_div(K, STEPS);
 constexpr int64_t NR = NRV * LANES;
 constexpr int64_t M_TILES = ceil_div(M, MR), N_TILES = ceil_div(N, NR);
 constexpr int ROWS_LEFT = M % MR;                                        // rows of the last tile, 0: it is full
@@ -57,8 +53,6 @@ constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * static_cast<int64_t>(sizeof(A
 
 #ifdef PAIRS_OF_BF16
 
-typedef uint32_t Pair __attribute__((may_alias));
-
 // Steps 2 * k0 … of columns n0 … n0+width of B, to [depth][NR] pairs; what is missing to whole pairs and panels is zero.
 static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, int64_t width, ACC* panel) {
   Pair* to = reinterpret_cast<Pair*>(panel);
@@ -71,13 +65,6 @@ static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, in
 constexpr int64_t BLOCK_ROW = ceil_div(K_BLOCK, 16) * 16 + 16, BLOCK_COL = 1;
 constexpr int64_t a_panel_size(int64_t) { return MR * BLOCK_ROW; }
 
-// 16 pairs from 32 neighbours.
-INLINE void round_32(const float* from, Pair* to) {
-  Vec pairs;
-  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(pairs) : "v"(load(from)), "v"(load(from + 16)));
-  store(reinterpret_cast<ACC*>(to), pairs);
-}
-
 // Rows m0 … m0+rows of A to rows of pairs.
 static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int64_t depth, ACC* block) {
   for (int64_t m = m0; m < m0 + rows; ++m, block += BLOCK_ROW) {
@@ -86,7 +73,7 @@ static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int
     const int64_t end = k0 + depth;
     int64_t k = k0;
     if constexpr (A_COL == 1)
-      for (; k + 16 <= end && 2 * k + 32 <= K; k += 16, to += 16) round_32(from + 2 * k, to);
+      for (; k + 16 <= end && 2 * k + 32 <= K; k += 16, to += 16) store(reinterpret_cast<ACC*>(to), rounded_32(load(from + 2 * k), load(from + 2 * k + 16)));
     for (; k < end; ++k) *to++ = rounded(from[2 * k * A_COL]) | (2 * k + 1 < K ? rounded(from[(2 * k + 1) * A_COL]) << 16 : 0);
   }
 }

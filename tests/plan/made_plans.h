@@ -204,8 +204,10 @@ inline std::vector<Case> bf16_cases(bool on_tiles) {
   return cases;
 }
 
-// Products of halves and of quarters: every size even, every size odd, tails of panels, tiles and blocks, operands that lie otherwise.
-inline std::vector<Case> strassen_cases() {
+// Products of halves and of quarters, in fp32 or of sums rounded to bfloat16 where vectors multiply those: every size even, every size odd, tails of
+// panels, tiles and blocks, an odd number of steps in a block, operands that lie otherwise.
+inline std::vector<Case> strassen_cases(bool bf16 = false) {
+  if (bf16 && (!this_machine().has("avx512_bf16") || multiplies_on_tiles(this_machine()))) return {};
   std::vector<Graph> graphs;
   const auto product = [&](const char* name, Shape a, Shape b, std::map<std::string, Attribute> attributes, bool bias) {
     ExampleGraph g(name);
@@ -223,7 +225,8 @@ inline std::vector<Case> strassen_cases() {
   product("a column beyond half a panel", {32, 128}, {128, 145}, {}, false);
   std::vector<Case> cases;
   for (const Graph& graph : graphs)
-    for (const std::string declared : {"strassen", "strassen2"}) {
+    for (const std::string levels : {"strassen", "strassen2"}) {
+      const std::string declared = (bf16 ? "bf16_" : "") + levels;
       Case made{fmt::format("{}, {}", graph.name, declared), graph, starter_plan(graph, 2)};
       Variant& variant = made.plan.steps.at(0).variant;
       variant.problem.params["declared"] = declared;
@@ -242,6 +245,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   if (kind == "matmul_bf16") cases = bf16_cases(true);
   else if (kind == "matmul_pairs") cases = bf16_cases(false);
   else if (kind == "matmul_strassen") cases = strassen_cases();
+  else if (kind == "matmul_strassen_pairs") cases = strassen_cases(true);
   else
     for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
   for (const std::string blocked : {"conv", "pool"})

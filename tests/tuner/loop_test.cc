@@ -124,6 +124,26 @@ TEST_F(Loop, GivesUpPrecisionOnlyWhereItMay) {
   EXPECT_TRUE(allowed.options().at("allow_bf16").get<bool>());  // a resumed run may still
 }
 
+class RoundsMore final : public testing::TuneBlocks {
+  std::string_view wants_allowed() const override { return "bf16"; }
+  bool costs_accuracy() const override { return true; }
+};
+
+TEST_F(Loop, OffersWhatCostsAccuracyOnlyWhereTheModelCanHaveItEverywhere) {
+  const RoundsMore rounds_more;
+  offered = &rounds_more;
+  options.allow_bf16 = true;
+  options.max_error = 0.02;
+  MemoryStore too_much, within;
+  lab.model_error = 0.021;
+  tune(too_much);
+  EXPECT_EQ(too_much.experiments().size(), 0u);
+  lab = {};
+  lab.model_error = 0.019;
+  tune(within);
+  EXPECT_GT(count(within, Outcome::kKept), 0);
+}
+
 TEST(GateLimit, IsTheUsersWherePrecisionMayBeGivenUp) {
   TuneOptions options;
   options.max_error = 0.01;

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "graph/builders.h"
 #include "starter_kernels/example_graph.h"
+#include "starter_kernels/matmul_bf16.h"
 #include "tuner/opportunity.h"
 #include "tuner/searcher.h"
 #include "tuner/window_bench.h"
@@ -189,6 +190,7 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   rewrites.walk(primitive, starter_plan(primitive, kThreads), playbook(), kWindowsAPlan);
   const Graph product = product_of_quarters();
   rewrites.walk(product, starter_plan(product, kThreads), rewrites.missing(), 1);
+  rewrites.walk(product, after(product, starter_plan(product, kThreads), [](const Rewrite& r) { return r.name() == "multiply_in_bf16"; }), rewrites.missing(), 1);
   const Graph large = large_result();
   rewrites.walk(large, starter_plan(large, kThreads), rewrites.missing(), 1);
   // What no shipped model has: the examples of the kernel kinds.
@@ -201,7 +203,7 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
     }
   for (const Rewrite* r : playbook()) {
     std::printf("%-26s %d candidates passed\n", std::string(r->name()).c_str(), rewrites.passed[r]);
-    if (r->wants_allowed() == "bf16" && !this_machine().has("avx512_bf16")) {
+    if (r->wants_allowed() == "bf16" && (!this_machine().has("avx512_bf16") || (r->costs_accuracy() && multiplies_on_tiles(this_machine())))) {
       EXPECT_EQ(rewrites.passed[r], 0) << "products of bfloat16, where there are none";
       continue;
     }
@@ -268,10 +270,47 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
       return bench.judge(steps);
     };
     // A and B in half precision, and sums of A rounded to it.
-    EXPECT_NE(edited("blocks[q][i] = a[row * A_ROW + (k + i) * A_COL];", "blocks[q][i] = (float)(_Float16)a[row * A_ROW + (k + i) * A_COL];"), "");
+    EXPECT_NE(edited("chunks[q].part[p] = load(rows[q] + i + p * LANES);",
+                     "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + i + p * LANES) & ~0x1fff); }"), "");
     EXPECT_NE(edited("to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
     EXPECT_NE(edited("to[i] = first[i] + second[i];", "to[i] = (float)(_Float16)(first[i] + second[i]);"), "");
   }
+}
+
+// The same on sums rounded to bfloat16. Its bound is wide, so what is cheaper must be found on integers that sums of 8 bits hold.
+TEST(Rewrites, StrassenInBfloat16IsJudgedByWhatItDeclares) {
+  if (!this_machine().has("avx512_bf16") || multiplies_on_tiles(this_machine())) GTEST_SKIP() << "this machine has no AVX512_BF16, or has tiles";
+  for (const std::string rewrite : {"use_strassen_in_bf16", "use_strassen_twice_in_bf16"})
+    for (const Shape& size : {Shape{128, 768, 256}, Shape{67, 1030, 262}}) {
+      SCOPED_TRACE(fmt::format("{} on {} x {} x {}", rewrite, size[0], size[2], size[1]));
+      ExampleGraph g("a product");
+      const ValueId x = g.input({size[0], size[1]}), w = g.normal({size[1], size[2]}, 7, 0, 0.03);
+      const Graph graph = g.finish({g.node("MatMul", {x, w})});
+      Plan plan = starter_plan(graph, kThreads);
+      Bench bench(graph);
+      ASSERT_EQ(bench.enter(plan, {{0}}), "");
+      Variant& product = plan.steps[0].variant;
+      product.problem.params["declared"] = "bf16";
+      product.knobs = kernel_kind("matmul").space(product.problem, this_machine()).starters();
+      const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(rewrite)});
+      ASSERT_FALSE(offered.empty());
+      const std::vector<Step> honest = offered[0].match.replacement;
+      EXPECT_TRUE(multiplies_in_bf16(honest[0].variant.problem));
+      EXPECT_EQ(bench.judge(honest), "");
+      const std::string text = kernel_kind("matmul").source(honest[0].variant);
+      const auto edited = [&](const std::string& find, const std::string& put) {
+        std::vector<Step> steps = honest;
+        std::string& source = steps[0].variant.source_override = text;
+        const size_t at = source.find(find);
+        if (at == std::string::npos) throw std::runtime_error("no '" + find + "' in the text");
+        source.replace(at, find.size(), put);
+        return bench.judge(steps);
+      };
+      // Powers of two of B's sums (the weights of that probe are -1, 0 and 1), seven bits of A's, and what products add up to in bfloat16.
+      EXPECT_NE(edited("rounded(even[i]) |", "(rounded(even[i]) & 0xff80) |"), "");
+      EXPECT_NE(edited("  return pairs;", "  asm(\"vpsrld $17, %0, %0\\n\\tvpslld $17, %0, %0\" : \"+v\"(pairs));\n  return pairs;"), "");
+      EXPECT_NE(edited("vdpbf16ps %2, %1, %0", "vdpbf16ps %2, %1, %0\\n\\tvpsrld $16, %0, %0\\n\\tvpslld $16, %0, %0"), "");
+    }
 }
 
 }  // namespace

@@ -143,7 +143,8 @@ class SimulatedLaboratory : public Laboratory {
     ++model_pairs;
     return p;
   }
-  ModelCheck check_model(const Plan&) override { return {std::nullopt, 1e-6}; }
+  ModelCheck check_model(const Plan&) override { return {std::nullopt, model_error}; }
+  double model_error = 1e-6;
 
   // One stage of a proof: what drew from which builds, and when it began.
   struct Stage {
