@@ -79,14 +79,14 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
     for (const Program::Buffer& b : program.buffers) {
       if (!is_seeded(b)) continue;
       const Region& region = stand.weights[copy][w];
-      const std::string what = fmt::format("{} {} {} {}", draw.weights_seed, draw.ternary, b.mean, b.deviation);
+      const std::string what = fmt::format("{} {} {} {} {} {}", draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits, b.mean, b.deviation);
       std::string& held = held_[region.data];
       if (held != what) {
         held = what;
         // Copies need other addresses, not other numbers.
         if (copy > 0) std::memcpy(region.data, stand.weights[0][w].data, b.bytes);
         else fill_stored(b, region.data, [&](std::byte* plain, int64_t n) {
-          fill_weight(plain, b.dtype, n, b.mean, b.deviation, draw.weights_seed, b.source, draw.ternary);
+          fill_weight(plain, b.dtype, n, b.mean, b.deviation, draw, b.source);
         });
       }
       ++w;

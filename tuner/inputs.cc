@@ -55,6 +55,15 @@ void ternary_chunk(float* out, int64_t n, uint64_t seed, int64_t first) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bits_at(seed, first + i) % 3) - 1);
 }
 
+// Odd, with the highest bit set: all of them matter.
+void integer_chunk(float* out, int64_t n, int bits, uint64_t seed, int64_t first) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t b = bits_at(seed, first + i);
+    const auto magnitude = static_cast<float>((1 << (bits - 1)) + 1 + 2 * static_cast<int>(b % (uint64_t{1} << (bits - 2))));
+    out[i] = (b >> 63) ? magnitude : -magnitude;
+  }
+}
+
 void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int source, int64_t first) {
   switch (draw.family) {
     case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
@@ -75,14 +84,7 @@ void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int sou
       return;
     }
     case Family::kInteger:
-      if (source % 2 == 1) return ternary_chunk(out, n, seed, first);
-      for (int64_t i = 0; i < n; ++i) {
-        const uint64_t b = bits_at(seed, first + i);
-        // Odd: all bits matter.
-        const float magnitude = static_cast<float>((1 << (draw.integer_bits - 1)) + 1 + 2 * static_cast<int>(b % (uint64_t{1} << (draw.integer_bits - 2))));
-        out[i] = (b >> 63) ? magnitude : -magnitude;
-      }
-      return;
+      return draw.exchanged || source % 2 == 1 ? ternary_chunk(out, n, seed, first) : integer_chunk(out, n, draw.integer_bits, seed, first);
     case Family::kSpecial: {
       normal_chunk(out, n, seed, first, 0, 1);
       constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -205,11 +207,11 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
   });
 }
 
-void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, uint64_t seed, int source,
-                 bool ternary) {
-  const uint64_t s = stream(seed ^ 0x77656967687473ull, source);
+void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source) {
+  const uint64_t s = stream(draw.weights_seed ^ 0x77656967687473ull, source);
   fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
-    if (ternary) ternary_chunk(out, count, s, first);
+    if (draw.ternary && draw.exchanged) integer_chunk(out, count, draw.integer_bits, s, first);
+    else if (draw.ternary) ternary_chunk(out, count, s, first);
     else normal_chunk(out, count, s, first, static_cast<float>(mean), static_cast<float>(deviation));
   });
 }

@@ -20,7 +20,7 @@ enum class Family : uint8_t {
   kLarge,      // deviation 3000: logits of +-1e4
   kHeavyTail,  // Pareto, exponent 2, either sign: one large element among many
   kEqual,      // one number throughout: ties, zero variance
-  kInteger,    // odd source: -1, 0 or 1; even source: integers of Draw::integer_bits. With ternary weights, sums are exact in fp32
+  kInteger,    // odd source: -1, 0 or 1; even source: integers of Draw::integer_bits. With ternary weights, sums are exact in fp32; exchanged: -1, 0 or 1
   kSpecial,    // normal, with a few NaN, infinities, negative zeros and denormals
   kNeedle,     // zero but for one element in 64: +-2^e, 0 <= e < 10. What a kernel leaves out is missed
   kAlternate,  // signs alternate, magnitudes in (0.5, 1): sums cancel
@@ -39,6 +39,7 @@ struct Draw {
   uint64_t seed = 1;
   uint64_t weights_seed = 1;
   bool ternary = false;  // weights are -1, 0 and 1
+  bool exchanged = false;  // of a ternary draw: the weights are the integers, the inputs are -1, 0 and 1
   int integer_bits = 12; // with the sign beside them; fewer where a narrower type must hold them (declared.h)
   bool nudged = false;   // one element somewhere inside every input is another than in the same draw without it
   int scale = 0;         // float inputs are multiplied by 2^scale
@@ -46,9 +47,8 @@ struct Draw {
 
 // What an input or a seeded weight holds, row-major. `source` distinguishes tensors of one seed (Program::Buffer::source).
 void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int source, const InputRange& range);
-// Normal with the buffer's mean and deviation, or, as `ternary`, -1, 0 and 1 in equal parts (exact-integer probes).
-void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, uint64_t seed, int source,
-                 bool ternary);
+// Normal with the buffer's mean and deviation, or, in a ternary draw, -1, 0 and 1 in equal parts (exact-integer probes), exchanged integers.
+void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source);
 
 // Written over outputs before a trial: float bits are signalling NaNs, all differ by element and seed.
 void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed);

@@ -27,7 +27,7 @@ Tensor drawn_input(const Value& value, const Draw& draw, int source, const Input
 Tensor drawn_weight(const Program::Buffer& b, const Draw& draw) {
   std::byte* data;
   Tensor t = Tensor::allocate(b.dtype, b.shape, &data);
-  fill_weight(data, b.dtype, t.numel(), b.mean, b.deviation, draw.weights_seed, b.source, draw.ternary);
+  fill_weight(data, b.dtype, t.numel(), b.mean, b.deviation, draw, b.source);
   return t;
 }
 

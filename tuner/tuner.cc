@@ -56,6 +56,7 @@ struct Tuner::Loop : PendingWins {
   std::vector<const Rewrite*> rewrites;
   const std::map<std::string, WisdomForm> known;
   const SearchPolicy& policy;
+  std::set<std::string> too_rough{};  // params["declared"] of what this model cannot have everywhere
 
   // ---- a campaign on one window ----------------------------------------------------------------------------------------
 
@@ -101,7 +102,7 @@ struct Tuner::Loop : PendingWins {
     for (size_t i = 0; i < opportunities.size(); ++i) {
       const Opportunity& o = opportunities[i];
       const auto form = known.find(o.signature);
-      if (form == known.end() || exhausted.count({std::string(o.rewrite->name()), o.signature})) continue;
+      if (form == known.end() || rounds_too_much(form->second.steps) || exhausted.count({std::string(o.rewrite->name()), o.signature})) continue;
       const double promised = model_gain(o.seconds / std::max(profile.seconds, 1e-12), form->second.log_gain);
       if (promised < most || was_tried(o, candidate_id(form->second.steps))) continue;
       most = promised;
@@ -458,17 +459,23 @@ struct Tuner::Loop : PendingWins {
     std::vector<const Rewrite*> allowed;  // what the user's permission is for
     for (const Rewrite* r : rewrites)
       if (!r->wants_allowed().empty() && !r->costs_accuracy()) allowed.push_back(r);
-    const double limit = options.gate().limit(0);
+    const Plan without = applied_everywhere(graph, starter, allowed, this_machine());
     std::erase_if(rewrites, [&](const Rewrite* r) {
       if (!r->costs_accuracy()) return false;
-      std::vector<const Rewrite*> with = allowed;
-      with.push_back(r);
-      const Plan everywhere = applied_everywhere(graph, starter, with, this_machine());
-      if (Json(everywhere) == Json(applied_everywhere(graph, starter, allowed, this_machine()))) return true;
+      const Plan everywhere = applied_everywhere(graph, without, {r}, this_machine());
+      if (Json(everywhere) == Json(without)) return true;
       say(fmt::format("asking the model what {} everywhere costs", r->name()));
       const ModelCheck check = lab.check_model(everywhere);
-      return check.failure || check.error > limit;
+      if (!check.failure && check.error <= options.gate().limit(0)) return false;
+      for (const Step& s : everywhere.steps) too_rough.insert(declared_by(s));
+      return true;
     });
+    for (const Step& s : without.steps) too_rough.erase(declared_by(s));
+  }
+
+  static std::string declared_by(const Step& step) { return step.variant.problem.params.value("declared", ""); }
+  bool rounds_too_much(const std::vector<Step>& form) const {
+    return std::any_of(form.begin(), form.end(), [&](const Step& s) { return too_rough.count(declared_by(s)) > 0; });
   }
 
   // ---- the loop --------------------------------------------------------------------------------------------------------

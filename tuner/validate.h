@@ -38,7 +38,7 @@ struct Check {
 struct Judge {
   std::string signature;
   std::vector<InputRange> ranges;
-  std::vector<Check> checks;         // the first is normal or uniform; one with ternary weights last, if any
+  std::vector<Check> checks;         // the first is normal or uniform; those with ternary weights last, if any
   // Drawn as the first check: itself, the same but for one element of each input, and others. Their outputs are judged, so
   // that they can be recognised among timed calls.
   std::vector<Check> known;

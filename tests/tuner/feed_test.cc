@@ -89,6 +89,13 @@ TEST(Feed, WeightsChangeInPlace) {
   draw.ternary = true;
   feed.draw_weights(p, stand, draw);
   for (int i = 0; i < 64; ++i) EXPECT_TRUE(std::abs(floats(stand.weights[0][0])[i]) == 1 || floats(stand.weights[0][0])[i] == 0);
+  draw.exchanged = true;
+  draw.integer_bits = 6;
+  feed.draw_weights(p, stand, draw);
+  for (int i = 0; i < 64; ++i) {
+    const float w = std::abs(floats(stand.weights[0][0])[i]);
+    EXPECT_TRUE(w >= 33 && w <= 63 && std::fmod(w, 2) == 1) << w;
+  }
 }
 
 TEST(Feed, ProgramsOfOneWindowShareRegions) {

@@ -127,6 +127,11 @@ TEST_F(Loop, GivesUpPrecisionOnlyWhereItMay) {
 class RoundsMore final : public testing::TuneBlocks {
   std::string_view wants_allowed() const override { return "bf16"; }
   bool costs_accuracy() const override { return true; }
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    std::optional<Match> match = TuneBlocks::match(context, anchor, refusal);
+    if (match) match->replacement[0].variant.problem.params["declared"] = "bf16_strassen";
+    return match;
+  }
 };
 
 TEST_F(Loop, OffersWhatCostsAccuracyOnlyWhereTheModelCanHaveItEverywhere) {
@@ -142,6 +147,17 @@ TEST_F(Loop, OffersWhatCostsAccuracyOnlyWhereTheModelCanHaveItEverywhere) {
   lab.model_error = 0.019;
   tune(within);
   EXPECT_GT(count(within, Outcome::kKept), 0);
+
+  // Nor is it taken from an earlier session that could have it.
+  WisdomPlace allowing;
+  allowing.allowed = "bf16";
+  known = known_at(proven_forms(graph, within, allowing, "chain", 1), allowing);
+  ASSERT_EQ(known.size(), 1u);
+  MemoryStore another;
+  lab = {};
+  lab.model_error = 0.021;
+  tune(another);
+  EXPECT_EQ(another.experiments().size(), 0u);
 }
 
 TEST(GateLimit, IsTheUsersWherePrecisionMayBeGivenUp) {
