@@ -41,7 +41,8 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   const int64_t lanes = avx512 ? 16 : 8;
   knob("VLEN", {lanes}, lanes, "vector width in 4-byte lanes");
   knob("MR", up_to({4, 6, 8, 10, 12, 14}, rows), avx512 ? 8 : 4, "rows of the register tile");
-  // Pairs of 2 x 16 columns and 96 steps leave room in 32 KiB of L1 for what they are multiplied with (Zen 4, 128 x 768 x 3072, quarters: 1.21 ms, three vectors 1.87).
+  // Pairs of 2 x 16 columns and 96 steps leave room in 32 KiB of L1 for what they are multiplied with (Zen 4, 128 x 768 x 3072, quarters, fastest tenths: 1.20 ms,
+  // with three vectors 1.40).
   knob("NRV", {1, 2, 3, 4, 6}, multiplies_in_bf16(problem) ? 2 : 3, "vectors in a row of the register tile");
   const auto kc = up_to({64, 128, 192, 256, 384}, units);
   knob("KC", kc, *std::prev(std::upper_bound(kc.begin() + 1, kc.end(), 192)), "steps of K, or pairs, in a block: a panel of KC x NR of a sum of B stays in L1");

@@ -486,7 +486,7 @@ struct Tuner::Loop : PendingWins {
     try {
       if (store.state().is_null()) begin();
       else load();
-      leave_out_what_rounds_too_much();
+      if (!budget_is_spent()) leave_out_what_rounds_too_much();
       for (;;) {
         status.rewrite = status.window = status.why = "";
         say("choosing");

@@ -238,6 +238,16 @@ TEST(Rewrites, WinogradOfManyChannelsIsJudgedByWhatItDeclares) {
   EXPECT_TRUE(verdict.find("rms error") != std::string::npos || verdict.find("should be") != std::string::npos) << verdict;
 }
 
+// What the judge says of one step with a passage of its text replaced.
+std::string judged_edited(Bench& bench, std::vector<Step> steps, const std::string& find, const std::string& put) {
+  Variant& variant = steps[0].variant;
+  variant.source_override = kernel_kind(variant.problem.kind).source(variant);
+  const size_t at = variant.source_override.find(find);
+  if (at == std::string::npos) throw std::runtime_error("no '" + find + "' in the text");
+  variant.source_override.replace(at, find.size(), put);
+  return bench.judge(steps);
+}
+
 // A product of halves by the bounds of its own products, whatever the family of its inputs; operands of fewer bits are outside of them.
 TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
   struct Size {
@@ -260,15 +270,7 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
     ASSERT_FALSE(offered.empty());
     const std::vector<Step> honest = offered[0].match.replacement;
     EXPECT_EQ(bench.judge(honest), "");
-    const std::string text = kernel_kind("matmul").source(honest[0].variant);
-    const auto edited = [&](const std::string& find, const std::string& put) {
-      std::vector<Step> steps = honest;
-      std::string& source = steps[0].variant.source_override = text;
-      const size_t at = source.find(find);
-      if (at == std::string::npos) throw std::runtime_error("no '" + find + "' in the text");
-      source.replace(at, find.size(), put);
-      return bench.judge(steps);
-    };
+    const auto edited = [&](const std::string& find, const std::string& put) { return judged_edited(bench, honest, find, put); };
     // A and B in half precision, and sums of A rounded to it.
     EXPECT_NE(edited("chunks[q].part[p] = load(rows[q] + i + p * LANES);",
                      "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + i + p * LANES) & ~0x1fff); }"), "");
@@ -297,15 +299,7 @@ TEST(Rewrites, StrassenInBfloat16IsJudgedByWhatItDeclares) {
       const std::vector<Step> honest = offered[0].match.replacement;
       EXPECT_TRUE(multiplies_in_bf16(honest[0].variant.problem));
       EXPECT_EQ(bench.judge(honest), "");
-      const std::string text = kernel_kind("matmul").source(honest[0].variant);
-      const auto edited = [&](const std::string& find, const std::string& put) {
-        std::vector<Step> steps = honest;
-        std::string& source = steps[0].variant.source_override = text;
-        const size_t at = source.find(find);
-        if (at == std::string::npos) throw std::runtime_error("no '" + find + "' in the text");
-        source.replace(at, find.size(), put);
-        return bench.judge(steps);
-      };
+      const auto edited = [&](const std::string& find, const std::string& put) { return judged_edited(bench, honest, find, put); };
       // Powers of two of B's sums (the weights of that probe are -1, 0 and 1), seven bits of A's, and what products add up to in bfloat16.
       EXPECT_NE(edited("rounded(even[i]) |", "(rounded(even[i]) & 0xff80) |"), "");
       EXPECT_NE(edited("  return pairs;", "  asm(\"vpsrld $17, %0, %0\\n\\tvpslld $17, %0, %0\" : \"+v\"(pairs));\n  return pairs;"), "");
