@@ -49,6 +49,8 @@ void throw_sqlite(const Database& database, std::string_view sql) {
       throw Error(ExitCode::kSessionDamaged, what + "; the session is damaged: restore a copy, or start a new one with tune");
     case SQLITE_FULL:
       throw Error(ExitCode::kIo, what + "; free some space, then go on with resume: all finished experiments are kept");
+    case SQLITE_NOMEM:
+      throw Error(ExitCode::kIo, what + "; close other programs, then go on with resume: all finished experiments are kept");
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

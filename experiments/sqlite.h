@@ -33,7 +33,7 @@ class Database {
 };
 
 // Turns the database's last error into Error: kSessionBusy (locked), kSessionDamaged (corrupt, not a database), kIo (full,
-// unwritable, unreadable), kInternal (our SQL).
+// unwritable, unreadable, out of memory), kInternal (our SQL).
 [[noreturn]] void throw_sqlite(const Database& database, std::string_view sql);
 
 class Statement {

@@ -254,6 +254,22 @@ TEST_F(SessionFile, AFolderThatIsNotThereIsAnIoError) {
   }
 }
 
+// 40 MiB of address space ended in "a bug of ours" where SQLite was what ran out.
+TEST_F(SessionFile, OutOfMemoryIsAnIoErrorAndKeepsWhatWasThere) {
+  make(2);
+  Database database(path_, SQLITE_OPEN_READWRITE);
+  const int64_t limit = sqlite3_hard_heap_limit64(sqlite3_memory_used() + 1);
+  try {
+    database.text("SELECT hex(zeroblob(1000000))");
+    ADD_FAILURE() << "there was memory";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kIo) << error.what();
+    EXPECT_NE(std::string(error.what()).find("out of memory"), std::string::npos) << error.what();
+  }
+  sqlite3_hard_heap_limit64(limit);
+  EXPECT_EQ(database.text("PRAGMA integrity_check"), "ok");
+}
+
 TEST_F(SessionFile, AFullDiskIsAnIoErrorAndKeepsWhatWasThere) {
   make(2);
   {
