@@ -17,8 +17,8 @@ namespace {
 // about half as much (cpu/conv_winograd.cpp). bfloat16 is above a hundred.
 // winograd_f23: tiles of 2 outputs a side; its transforms only add and halve.
 // bf16: operands of a product are rounded to 8 significant bits, sums stay in fp32.
-// strassen: bounded by the oracle. On uniform inputs, 128 and 197 rows, 768 and 3072 steps, its rms error was 1.4 (KC 128) to 2.5 (KC 384) times
-// that of a plain product with KC 256, the starter's; strassen2's 2.0 (KC 64) to 4.9 (KC 384) times.
+// strassen: bounded by the oracle. On uniform inputs, 128 and 197 rows, 768 and 3072 steps, its rms error was 1.4 (KC 128) to 3.3 (KC 768) times
+// that of a plain product with KC 256, the starter's; strassen2's 2.0 (KC 64) to 6.4 (KC 768) times.
 const std::map<std::string, ErrorConstant> kConstants = {
     {"winograd_f43", {4, 3, {}, 12}}, {"winograd_f23", {2, 1}},        {"bf16", {1, 0, {0x1.0p-8, 0}, HUGE_VAL}},
     {"strassen", {1, 0, {0, 1}, 4}},  {"strassen2", {1, 0, {0, 2}, 8}},

@@ -62,9 +62,10 @@ constexpr int64_t GROUPS = min_of(PANELS, ceil_div(ceil_div(PANELS, NB), TASK_CO
 constexpr int64_t first_panel(int64_t group) { return group * PANELS / GROUPS; }
 // A: [part of K][product][row][PART_K], rows an odd number of cache lines apart, so that a tile's rows lie in different sets of L1.
 // Made by all threads together, they came out of the other core's L2: 0.25 ms of 1.1 for 128 x 768 x 768 on Zen 3, where all of them are made in
-// 0.06. Parts are kept where other groups of the task want them again.
+// 0.06. Those of an outermost half are made just before its products: seven of quarters fit L2, 49 do not (197 x 3072 x 768 on Zen 4, parts of 768
+// steps: 4.15 ms with all 49 before the first product, 3.51 so). They are kept where other groups of the task want them again.
 constexpr int64_t PART_STEPS = PART_K * STEPS, A_STEP = ceil_div(PART_K, 32) * 32 + 16, A_PART = BLOCK_M * A_STEP + 16;
-constexpr int64_t KEPT_PARTS = GROUPS > TASK_COUNT ? PARTS : 1, A_SUMS = KEPT_PARTS * PRODUCTS * A_PART;
+constexpr int64_t SUMS_OF_HALF = PRODUCTS / 7 * A_PART, KEPT_HALVES = GROUPS > TASK_COUNT ? 7 * PARTS : 1, A_SUMS = KEPT_HALVES * SUMS_OF_HALF;
 constexpr int64_t C_BLOCK = BLOCK_M * NR, C_PANEL = BLOCKS * C_BLOCK, C_SUMS = ceil_div(PANELS, GROUPS) * C_PANEL;
 constexpr int WORKERS = static_cast<int>(min_of(THREADS, TASK_COUNT));
 
@@ -153,20 +154,31 @@ INLINE Vec units_of(const Chunk& sum) {
 
 // From chunks of 4^LEVEL blocks those of the sums of 7^LEVEL products, A_PART apart. HALF: the first of the outermost level's seven.
 template <int LEVEL, int HALF = 0>
+INLINE void sum_blocks(const Chunk* x, float* to);
+
+// Of one HALF alone.
+template <int LEVEL, int HALF>
+INLINE void sum_half(const Chunk* x, float* to) {
+  constexpr int INNER = power(4, LEVEL - 1);
+  constexpr Half half = OF_A[HALF];
+  Chunk sums[INNER];
+  UNROLLED for (int q = 0; q < INNER; ++q) sums[q] = sum_of(half, x[half.first * INNER + q], x[half.second * INNER + q]);
+  sum_blocks<LEVEL - 1>(sums, to);
+}
+
+template <int LEVEL, int HALF>
 INLINE void sum_blocks(const Chunk* x, float* to) {
   if constexpr (LEVEL == 0) {
     store(to, units_of(*x));
   } else {
-    constexpr int INNER = power(4, LEVEL - 1);
-    constexpr Half half = OF_A[HALF];
-    Chunk sums[INNER];
-    UNROLLED for (int q = 0; q < INNER; ++q) sums[q] = sum_of(half, x[half.first * INNER + q], x[half.second * INNER + q]);
-    sum_blocks<LEVEL - 1>(sums, to);
+    sum_half<LEVEL, HALF>(x, to);
     if constexpr (HALF < 6) sum_blocks<LEVEL, HALF + 1>(x, to + power(7, LEVEL - 1) * A_PART);
   }
 }
 
-// All sums of A in the part of K that begins at step k1 of each block. Whole chunks are summed: what lies beyond the part is not multiplied.
+// The sums of A for the products of an outermost HALF, in the part of K that begins at step k1 of each block. Whole chunks are summed: what lies
+// beyond the part is not multiplied.
+template <int HALF>
 static void sum_part(const float* a, int64_t k1, float* to) {
   const int64_t held = min_of(PART_STEPS, BLOCK_K - k1), size = ceil_div(held, CHUNK) * CHUNK;
   float copies[BLOCKS][ceil_div(PART_STEPS, CHUNK) * CHUNK];
@@ -188,10 +200,11 @@ static void sum_part(const float* a, int64_t k1, float* to) {
       Chunk chunks[BLOCKS];
       for (int q = 0; q < BLOCKS; ++q)
         UNROLLED for (int p = 0; p < STEPS; ++p) chunks[q].part[p] = load(rows[q] + i + p * LANES);
-      sum_blocks<LEVELS>(chunks, to + i / STEPS);
+      sum_half<LEVELS, HALF>(chunks, to + i / STEPS);
     }
   }
 }
+constexpr void (*SUM_PART[7])(const float*, int64_t, float*) = {sum_part<0>, sum_part<1>, sum_part<2>, sum_part<3>, sum_part<4>, sum_part<5>, sum_part<6>};
 
 // ROWS x NR sums of a product, to the blocks of C that it belongs to; the first one of a block is stored.
 template <int ROWS>
@@ -235,11 +248,12 @@ static void run_group(const void* const* in, float* c, int64_t group, bool first
   float* sums = room + A_SUMS;
   for (int64_t part = 0; part < PARTS; ++part) {
     const int64_t k1 = part * PART_K, depth = min_of(PART_K, UNITS - k1);
-    float* of_a = room + part % KEPT_PARTS * PRODUCTS * A_PART;
-    if (first_of_task) sum_part(a, k1 * STEPS, of_a);
-    for (int product = 0; product < PRODUCTS; ++product)
-      for (int64_t p = 0; p < panels; ++p, b += depth * NR)
-        add_product(of_a + product * A_PART, b, depth, TARGETS.of[product], part == 0, sums + p * C_PANEL);
+    for (int half = 0; half < 7; ++half) {
+      float* of_a = room + (part * 7 + half) % KEPT_HALVES * SUMS_OF_HALF;
+      if (first_of_task) SUM_PART[half](a, k1 * STEPS, of_a);
+      for (int product = half * PRODUCTS / 7; product < (half + 1) * PRODUCTS / 7; ++product, of_a += A_PART)
+        for (int64_t p = 0; p < panels; ++p, b += depth * NR) add_product(of_a, b, depth, TARGETS.of[product], part == 0, sums + p * C_PANEL);
+    }
   }
   for (int q = 0; q < BLOCKS; ++q) {
     const int64_t row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N;
