@@ -111,10 +111,11 @@ Evidence PendingWins::second_evidence(const Experiment& e) {
   const DecisionRule& rule = options.rules.of(replacement).rule;
   return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&](const std::vector<double>&) {
     check_stop();
-    // The last confirmations of a session may run over, as its gate may: not for ever.
-    return options.seconds > 0 && spent() > 1.1 * options.seconds + 30;
+    return overran();
   });
 }
+
+bool PendingWins::overran() const { return options.seconds > 0 && spent() > 1.1 * options.seconds + 30; }
 
 void PendingWins::keep(Experiment& e, PendingWin& win) {
   e.gain = estimate(e.confirm_log_ratios);
@@ -175,7 +176,7 @@ void PendingWins::run_gate() {
   // The longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
   size_t count = confirmed();
   bool rolled_back = false;
-  while (count > 0) {
+  while (count > 0 && !gate_waits) {
     status.rewrite = status.window = status.why = "";
     say(fmt::format("gate: {} of {} wins on the whole model", count, confirmed()));
     double predicted = 0;
@@ -211,6 +212,7 @@ void PendingWins::run_gate() {
     last_gate_at = spent();
     commit(c);
     observer.on_ledger(entry);
+    gate_waits = count > 0 && overran();
   }
   gate_seconds = since(start);
   phases["gate"] += gate_seconds;
@@ -233,7 +235,7 @@ void PendingWins::roll_back(const LedgerEntry& entry, Commit& c) {
 void PendingWins::close() {
   while (const std::optional<size_t> i = unconfirmed())
     if (!confirm(*i)) break;
-  if (confirmed() > 0) run_gate();
+  if (confirmed() > 0 && !gate_waits) run_gate();
 }
 
 double PendingWins::closing_seconds(bool one_more) const {

@@ -13,6 +13,7 @@ namespace amdahl {
 
 struct PendingWins : LoopState {
   std::unique_ptr<Gate> gate;
+  bool gate_waits = false;  // the last gate of a session ran over: what it has not decided stays pending
 
   // Puts a proven win into the head: the search goes on on top of it while its confirmation waits.
   void apply(Experiment& e, const Opportunity& o, const Proposal& p);
@@ -38,6 +39,8 @@ struct PendingWins : LoopState {
   double closing_seconds(bool one_more = false) const;
 
  private:
+  // The last confirmations and the last gate of a session may run over, but not for ever.
+  bool overran() const;
   Evidence second_evidence(const Experiment& e);
   void keep(Experiment& e, PendingWin& win);
   // Takes back pending win `i`, whose own record the caller writes. Later wins elsewhere stay, moved to the plan without it; what was built on

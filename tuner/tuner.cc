@@ -523,6 +523,7 @@ struct Tuner::Loop : PendingWins {
     }
     if (!plans.empty()) commit({});  // the seconds spent, and on what
     if (unconfirmed()) summary.why += "; the newest win waits for its confirmation: resume";
+    else if (gate_waits) summary.why += "; wins that the whole model has not decided on wait: resume";
     status.current_seconds = current_seconds();
     status.proven_log_speedup = proven_log;
     status.seconds_spent = spent();

@@ -349,6 +349,36 @@ TEST_F(Loop, TimeForTheGateAndTheHeadlineIsSetAside) {
   EXPECT_LT(lab.clock - start, 1.03 * options.seconds);
 }
 
+// Wins that the model contradicts together are halved until the culprit is found, a gate each; here the first one took all the time there was.
+TEST_F(Loop, AGateThatRanOverLeavesTheRestToAResumedRun) {
+  struct SlowGates : TuneObserver {
+    explicit SlowGates(SimulatedLaboratory& of) : lab(of) {}
+    void on_ledger(const LedgerEntry&) override { lab.clock += 1000; }
+    SimulatedLaboratory& lab;
+  } slow(lab);
+  graph = testing::chain_of_matmuls(4, 128);
+  options.seconds = 1500;
+  options.rules.fallback.rule.confirm_after = 1;
+  lab.screen_seconds = 5;
+  lab.model_seconds = 40;
+  lab.model_ignores_wins = true;
+  MemoryStore store;
+  const std::atomic<bool> never = false;
+  const TuneSummary summary = Tuner(graph, store, lab, {offered}, options, slow, never).run();
+  ASSERT_EQ(store.ledger().size(), 1u) << "halving goes on though time was up long ago";
+  EXPECT_FALSE(store.ledger()[0].kept);
+  EXPECT_GT(store.ledger()[0].experiments.size(), 1u);
+  EXPECT_NE(summary.why.find("resume"), std::string::npos) << summary.why;
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
+  EXPECT_FALSE(Json(head_plan(store)) == Json(starter_plan(graph, 1)));
+  options.seconds = 20000;
+  lab.model_ignores_wins = false;
+  tune(store);
+  ASSERT_GT(store.ledger().size(), 1u);
+  EXPECT_TRUE(store.ledger()[1].kept);
+  EXPECT_EQ(store.ledger()[1].experiments, store.ledger()[0].experiments);
+}
+
 // Six candidates of 22 s each would take all of the time that is left, and the first of them has won its race.
 TEST_F(Loop, AWinIsProvenBeforeTheRestOfItsBurstTakesTheTime) {
   options.seconds = 110;
