@@ -48,7 +48,7 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   // 2.23 ms against 2.33, 197 rows 3.51 against 3.68, one thread 4.32 against 4.57); a panel then passes through L2, not L1.
   // But errors grow with the root of it, and 768 steps are more than the judge lets some models' products have.
   const auto kc = up_to({64, 128, 192, 256, 384, 768}, units);
-  knob("KC", kc, multiplies_in_bf16(problem) || kc.back() < 768 ? kc.back() : 384, "steps of K, or pairs, in a block");
+  knob("KC", kc, std::min<int64_t>(kc.back(), multiplies_in_bf16(problem) ? 768 : 384), "steps of K, or pairs, in a block");
   knob("NB", {1, 2, 4, 8}, 4, "panels of B that pass a block of A's sums together");
   knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of C a thread, along N; above 1 they are handed out as threads become free");

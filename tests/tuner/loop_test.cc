@@ -3,31 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/loop_fixture.h"
 #include "tuner/headline.h"
 #include "tuner/proof.h"
 #include "tuner/revert_newest_keep.h"
-#include "tuner/tuner.h"
 
 namespace amdahl {
 namespace {
 
+using testing::Loop;
 using testing::SimulatedLaboratory;
-
-// Raises the flag when so many experiments have ended.
-class StopAfter : public TuneObserver {
- public:
-  StopAfter(int count, std::atomic<bool>* stop) : left_(count), stop_(stop) {}
-  void on_experiment(const Experiment&) override {
-    if (--left_ == 0) *stop_ = true;
-  }
-  void on_note(const std::string& note) override { notes.push_back(note); }
-  std::vector<std::string> notes;
-
- private:
-  int left_;
-  std::atomic<bool>* stop_;
-};
+using testing::StopAfter;
 
 // Dies at the n-th commit, before or after it is stored.
 class DyingStore : public MemoryStore {
@@ -40,46 +26,6 @@ class DyingStore : public MemoryStore {
     MemoryStore::commit(c);
     if (lives == 0) throw Killed{};
   }
-};
-
-class Loop : public ::testing::Test {
- protected:
-  TuneSummary tune(SessionStore& store, int stop_after = -1) {
-    std::atomic<bool> stop = false;
-    StopAfter observer(stop_after, &stop);
-    Tuner tuner(graph, store, lab, {offered}, options, observer, stop, known);
-    TuneSummary s = tuner.run();
-    notes = observer.notes;
-    return s;
-  }
-  static int count(const SessionStore& store, Outcome outcome) {
-    int n = 0;
-    for (const Experiment& e : store.experiments()) n += e.outcome == outcome;
-    return n;
-  }
-  static std::vector<std::string> candidates(const SessionStore& store) {
-    std::vector<std::string> ids;
-    for (const Experiment& e : store.experiments()) ids.push_back(e.candidate);
-    return ids;
-  }
-  static void expect_sound(const SessionStore& store) {
-    std::set<std::string> seen;
-    int64_t id = 0;
-    for (const Experiment& e : store.experiments()) {
-      EXPECT_EQ(e.id, ++id);
-      EXPECT_TRUE(seen.insert(e.signature + e.candidate).second || e.stage == "gate") << "tried twice: " << e.knobs.dump();
-      EXPECT_FALSE(e.stage.empty());
-      EXPECT_FALSE(e.reason.empty());
-    }
-  }
-
-  Graph graph = testing::chain_of_matmuls(4);
-  testing::TuneBlocks rewrite;
-  const Rewrite* offered = &rewrite;
-  SimulatedLaboratory lab;
-  TuneOptions options;
-  std::map<std::string, WisdomForm> known;
-  std::vector<std::string> notes;
 };
 
 TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
@@ -300,110 +246,6 @@ TEST_F(Loop, NothingIsConfirmedTooEarly) {
   }
   EXPECT_GT(kept, 1);
   EXPECT_GT(waited, 0);
-}
-
-TEST_F(Loop, AShortBudgetWaitsForATenthOfWhatIsLeft) {
-  lab.screen_seconds = 2;
-  options.seconds = 400;
-  MemoryStore store;
-  tune(store);
-  ASSERT_GT(count(store, Outcome::kKept), 0);
-  double shortest = 1e9;
-  for (const Experiment& e : store.experiments())
-    if (e.outcome == Outcome::kKept) shortest = std::min(shortest, e.confirm_delay);
-  EXPECT_LT(shortest, 40);
-  EXPECT_LT(lab.clock - 1000, 1.1 * options.seconds + 30);
-}
-
-// Three shapes, a win each: one gate at the end where gates are dear, more where they are cheap.
-TEST_F(Loop, AGateBeforeTheLastTakesLittleOfWhatIsLeft) {
-  graph = testing::chain_of_matmuls(4, 128);
-  options.seconds = 1500;
-  options.rules.fallback.rule.confirm_after = 1;
-  lab.screen_seconds = 5;
-  MemoryStore cheap, dear;
-  tune(cheap);
-  EXPECT_GT(cheap.ledger().size(), 1u);
-  lab = {};
-  lab.screen_seconds = 5;
-  lab.model_seconds = 40;
-  tune(dear);
-  EXPECT_EQ(dear.ledger().size(), 1u);
-  EXPECT_TRUE(Json(gated_plan(dear)) == Json(head_plan(dear)));
-}
-
-// A model whose pair of processes takes twelve seconds: what ends the session is paid out of its budget, the headline included.
-TEST_F(Loop, TimeForTheGateAndTheHeadlineIsSetAside) {
-  options.seconds = 600;
-  options.rules.fallback.rule.confirm_after = 1;
-  lab.screen_seconds = 12;
-  lab.model_seconds = 8;
-  graph = testing::chain_of_matmuls(4, 128);
-  MemoryStore store;
-  const double start = lab.clock;
-  ASSERT_EQ(tune(store).end, TuneEnd::kTimeUp);
-  ASSERT_GT(store.ledger().size(), 0u);
-  Random random(1);
-  const auto out_of_time = [&] { return lab.clock - start > options.seconds; };
-  measure_headline(lab, starter_plan(graph, 1), gated_plan(store), 1, kHeadlinePairs, random, out_of_time);
-  EXPECT_LT(lab.clock - start, 1.03 * options.seconds);
-}
-
-// Wins that the model contradicts together are halved until the culprit is found, a gate each; here the first one took all the time there was.
-TEST_F(Loop, AGateThatRanOverLeavesTheRestToAResumedRun) {
-  struct SlowGates : TuneObserver {
-    explicit SlowGates(SimulatedLaboratory& of) : lab(of) {}
-    void on_ledger(const LedgerEntry&) override { lab.clock += 1000; }
-    SimulatedLaboratory& lab;
-  } slow(lab);
-  graph = testing::chain_of_matmuls(4, 128);
-  options.seconds = 1500;
-  options.rules.fallback.rule.confirm_after = 1;
-  lab.screen_seconds = 5;
-  lab.model_seconds = 40;
-  lab.model_ignores_wins = true;
-  MemoryStore store;
-  const std::atomic<bool> never = false;
-  const TuneSummary summary = Tuner(graph, store, lab, {offered}, options, slow, never).run();
-  ASSERT_EQ(store.ledger().size(), 1u) << "halving goes on though time was up long ago";
-  EXPECT_FALSE(store.ledger()[0].kept);
-  EXPECT_GT(store.ledger()[0].experiments.size(), 1u);
-  EXPECT_NE(summary.why.find("resume"), std::string::npos) << summary.why;
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
-  EXPECT_FALSE(Json(head_plan(store)) == Json(starter_plan(graph, 1)));
-  options.seconds = 20000;
-  lab.model_ignores_wins = false;
-  tune(store);
-  ASSERT_GT(store.ledger().size(), 1u);
-  EXPECT_TRUE(store.ledger()[1].kept);
-  EXPECT_EQ(store.ledger()[1].experiments, store.ledger()[0].experiments);
-}
-
-// Six candidates of 22 s each would take all of the time that is left, and the first of them has won its race.
-TEST_F(Loop, AWinIsProvenBeforeTheRestOfItsBurstTakesTheTime) {
-  options.seconds = 110;
-  lab.screen_seconds = 22;
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
-    options.seed = seed;
-    MemoryStore store;
-    lab.pairs = 0;
-    tune(store);
-    bool won = false;
-    for (const Experiment& e : store.experiments()) won |= e.race_log_ratio > 0.03;
-    EXPECT_EQ(lab.pairs > 0, won) << "seed " << seed << ": a win without its proof is worth nothing";
-  }
-}
-
-TEST_F(Loop, ARunOfASessionThatWasGivenLittleTimeSearchesAllTheSame) {
-  graph = testing::chain_of_matmuls(4, 128);
-  options.experiments = 8;
-  MemoryStore store;
-  tune(store);
-  ASSERT_GT(store.ledger().size(), 0u) << "a headline has to be due";
-  options.experiments = 0;
-  options.seconds = store.state().at("seconds").get<double>() + 6;  // its headline takes longer
-  EXPECT_EQ(tune(store).end, TuneEnd::kTimeUp);
-  EXPECT_GT(store.experiments().size(), 8u);
 }
 
 TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
@@ -750,21 +592,6 @@ TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
       EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
     }
   }
-}
-
-TEST_F(Loop, TimeBudgetCountsEarlierRuns) {
-  MemoryStore store;
-  options.experiments = 5;
-  tune(store);
-  Commit c;
-  Json state = store.state();
-  state["seconds"] = 100.0;
-  c.state = state;
-  store.commit(c);
-  options.experiments = 0;
-  options.seconds = 50;
-  EXPECT_EQ(tune(store).end, TuneEnd::kTimeUp);
-  EXPECT_EQ(store.experiments().size(), 5u);
 }
 
 TEST(Options, SurviveJson) {
