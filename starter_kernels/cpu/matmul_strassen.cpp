@@ -53,7 +53,9 @@ constexpr AllTargets TARGETS = all_targets();
 
 constexpr int64_t NR = NRV * LANES;
 constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
-constexpr int64_t PANELS = ceil_div(BLOCK_N, NR), ROWS_LEFT = BLOCK_M % MR;
+constexpr int64_t PANELS = ceil_div(BLOCK_N, NR);
+// Rows of each block that pass together, PASSES times: their sums of A and blocks of C fit L2.
+constexpr int64_t PASSES = ceil_div(BLOCK_M, MB), PASS_M = ceil_div(BLOCK_M, PASSES), ROWS_LEFT = PASS_M % MR;
 constexpr int64_t UNITS = ceil_div(BLOCK_K, STEPS), PART_K = min_of(KC, UNITS), PARTS = ceil_div(UNITS, PART_K);
 // B: [group of panels][part of K][product][panel][unit of K][NR]. A part of a sum of A is used by all panels of a group, NB at most, before
 // the next one: together they do not fit L2 (197 x 768, one level: 1.1 MiB). Groups are as even as can be, and each task has as many.
@@ -64,13 +66,13 @@ constexpr int64_t first_panel(int64_t group) { return group * PANELS / GROUPS; }
 // Made by all threads together, they came out of the other core's L2: 0.25 ms of 1.1 for 128 x 768 x 768 on Zen 3, where all of them are made in
 // 0.06. Those of an outermost half are made just before its products: seven of quarters fit L2, 49 do not (197 x 3072 x 768 on Zen 4, parts of 768
 // steps: 4.15 ms with all 49 before the first product, 3.51 so). They are kept where other groups of the task want them again.
-constexpr int64_t PART_STEPS = PART_K * STEPS, A_STEP = ceil_div(PART_K, 32) * 32 + 16, A_PART = BLOCK_M * A_STEP + 16;
+constexpr int64_t PART_STEPS = PART_K * STEPS, A_STEP = ceil_div(PART_K, 32) * 32 + 16, A_PART = PASS_M * A_STEP + 16;
 constexpr int64_t SUMS_OF_HALF = PRODUCTS / 7 * A_PART, KEPT_HALVES = GROUPS > TASK_COUNT ? 7 * PARTS : 1, A_SUMS = KEPT_HALVES * SUMS_OF_HALF;
-constexpr int64_t C_BLOCK = BLOCK_M * NR, C_PANEL = BLOCKS * C_BLOCK, C_SUMS = ceil_div(PANELS, GROUPS) * C_PANEL;
+constexpr int64_t C_BLOCK = PASS_M * NR, C_PANEL = BLOCKS * C_BLOCK, C_SUMS = ceil_div(PANELS, GROUPS) * C_PANEL;
 constexpr int WORKERS = static_cast<int>(min_of(THREADS, TASK_COUNT));
 
 // Software prefetch: while one product's panel passes the tiles, the next one's (it follows in memory) is fetched in equal parts.
-constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * 4, ceil_div(BLOCK_M, MR)) : 0;  // bytes a step
+constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * 4, ceil_div(PASS_M, MR)) : 0;  // bytes a step
 
 extern "C" size_t amdahl_workspace_bytes(void) { return 4 * WORKERS * (A_SUMS + C_SUMS); }
 extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * PANELS * B_PANEL : 0; }
@@ -176,13 +178,13 @@ INLINE void sum_blocks(const Chunk* x, float* to) {
   }
 }
 
-// The sums of A for the products of an outermost HALF, in the part of K that begins at step k1 of each block. Whole chunks are summed: what lies
-// beyond the part is not multiplied.
+// The sums of A for the products of an outermost HALF, of a pass's rows (from row m1 of each block) and the part of K that begins at step k1. Whole
+// chunks are summed: what lies beyond the part is not multiplied, and rows beyond a block's last are not written.
 template <int HALF>
-static void sum_part(const float* a, int64_t k1, float* to) {
+static void sum_part(const float* a, int64_t m1, int64_t k1, float* to) {
   const int64_t held = min_of(PART_STEPS, BLOCK_K - k1), size = ceil_div(held, CHUNK) * CHUNK;
   float copies[BLOCKS][ceil_div(PART_STEPS, CHUNK) * CHUNK];
-  for (int64_t m = 0; m < BLOCK_M; ++m, to += A_STEP) {
+  for (int64_t m = m1; m < m1 + PASS_M; ++m, to += A_STEP) {
     const float* rows[BLOCKS];
     for (int q = 0; q < BLOCKS; ++q) {
       const int64_t row = block_row(q) * BLOCK_M + m, k = block_column(q) * BLOCK_K + k1, count = row < M ? min_of(held, K - k) : 0;
@@ -204,7 +206,7 @@ static void sum_part(const float* a, int64_t k1, float* to) {
     }
   }
 }
-constexpr void (*SUM_PART[7])(const float*, int64_t, float*) = {sum_part<0>, sum_part<1>, sum_part<2>, sum_part<3>, sum_part<4>, sum_part<5>, sum_part<6>};
+constexpr void (*SUM_PART[7])(const float*, int64_t, int64_t, float*) = {sum_part<0>, sum_part<1>, sum_part<2>, sum_part<3>, sum_part<4>, sum_part<5>, sum_part<6>};
 
 // ROWS x NR sums of a product, to the blocks of C that it belongs to; the first one of a block is stored.
 template <int ROWS>
@@ -227,7 +229,7 @@ INLINE void compute_tile(const float* a, const float* b, int64_t depth, const ch
 static void add_product(const float* a, const float* b, int64_t depth, const Targets& targets, bool first_part, float* sums) {
   const char* next = reinterpret_cast<const char*>(b + depth * NR);
   int64_t m = 0;
-  for (; m + MR <= BLOCK_M; m += MR, next += depth * FETCH)
+  for (; m + MR <= PASS_M; m += MR, next += depth * FETCH)
     compute_tile<MR>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
   if constexpr (ROWS_LEFT > 0) compute_tile<ROWS_LEFT>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
 }
@@ -241,8 +243,8 @@ static void finish_row(const void* const* in, float* c, const float* sums, int64
   for (; i < columns; ++i) row[i * C_COL] = finish(sums[i], in, 0, m, n + i);
 }
 
-// A group's columns of C. `first_of_task`: the sums of A are still to be made.
-static void run_group(const void* const* in, float* c, int64_t group, bool first_of_task, float* room) {
+// A group's columns of a pass's rows of C, which begin at row m1 of each block. `first_of_task`: the sums of A are still to be made.
+static void run_group(const void* const* in, float* c, int64_t group, int64_t m1, bool first_of_task, float* room) {
   const int64_t first = first_panel(group), panels = first_panel(group + 1) - first;
   const float *a = static_cast<const float*>(in[0]) + A_OFFSET, *b = static_cast<const float*>(in[1]) + first * B_PANEL;
   float* sums = room + A_SUMS;
@@ -250,17 +252,17 @@ static void run_group(const void* const* in, float* c, int64_t group, bool first
     const int64_t k1 = part * PART_K, depth = min_of(PART_K, UNITS - k1);
     for (int half = 0; half < 7; ++half) {
       float* of_a = room + (part * 7 + half) % KEPT_HALVES * SUMS_OF_HALF;
-      if (first_of_task) SUM_PART[half](a, k1 * STEPS, of_a);
+      if (first_of_task) SUM_PART[half](a, m1, k1 * STEPS, of_a);
       for (int product = half * PRODUCTS / 7; product < (half + 1) * PRODUCTS / 7; ++product, of_a += A_PART)
         for (int64_t p = 0; p < panels; ++p, b += depth * NR) add_product(of_a, b, depth, TARGETS.of[product], part == 0, sums + p * C_PANEL);
     }
   }
   for (int q = 0; q < BLOCKS; ++q) {
     const int64_t row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N;
-    for (int64_t m = 0; m < BLOCK_M && row + m < M; ++m)
+    for (int64_t m = m1; m < min_of(m1 + PASS_M, BLOCK_M) && row + m < M; ++m)
       for (int64_t p = 0; p < panels; ++p) {  // a row's pieces together: a panel's end in the middle of a line
         const int64_t at = (first + p) * NR, columns = min_of(min_of(NR, BLOCK_N - at), N - n - at);
-        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + m * NR, row + m, n + at, columns);
+        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + (m - m1) * NR, row + m, n + at, columns);
       }
   }
 }
@@ -270,6 +272,7 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
 #pragma omp parallel for num_threads(WORKERS) schedule(SCHEDULE)
   for (int64_t t = 0; t < TASK_COUNT; ++t) {
     const int64_t first = t * GROUPS / TASK_COUNT, end = (t + 1) * GROUPS / TASK_COUNT;
-    for (int64_t g = first; g < end; ++g) run_group(in, c, g, g == first, rooms + omp_get_thread_num() * (A_SUMS + C_SUMS));
+    for (int64_t m1 = 0; m1 < BLOCK_M; m1 += PASS_M)
+      for (int64_t g = first; g < end; ++g) run_group(in, c, g, m1, g == first, rooms + omp_get_thread_num() * (A_SUMS + C_SUMS));
   }
 }

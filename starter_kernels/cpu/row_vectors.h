@@ -9,9 +9,11 @@ static inline __attribute__((always_inline)) row_vector vector_at(const real* x)
 
 // While a row is in L1, memory waits: lines of the row after it are asked for, a part while the row is summed and the rest while it is
 // written. The hardware's prefetcher stops where a page ends. (rmsnorm of 4096 x 4096 on Zen 3, one thread:
-// 10% less time than where the whole row is asked for while the one before is written.) They go to L2: L1 has no room for another 16 KiB.
+// 10% less time than where the whole row is asked for while the one before is written.) They go to L2 where L1 has no room for another row: 16 KiB
+// of 32. A short row goes to L1 (layernorm of 4096 x 768 on Zen 4, out of L3: 11% less time).
 constexpr int64_t FIRST_PART = DIRECT ? J / 4 : 0;
-static inline void ask_for(const real* x) { __builtin_prefetch(x, 0, 2); }
+constexpr int NEXT_ROW_LEVEL = J * (int64_t)sizeof(real) <= 8 * 1024 ? 3 : 2;  // of __builtin_prefetch: 3 is L1
+static inline void ask_for(const real* x) { __builtin_prefetch(x, 0, NEXT_ROW_LEVEL); }
 
 // The sum of term(x[i]) over n elements. term: of a vector, and of a number for those that fill none. next: nullptr, or the row after x.
 //

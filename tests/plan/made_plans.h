@@ -223,6 +223,7 @@ inline std::vector<Case> strassen_cases(bool bf16 = false) {
   product("transposed B", {37, 140}, {200, 140}, {{"transB", yes}}, true);
   product("transposed A, scaled", {129, 40}, {129, 133}, {{"transA", yes}, {"alpha", 0.5}}, true);
   product("a column beyond half a panel", {32, 128}, {128, 145}, {}, false);
+  product("rows of several passes", {265, 130}, {130, 300}, {}, true);
   std::vector<Case> cases;
   for (const Graph& graph : graphs)
     for (const std::string levels : {"strassen", "strassen2"}) {

@@ -28,6 +28,12 @@ TEST(MatmulStrassen, OfSumsInBfloat16EveryValueOfEveryKnobIsRight) {
   expect_right_under_every_knob(cases);
 }
 
+TEST(MatmulStrassen, APlanOfBeforeThereWerePassesHasOne) {
+  testing::Case made = testing::strassen_cases().at(1);
+  ASSERT_EQ(made.plan.steps.at(0).variant.knobs.erase("MB"), 1u);
+  testing::expect_within({made});
+}
+
 TEST(MatmulStrassen, IsExactOnIntegers) {
   ExampleGraph g("integers");
   std::vector<double> w;
