@@ -10,7 +10,6 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17
-RNG = np.random.default_rng(11)
 
 
 class Kernel:
@@ -18,6 +17,7 @@ class Kernel:
 
     def __init__(self):
         self.nodes, self.inputs, self.constants = [], [], []
+        self.random = np.random.default_rng(11)  # of its own: the same numbers whichever kernels are made
 
     def input(self, shape, kind=TensorProto.FLOAT, name=None):
         name = name or f"x{len(self.inputs)}"
@@ -25,7 +25,7 @@ class Kernel:
         return name
 
     def weight(self, shape, deviation=1.0, mean=0.0):
-        return self.constant((mean + deviation * RNG.standard_normal(shape)).astype(np.float32))
+        return self.constant((mean + deviation * self.random.standard_normal(shape)).astype(np.float32))
 
     def constant(self, array):
         name = f"c{len(self.constants)}"
@@ -92,7 +92,7 @@ def softmax(k, rows, columns):
 
 
 def cross_entropy(k, rows, columns):
-    return k.node("SoftmaxCrossEntropyLoss", k.input([rows, columns]), k.constant(RNG.integers(0, columns, rows).astype(np.int64)), reduction="mean"), []
+    return k.node("SoftmaxCrossEntropyLoss", k.input([rows, columns]), k.constant(k.random.integers(0, columns, rows).astype(np.int64)), reduction="mean"), []
 
 
 def reduce_all(k, rows, columns):
