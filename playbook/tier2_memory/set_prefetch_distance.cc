@@ -1,5 +1,5 @@
 // In a whole model weights come from DRAM at every inference; the hardware prefetcher starts anew at each panel, software
-// prefetch of the next panel does not. Nor does that of a norm's next row.
+// prefetch of the next panel does not.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
 
@@ -9,8 +9,8 @@ const Rewrite* set_prefetch_distance() {
   static const KnobRewrite rewrite({
       .tier = 2,
       .name = "set_prefetch_distance",
-      .target = "matmul, fused_mlp, norms",
-      .precondition = "the kernel streams panels or rows",
+      .target = "matmul, fused_mlp",
+      .precondition = "the kernel streams panels",
       .open = {"PREFETCH"},
   });
   return &rewrite;

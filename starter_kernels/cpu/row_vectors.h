@@ -8,11 +8,11 @@ typedef real row_in_memory __attribute__((vector_size(VECTOR_BITS / 8), aligned(
 static inline __attribute__((always_inline)) row_vector vector_at(const real* x) { return *(const row_in_memory*)x; }
 
 // While a row is in L1, memory waits: lines of the row after it are asked for, a part while the row is summed and the rest while it is
-// written, or all of them then (PREFETCH). The hardware's prefetcher stops where a page ends. (rmsnorm of 4096 x 4096, the former against the latter:
-// 10% less time on Zen 3 with one thread, 7% more on Zen 4 with two.) The former go to L2 where L1 has no room for another row, 16 KiB of 32; a short
-// row goes to L1 (layernorm of 4096 x 768 on Zen 4, out of L3: 11% less time).
-constexpr int64_t FIRST_PART = DIRECT && !PREFETCH ? J / 4 : 0;
-constexpr int NEXT_ROW_LEVEL = PREFETCH || J * (int64_t)sizeof(real) <= 8 * 1024 ? 3 : 2;  // of __builtin_prefetch: 3 is L1
+// written. The hardware's prefetcher stops where a page ends. (rmsnorm of 4096 x 4096 on Zen 3, one thread:
+// 10% less time than where the whole row is asked for while the one before is written.) They go to L2 where L1 has no room for another row: 16 KiB
+// of 32. A short row goes to L1 (layernorm of 4096 x 768 on Zen 4, out of L3: 11% less time).
+constexpr int64_t FIRST_PART = DIRECT ? J / 4 : 0;
+constexpr int NEXT_ROW_LEVEL = J * (int64_t)sizeof(real) <= 8 * 1024 ? 3 : 2;  // of __builtin_prefetch: 3 is L1
 static inline void ask_for(const real* x) { __builtin_prefetch(x, 0, NEXT_ROW_LEVEL); }
 
 // The sum of term(x[i]) over n elements. term: of a vector, and of a number for those that fill none. next: nullptr, or the row after x.
@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) real sum_over(const real* x, int64_
   row_vector sums[SUMS] = {};
   int64_t i = 0;
   for (; i + SUMS * LANES <= n; i += SUMS * LANES) {
-    if (next && !PREFETCH) ask_for(next + i / 4);
+    if (next) ask_for(next + i / 4);
     for (int s = 0; s < SUMS; ++s) sums[s] += term(vector_at(x + i + s * LANES));
   }
   for (; i + LANES <= n; i += LANES) sums[0] += term(vector_at(x + i));
@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) void write_part(out_t* all, int64_t
   if (STREAM)
     for (; j < J && (size_t)(y + j) % 64 != 0; ++j) y[j] = result(j);
   for (; j + LINE <= J; j += LINE) {
-    if (DIRECT) ask_for(next + FIRST_PART + (PREFETCH ? j : j * 3 / 4));
+    if (DIRECT) ask_for(next + FIRST_PART + j * 3 / 4);
     alignas(64) out_t line[LINE];
 #pragma omp simd
     for (int64_t i = 0; i < LINE; ++i) line[i] = result(j + i);
