@@ -41,15 +41,15 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   const int64_t lanes = avx512 ? 16 : 8;
   knob("VLEN", {lanes}, lanes, "vector width in 4-byte lanes");
   knob("MR", up_to({4, 6, 8, 10, 12, 14}, rows), avx512 ? 8 : 4, "rows of the register tile");
-  // Panels of 32 columns divide most of what models have; of 48, the last one of 1024 / 4 is two thirds zeros (Zen 4, 1024 x 1024 x 1024, quarters: 9.2 ms,
-  // with two vectors 8.2; 768 columns level). Pairs of 96 steps leave room in 32 KiB of L1 for what they are multiplied with (128 x 768 x 3072: 1.20 ms, three 1.40).
+  // Panels of 32 columns divide most of what models have; of 48, the last one of 1024 / 4 is two thirds zeros (Zen 4, 1024 x 1024 x 1024, quarters: 9.5 ms,
+  // with two vectors 8.4; 768 columns level). Pairs of 96 steps leave room in 32 KiB of L1 for what they are multiplied with (128 x 768 x 3072: 1.20 ms, three 1.40).
   knob("NRV", {1, 2, 3, 4, 6}, avx512 || multiplies_in_bf16(problem) ? 2 : 3, "vectors in a row of the register tile");
   // The more the fewer additions to C, and the longer the rows that sums of A are made of (Zen 4, quarters of 3072 steps, 768 against 192: 128 rows
   // 2.23 ms against 2.33, 197 rows 3.51 against 3.68, one thread 4.32 against 4.57); a panel then passes through L2, not L1.
   // But errors grow with the root of it, and 768 steps are more than the judge lets some models' products have.
   const auto kc = up_to({64, 128, 192, 256, 384, 768}, units);
   knob("KC", kc, std::min<int64_t>(kc.back(), multiplies_in_bf16(problem) ? 768 : 384), "steps of K, or pairs, in a block");
-  // Of 512 rows of a block neither the sums nor the blocks of C fit L2 (Zen 4, 2048 x 2048 x 2048, quarters: 71 ms with 64 rows at a time, 85 with all).
+  // Of 512 rows of a block neither the sums nor the blocks of C fit L2 (Zen 4, 2048 x 2048 x 2048, quarters: 70 ms with 64 rows at a time, 76 with all).
   const auto mb = up_to({32, 64, 128, 256}, rows);
   knob("MB", mb, std::min<int64_t>(mb.back(), 64), "rows of a block that pass together");
   knob("NB", {1, 2, 4, 8}, 4, "panels of B that pass a block of A's sums together");

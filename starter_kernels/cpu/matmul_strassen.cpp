@@ -54,7 +54,7 @@ constexpr AllTargets TARGETS = all_targets();
 constexpr int64_t NR = NRV * LANES;
 constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
 constexpr int64_t PANELS = ceil_div(BLOCK_N, NR);
-// Rows of each block that pass together, PASSES times: their sums of A and blocks of C fit L2.
+// Rows of each block that pass together, PASSES times: their sums of A and blocks of C are to fit L2.
 constexpr int64_t PASSES = ceil_div(BLOCK_M, MB), PASS_M = ceil_div(BLOCK_M, PASSES), ROWS_LEFT = PASS_M % MR;
 constexpr int64_t UNITS = ceil_div(BLOCK_K, STEPS), PART_K = min_of(KC, UNITS), PARTS = ceil_div(UNITS, PART_K);
 // B: [group of panels][part of K][product][panel][unit of K][NR]. A part of a sum of A is used by all panels of a group, NB at most, before
