@@ -117,7 +117,7 @@ std::optional<Match> match_norm(const RewriteContext& context, int anchor, bool 
   p.out = {Access::dense(graph.value(found.out).dtype, space)};
   repair_knobs(context, step);
   auto match = replace_nodes(context, found.core, {}, step, refusal);
-  if (match) open_knobs(context, *match, match->replacement.size() - 1, {"STREAM", "ROWS_PER_TASK", "VECTOR_BITS", "WELFORD"});
+  if (match) open_knobs(context, *match, match->replacement.size() - 1, {"STREAM", "OVERLAP", "ROWS_PER_TASK", "VECTOR_BITS", "WELFORD"});
   return match;
 }
 

@@ -52,6 +52,7 @@ const std::vector<const Rewrite*>& playbook() {
       use_online_softmax(),
       fold_rows_in_one_pass(),
       use_welford(),
+      overlap_rows(),
       skip_causal_tiles(),
       use_strassen(),
       use_strassen_twice(),

@@ -57,5 +57,6 @@ const Rewrite* split_long_rows();
 const Rewrite* choose_vector_bits();
 const Rewrite* fold_rows_in_one_pass();
 const Rewrite* use_welford();
+const Rewrite* overlap_rows();
 
 }  // namespace amdahl

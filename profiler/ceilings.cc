@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "profiler/ceiling_loops.h"
+#include "profiler/take_cpu.h"
 
 namespace amdahl {
 namespace {
@@ -268,17 +268,6 @@ MemoryLevel Ceilings::level_of(double bytes, int threads) const {
   if (bytes <= static_cast<double>(l2_bytes) * threads) return MemoryLevel::kL2;
   if (bytes <= static_cast<double>(l3_bytes)) return MemoryLevel::kL3;
   return MemoryLevel::kDram;
-}
-
-// The calling thread, number `thread` of as many as this process has CPUs, to a CPU of its own: a kernel may put threads that wake onto one
-// CPU first (6 ms long after 30 ms of rest), and each would seem to run at half its speed. Fewer threads are left where they are put.
-void take_cpu(int thread, int threads) {
-  cpu_set_t mine, one;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0 || CPU_COUNT(&mine) != threads) return;
-  CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &mine) && thread-- == 0) CPU_SET(cpu, &one);
-  sched_setaffinity(0, sizeof one, &one);
 }
 
 double share_of_peak(const Ceilings& ceilings, int threads) {

@@ -89,7 +89,12 @@ SearchSpace normalization_space(const Problem& problem, const MachineInfo& machi
   if (welford) s.knobs.push_back({"WELFORD", {0, 1}, 0, "1: moments of blocks, merged: one walk over memory"});
   if (space.is_contiguous(problem.in.size()) && size_of(problem.out[0].dtype) <= size_of(row_type(problem)))
     s.knobs.push_back({"STREAM", {0, 1}, 0, "1: the result bypasses the caches"});
-  s.refuse = [](const Knobs&) { return std::string(); };
+  if (lies_as_reals(problem, space) && space.is_contiguous(problem.in.size()))
+    s.knobs.push_back({"OVERLAP", {0, 1}, 0, "1: a row is summed while the one before it is written"});
+  s.refuse = [](const Knobs& knobs) {
+    const auto on = [&](const char* name) { return knobs.count(name) && knobs.at(name) != 0; };
+    return std::string(on("WELFORD") && on("OVERLAP") ? "a row of which moments of blocks are wanted is not summed before" : "");
+  };
   return s;
 }
 
@@ -101,8 +106,8 @@ std::string normalization_source(const Variant& variant, std::string_view body) 
   const auto parameter = [&](const char* key) { return flag(problem, key) ? static_cast<int>(next++) : -1; };
   const int scale = parameter("scale"), shift = parameter("shift");
   const bool direct = lies_as_reals(problem, space);
-  const std::string choices = fmt::format("constexpr bool WELFORD = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
-                                          knob("WELFORD") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
+  const std::string choices = fmt::format("constexpr bool WELFORD = {}, OVERLAP = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
+                                          knob("WELFORD") != 0, knob("OVERLAP") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
   return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct), divisor_text(problem),
                     tasks_text(problem, variant.knobs, space.rows, direct ? 0 : space.outer * space.along, row_type(problem)),
                     streaming_text(variant.knobs),

@@ -71,8 +71,17 @@ def started(label, wanted, threads, failed):
     return arms
 
 
+def handover(options):
+    """ns that a cache line takes from core to core now. Where a hypervisor moves the cores together and apart, all arms are faster and slower."""
+    program = os.path.join(os.path.dirname(options.arm), "amdahl-bench-handover")
+    return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+
+
 def take_turns(label, arms, options, failed):
+    """The handovers of the rounds."""
+    handovers = []
     for r in range(options.rounds):
+        handovers.append(handover(options) if options.threads > 1 else 0)
         for arm in random.sample(arms, len(arms)):
             try:
                 arm.turn(options.runs)
@@ -82,6 +91,7 @@ def take_turns(label, arms, options, failed):
                 arms.remove(arm)
         print(f"\r  {label}: round {r + 1} of {options.rounds}" + 20 * " ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
+    return handovers
 
 
 def rows_of(arms):
@@ -101,13 +111,13 @@ def rows_of(arms):
 
 
 def measure(label, onnx_file, torch_name, sessions, options, folder):
-    """A row for each arm; {"failed": reason} for one that could not be measured."""
+    """A row for each arm, {"failed": reason} for one that could not be measured; and the rounds' handovers."""
     inputs = os.path.join(folder, "inputs")
     os.makedirs(inputs, exist_ok=True)
     write_inputs(onnx_file, inputs)
     failed = {}
     arms = started(label, wanted_arms(onnx_file, torch_name, sessions, options, inputs), options.threads, failed)
-    take_turns(label, arms, options, failed)
+    handovers = take_turns(label, arms, options, failed)
     rows = rows_of(arms)
     for arm in arms:
         arm.quit()
@@ -117,7 +127,7 @@ def measure(label, onnx_file, torch_name, sessions, options, folder):
     for name, why in failed.items():
         rows[name] = {"failed": why}
         print(f"  {label}: {name}: {why}", file=sys.stderr)
-    return rows
+    return rows, handovers
 
 
 def share_of_floor(program, session):
@@ -184,7 +194,7 @@ def options_of_command_line():
 
 def main():
     options = options_of_command_line()
-    results = {"machine": machine(options.threads), "models": {}}
+    results = {"machine": machine(options.threads), "models": {}, "handover_ns": {}}
     print(json.dumps(results["machine"]))
     for model in options.models:
         with tempfile.TemporaryDirectory() as folder:
@@ -195,8 +205,11 @@ def main():
             stem = model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))
             label = model if shipped else stem + "/" + os.path.basename(model)
             sessions = sessions_of(stem, label, options.sessions)
-            rows = results["models"][label] = measure(label, path, model if shipped else None, sessions, options, folder)
+            rows, handovers = measure(label, path, model if shipped else None, sessions, options, folder)
+            results["models"][label], results["handover_ns"][label] = rows, handovers
             print_table(label, rows, {name: share_of_floor(options.program, file) for name, file in sessions.items()})
+            if any(handovers):
+                print(f"\nfrom core to core a cache line took {statistics.median(handovers):.0f} ns ({min(handovers):.0f} .. {max(handovers):.0f} over rounds)", flush=True)
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(results, file, indent=1)

@@ -90,6 +90,38 @@ TEST(ScalarMath, ExpSaturatedIsZeroAndInfinityBeyondItsEnds) {
   for (uint32_t nan : {0x7fc00000u, 0xffc00000u, 0xffffffffu}) EXPECT_TRUE(std::isnan(scalar::gelu_tanh(scalar::bits<float>(nan)))) << nan;
 }
 
+TEST(ScalarMath, Exp2SaturatedIsZeroAndInfinityBeyondItsEnds) {
+  const auto saturated = [](float x) { return scalar::exp2_saturated_of<float, uint32_t>(x); };
+  const auto x_of = [](auto x) { return std::fabs(x) <= 125.9 ? x : 0 * std::copysign(decltype(x)(1), x); };
+  EXPECT_LT(worst_ulp([=](float x) { return saturated(x_of(x)); }, [=](double x) { return std::exp2(x_of(x)); }), 2.2);
+  for (float x : {128.0f, 129.0f, 1000.0f, 3e38f, kInf}) {
+    EXPECT_EQ(saturated(x), kInf) << x;
+    EXPECT_EQ(saturated(-x), 0.0f) << x;
+  }
+}
+
+// Of x times a factor in [0, 1] the factor's absolute error counts: a tail of 1e-9 has few right digits, and needs none.
+TEST(ScalarMath, NormalShareIsWithinThreeUlpOfAHalf) {
+  double worst = 0, worst_at_zero = 0, worst_tail = 0;
+  for (uint64_t b = 0; b < (uint64_t{1} << 32); b += 9973) {
+    const float x = scalar::bits<float>(static_cast<uint32_t>(b));
+    if (std::isnan(x) || std::isinf(x)) continue;
+    const double exact = 0.5 * std::erfc(-x * M_SQRT1_2), error = std::fabs(scalar::normal_share_of<float, uint32_t>(x) - exact);
+    worst = std::fmax(worst, error);
+    if (std::fabs(x) < 1e-3) worst_at_zero = std::fmax(worst_at_zero, error);
+    if (x < 0 && x > -5.99) worst_tail = std::fmax(worst_tail, error / exact);
+  }
+  EXPECT_LT(worst, 0x1.8p-24);
+  EXPECT_LT(worst_at_zero, 0x1p-24);
+  EXPECT_LT(worst_tail, 2e-4);
+  for (float x : {-6.0f, -7.0f, -1e4f, -3e38f}) EXPECT_EQ(scalar::gelu_product(x), 0.0f) << x;
+  for (float x : {6.0f, 7.0f, 1e4f, 3e38f, kInf}) EXPECT_EQ(scalar::gelu_product(x), x) << x;
+  EXPECT_EQ(scalar::gelu(-kInf), 0.0f);
+  EXPECT_TRUE(std::signbit(scalar::gelu_product(-0.0f)));
+  EXPECT_TRUE(std::isnan(scalar::gelu_product(-kInf)));  // -infinity times zero
+  for (uint32_t nan : {0x7fc00000u, 0xffc00000u, 0xffffffffu}) EXPECT_TRUE(std::isnan(scalar::gelu(scalar::bits<float>(nan)))) << nan;
+}
+
 TEST(ScalarMath, Expm1IsWithinThreeUlpNearZeroToo) {
   EXPECT_LT(worst_ulp([](float x) { return scalar::expm1(x); }, [](double x) { return std::expm1(x); }), 3);
   EXPECT_EQ(scalar::expm1(-kInf), -1.0f);
