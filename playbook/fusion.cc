@@ -120,6 +120,20 @@ void drop_unused(Expression& e) {
   e = std::move(kept);
 }
 
+// x sigmoid(x) is one operation, a division and an exponential that need not know their limits. Its NaN at -infinity is the product's.
+void close_silu(PointwiseProgram& program) {
+  for (PointwiseOp& product : program.ops)
+    if (product.op == "mul" && is_float(product.type))
+      for (size_t i : {0u, 1u}) {
+        const int x = product.args[i], gate = product.args[1 - i] - program.inputs;
+        if (gate < 0) continue;
+        const PointwiseOp& by = program.ops[static_cast<size_t>(gate)];
+        if (by.op != "sigmoid" || by.type != product.type || by.args[0] != x) continue;
+        product = {"swish_product", {x}, product.type};
+        break;
+      }
+}
+
 std::vector<NodeId> together(const Step& a, const Step& b) {
   std::set<NodeId> nodes(a.nodes.begin(), a.nodes.end());
   nodes.insert(b.nodes.begin(), b.nodes.end());
@@ -171,6 +185,7 @@ void set_expression(Step& step, Expression e) {
 void simplify(Expression& expression) {
   merge_inputs(expression);
   merge_operations(expression.program);
+  close_silu(expression.program);
   drop_unused(expression);
 }
 

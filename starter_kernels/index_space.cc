@@ -56,7 +56,7 @@ double flops_of(const PointwiseProgram& program) {
   static const std::set<std::string> free{"const", "identity", "cast"};
   static const std::set<std::string> costly{"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh",
                                             "acosh", "atanh", "tanh", "erf", "sigmoid", "elu", "celu", "selu", "softplus", "gelu",
-                                            "gelu_tanh", "gelu_product", "gelu_tanh_product", "swish", "mish", "pow"};
+                                            "gelu_tanh", "gelu_product", "gelu_tanh_product", "swish_product", "swish", "mish", "pow"};
   double flops = 0;
   for (const PointwiseOp& op : program.ops) flops += free.count(op.op) ? 0 : costly.count(op.op) ? 15 : 1;
   return flops;

@@ -72,6 +72,7 @@ constexpr OpText kOps[] = {
     {"gelu_tanh", "scalar::gelu_tanh({0})", nullptr},
     {"gelu_product", "scalar::gelu_product({0})", nullptr},
     {"gelu_tanh_product", "scalar::gelu_tanh_product({0})", nullptr},
+    {"swish_product", "scalar::swish_product({0})", nullptr},
     {"swish", "scalar::swish({0}, {a})", nullptr},
     {"mish", "scalar::mish({0})", nullptr},
     {"clip", "scalar::clip({0}, {1}, {2})", nullptr},

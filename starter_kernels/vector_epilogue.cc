@@ -27,6 +27,7 @@ const std::map<std::string, std::string, std::less<>> kForms{
     {"gelu_tanh", "scalar::gelu_tanh_of<wide, wide_bits>({0})"},
     {"gelu_product", "scalar::gelu_product_of<wide, wide_bits>({0})"},
     {"gelu_tanh_product", "scalar::gelu_tanh_product_of<wide, wide_bits>({0})"},
+    {"swish_product", "scalar::swish_product_of<wide, wide_bits>({0})"},
 };
 
 std::vector<std::string> index_names(const Problem& problem) {

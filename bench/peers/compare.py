@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import placement
 import ratios
 from arm_process import Arm, write_inputs
 
@@ -71,27 +72,22 @@ def started(label, wanted, threads, failed):
     return arms
 
 
-def handover(options):
-    """ns that a cache line takes from core to core now. Where a hypervisor moves the cores together and apart, all arms are faster and slower."""
-    program = os.path.join(os.path.dirname(options.arm), "amdahl-bench-handover")
-    return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
-
-
 def take_turns(label, arms, options, failed):
-    """The handovers of the rounds."""
-    handovers = []
+    """Where the cores were in each round (placement.py)."""
+    watch = placement.Watch(os.path.dirname(options.arm), options.threads)
     for r in range(options.rounds):
-        handovers.append(handover(options) if options.threads > 1 else 0)
         for arm in random.sample(arms, len(arms)):
+            watch.look()
             try:
                 arm.turn(options.runs)
             except RuntimeError as error:
                 failed[arm.label] = str(error)
                 arm.quit()
                 arms.remove(arm)
+        watch.end_round()
         print(f"\r  {label}: round {r + 1} of {options.rounds}" + 20 * " ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return handovers
+    return watch.rounds
 
 
 def rows_of(arms):
@@ -111,7 +107,7 @@ def rows_of(arms):
 
 
 def measure(label, onnx_file, torch_name, sessions, options, folder):
-    """A row for each arm, {"failed": reason} for one that could not be measured; and the rounds' handovers."""
+    """A row for each arm, {"failed": reason} for one that could not be measured; and where the cores were."""
     inputs = os.path.join(folder, "inputs")
     os.makedirs(inputs, exist_ok=True)
     write_inputs(onnx_file, inputs)
@@ -157,11 +153,30 @@ def print_table(model, rows, floors):
     sys.stdout.flush()
 
 
-def print_means(models):
+def over_at(rows, name, at):
+    """The ratio to ONNX Runtime in some rounds."""
+    base = min((rows[r] for r in RUNTIMES if "rounds" in rows.get(r, {})), key=lambda row: row["ms"])
+    return ratios.ratio([base["rounds"][i] for i in at], [rows[name]["rounds"][i] for i in at])
+
+
+def print_places(rows, handovers):
+    for place, (at, ns) in placement.by_place(handovers).items():
+        for name in OURS:
+            if "rounds" in rows.get(name, {}) and any("rounds" in rows.get(r, {}) for r in RUNTIMES):
+                middle, low, high = over_at(rows, name, at)
+                print(f"\ncores {place} ({ns:.0f} ns, {len(at)} of {len(handovers)} rounds): {name} over ONNX Runtime {middle:.2f} [{low:.2f}, {high:.2f}]", flush=True)
+
+
+def print_means(models, handovers):
     for name in OURS:
         ratio = [rows[name]["over_onnxruntime"] for rows in models.values() if "over_onnxruntime" in rows.get(name, {})]
         if len(ratio) > 1:
             print(f"\n{name} over ONNX Runtime, geometric mean of {len(ratio)} models: {statistics.geometric_mean(ratio):.2f}")
+        for place in ("together", "apart"):
+            at = {model: placement.by_place(handovers[model]).get(place, ([], 0))[0] for model in models}
+            ratio = [over_at(rows, name, at[model])[0] for model, rows in models.items() if len(at[model]) > 2 and "rounds" in rows.get(name, {})]
+            if len(ratio) > 1:
+                print(f"\n{name} over ONNX Runtime, cores {place}, geometric mean of {len(ratio)} models: {statistics.geometric_mean(ratio):.2f}")
 
 
 def sessions_of(stem, label, folder):
@@ -208,12 +223,11 @@ def main():
             rows, handovers = measure(label, path, model if shipped else None, sessions, options, folder)
             results["models"][label], results["handover_ns"][label] = rows, handovers
             print_table(label, rows, {name: share_of_floor(options.program, file) for name, file in sessions.items()})
-            if any(handovers):
-                print(f"\nfrom core to core a cache line took {statistics.median(handovers):.0f} ns ({min(handovers):.0f} .. {max(handovers):.0f} over rounds)", flush=True)
+            print_places(rows, handovers)
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(results, file, indent=1)
-    print_means(results["models"])
+    print_means(results["models"], results["handover_ns"])
     sys.exit(any("failed" in row for rows in results["models"].values() for row in rows.values()))
 
 

@@ -1,8 +1,7 @@
 // Activations written out in primitive operators are computed in their closed form:
 //   x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) are GELU.
-// The tanh form becomes x / (1 + exp(-2u)): one division and no cancellation. Works on the program of a pointwise step, and on
-// prologues and epilogues. Not SiLU: x sigmoid(x) is two operations as it stands, and the closed form's limit at -infinity (0)
-// is not what the product gives there (NaN).
+// The tanh form becomes x / (1 + exp(-2u)): one division and no cancellation; the other x times the share of a normal distribution below x.
+// Works on the program of a pointwise step, and on prologues and epilogues. (SiLU is closed by every fusion: simplify().)
 #include <cmath>
 
 #include "playbook/fusion.h"

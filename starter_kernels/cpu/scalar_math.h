@@ -409,6 +409,13 @@ template <class F, class U> SCALAR F gelu_of(F x) { return gelu_product_of<F, U>
 SCALAR_OF(gelu)
 template <class F, class U> SCALAR F gelu_tanh_of(F x) { return gelu_tanh_product_of<F, U>(from_below(x)); }
 SCALAR_OF(gelu_tanh)
+// x sigmoid(x), with the product's NaN at -infinity too.
+template <class F, class U>
+SCALAR F swish_product_of(F x) {
+  typedef typename Number<F>::type N;
+  return x / (N(1) + exp2_saturated_of<F, U>(x * N(-1.4426950408889634)));
+}
+SCALAR_OF(swish_product)
 template <class T> SCALAR T swish(T x, T alpha) { return from_below(x) * sigmoid(alpha * x); }
 template <class T> SCALAR T softplus(T x) { return relu(x) + log1p(exp(-abs(x))); }
 template <class T> SCALAR T softsign(T x) {

@@ -94,7 +94,8 @@ inline Case product_with(const std::string& op, const ExampleGraph::Attributes& 
 inline std::vector<Case> products_with_activations() {
   const ExampleGraph::Attributes tanh{{"approximate", std::string("tanh")}};
   return {product_with("Exp"), product_with("Sigmoid"), product_with("Tanh"), product_with("Erf"), product_with("Gelu"), product_with("Gelu", tanh),
-          product_with("Gelu", {}, "gelu_product"), product_with("Gelu", tanh, "gelu_tanh_product")};
+          product_with("Gelu", {}, "gelu_product"), product_with("Gelu", tanh, "gelu_tanh_product"),
+          product_with("com.microsoft.QuickGelu", {{"alpha", 1.0}}, "swish_product")};
 }
 
 // Relu between two products with biases. Sizes are no multiples of any tile; two blocks of the hidden layer.

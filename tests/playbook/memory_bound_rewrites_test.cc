@@ -121,12 +121,28 @@ TEST(FuseGelu, RecognisesTheFormsOfExporters) {
   }
 }
 
-// x sigmoid(x) is NaN at -infinity, the closed form's limit is 0.
-TEST(FuseGelu, LeavesSiluAsItStands) {
-  ExampleGraph g("silu");
-  const ValueId x = g.input({5, 33});
-  const Graph graph = g.finish({g.node("Mul", {x, g.node("Sigmoid", {x})})});
-  EXPECT_EQ(apply(graph, {"fuse_pointwise_chain", "fuse_gelu"}).times, apply(graph, {"fuse_pointwise_chain"}).times);
+TEST(FusePointwiseChain, ClosesSiluEitherWayRound) {
+  for (const bool gate_first : {false, true}) {
+    ExampleGraph g("silu");
+    const ValueId x = g.input({5, 33}), gate = g.node("Sigmoid", {x});
+    const Graph graph = g.finish({g.node("Mul", gate_first ? std::vector{gate, x} : std::vector{x, gate})});
+    const Applied a = apply(graph, {"fuse_pointwise_chain"});
+    ASSERT_EQ(a.plan.steps.size(), 1u);
+    const auto program = a.plan.steps[0].variant.problem.params.at("program").get<PointwiseProgram>();
+    ASSERT_EQ(program.ops.size(), 1u) << program_text(a.plan.steps[0], "program");
+    EXPECT_EQ(program.ops[0].op, "swish_product");
+    expect_right(graph, a.plan);
+  }
+}
+
+TEST(FusePointwiseChain, KeepsAGateOfAnotherValue) {
+  ExampleGraph g("gated");
+  const ValueId x = g.input({5, 33}), y = g.input({5, 33});
+  const Graph graph = g.finish({g.node("Mul", {x, g.node("Sigmoid", {y})})});
+  const Applied a = apply(graph, {"fuse_pointwise_chain"});
+  ASSERT_EQ(a.plan.steps.size(), 1u);
+  EXPECT_EQ(program_text(a.plan.steps[0], "program").find("swish"), std::string::npos);
+  expect_right(graph, a.plan);
 }
 
 TEST(FusePointwiseChain, LeavesWhatOthersReadAndWhatWouldBeComputedAgain) {

@@ -122,6 +122,21 @@ TEST(ScalarMath, NormalShareIsWithinThreeUlpOfAHalf) {
   for (uint32_t nan : {0x7fc00000u, 0xffc00000u, 0xffffffffu}) EXPECT_TRUE(std::isnan(scalar::gelu(scalar::bits<float>(nan)))) << nan;
 }
 
+TEST(ScalarMath, SwishProductIsXTimesItsSigmoid) {
+  const auto x_of = [](auto x) { return std::fabs(x) <= 80 ? x : 0 * std::copysign(decltype(x)(1), x); };
+  // Beside the exponential's and the quotient's, an error that grows with x: that of x log2(e).
+  for (float limit : {1.0f, 16.0f, 80.0f}) {
+    const auto within = [&](auto x) { return std::fabs(x_of(x)) <= limit ? x_of(x) : decltype(x)(0); };
+    EXPECT_LT(worst_ulp([&](float x) { return scalar::swish_product(within(x)); }, [&](double x) { return within(x) / (1 + std::exp(-within(x))); }, 0x1p-126),
+              4 + limit)
+        << limit;
+  }
+  for (float x : {-100.0f, -1e4f, -3e38f}) EXPECT_EQ(scalar::swish_product(x), 0.0f) << x;
+  for (float x : {100.0f, 1e4f, 3e38f, kInf}) EXPECT_EQ(scalar::swish_product(x), x) << x;
+  EXPECT_TRUE(std::isnan(scalar::swish_product(-kInf)));  // -infinity times zero
+  EXPECT_TRUE(std::isnan(scalar::swish_product(kNan)));
+}
+
 TEST(ScalarMath, Expm1IsWithinThreeUlpNearZeroToo) {
   EXPECT_LT(worst_ulp([](float x) { return scalar::expm1(x); }, [](double x) { return std::expm1(x); }), 3);
   EXPECT_EQ(scalar::expm1(-kInf), -1.0f);
