@@ -57,6 +57,28 @@ void expect_right(const Graph& graph, const Plan& plan) {
 
 using Kinds = std::vector<std::string>;
 
+// 12 MiB in 32 of last-level cache: whoever called the model finds them there; what the model itself reads is the gate's to judge.
+TEST(UseStreamingStores, LeavesResultsOfTheModelThatTheLastLevelCacheHolds) {
+  MachineInfo machine = this_machine();
+  machine.l2_bytes = 1 << 20;
+  const auto refusal_of = [&](const Graph& graph, int64_t l3_bytes) {
+    machine.l3_bytes = l3_bytes;
+    std::string refusal;
+    const Plan plan = starter_plan(graph, 2);
+    const Uses uses = uses_of(graph);
+    const std::vector<ValueId> storage = storage_of(graph);
+    const RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+    return find_rewrite("use_streaming_stores")->match(context, 0, &refusal) ? "" : refusal;
+  };
+  ExampleGraph alone("alone"), inside("inside");
+  const Graph result = alone.finish({alone.node("Exp", {alone.input({1024, 3072})})});
+  const ValueId hidden = inside.node("Exp", {inside.input({1024, 3072})});
+  const Graph read = inside.finish({inside.node("Softmax", {hidden}, {{"axis", int64_t{-1}}})});
+  EXPECT_EQ(refusal_of(result, 32 << 20), "the result of 12288 KiB stays in a cache");
+  EXPECT_EQ(refusal_of(result, 16 << 20), "");
+  EXPECT_EQ(refusal_of(read, 32 << 20), "");
+}
+
 // ---- carry_over --------------------------------------------------------------------------------------------------------
 
 TEST(CarryOver, FollowsATransposeInTheCommonTensor) {
