@@ -14,7 +14,7 @@
 #include "cli/progress.h"
 #include "profiler/ceilings.h"
 #include "profiler/counters.h"
-#include "profiler/handover.h"
+#include "profiler/core_distance.h"
 #include "profiler/print_profile.h"
 #include "starter_kernels/backend.h"
 #include "tuner/rule_power.h"
@@ -123,7 +123,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     ceilings = cached_ceilings(machine, global.cache_dir, fresh,
                                [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
-  const double handover = handover_seconds();
+  const double distance = core_distance_seconds();
   std::optional<MachineNoise> noise;
   if (!compilers.empty()) noise = noise_of(global, fresh || values["noise"].as<bool>(), advice);
   if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
@@ -139,7 +139,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                         {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
                         {"compilers", compilers}, {"cache", global.cache_dir},
                         {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
-                        {"ceilings", ceilings}, {"handover_seconds", handover}, {"advice", nlohmann::json::array()}};
+                        {"ceilings", ceilings}, {"core_distance_seconds", distance}, {"advice", nlohmann::json::array()}};
     if (noise) j["noise"] = *noise;
     for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
     fmt::print("{}\n", j.dump(1));
@@ -154,7 +154,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   fmt::print("counters   {}\n", counters.hardware() ? "cycles, instructions, cache and branch misses" : "software only: " + counters.why());
   fmt::print("noise      equal code differs by {:.2f}% from one millisecond to the next (robust sd)\n", ceilings.noise * 100);
   fmt::print("           a parallel region costs {}\n", time_text(ceilings.barrier_seconds));
-  if (handover > 0) fmt::print("           a cache line takes {:.0f} ns from the first core to the last, just now\n", handover * 1e9);
+  if (distance > 0) fmt::print("           a cache line takes {:.0f} ns from the first core to the last, just now\n", distance * 1e9);
   fmt::print("\n");
   fmt::print("{}", ceilings_table(ceilings));
   fmt::print("measured {} ago in {:.1f} s\n\n", age_text(ceilings.measured_at), ceilings.took_seconds);

@@ -113,7 +113,7 @@ def measure(label, onnx_file, torch_name, sessions, options, folder):
     write_inputs(onnx_file, inputs)
     failed = {}
     arms = started(label, wanted_arms(onnx_file, torch_name, sessions, options, inputs), options.threads, failed)
-    handovers = take_turns(label, arms, options, failed)
+    distances = take_turns(label, arms, options, failed)
     rows = rows_of(arms)
     for arm in arms:
         arm.quit()
@@ -123,7 +123,7 @@ def measure(label, onnx_file, torch_name, sessions, options, folder):
     for name, why in failed.items():
         rows[name] = {"failed": why}
         print(f"  {label}: {name}: {why}", file=sys.stderr)
-    return rows, handovers
+    return rows, distances
 
 
 def share_of_floor(program, session):
@@ -159,21 +159,21 @@ def over_at(rows, name, at):
     return ratios.ratio([base["rounds"][i] for i in at], [rows[name]["rounds"][i] for i in at])
 
 
-def print_places(rows, handovers):
-    for place, (at, ns) in placement.by_place(handovers).items():
+def print_places(rows, distances):
+    for place, (at, ns) in placement.by_place(distances).items():
         for name in OURS:
             if "rounds" in rows.get(name, {}) and any("rounds" in rows.get(r, {}) for r in RUNTIMES):
                 middle, low, high = over_at(rows, name, at)
-                print(f"\ncores {place} ({ns:.0f} ns, {len(at)} of {len(handovers)} rounds): {name} over ONNX Runtime {middle:.2f} [{low:.2f}, {high:.2f}]", flush=True)
+                print(f"\ncores {place} ({ns:.0f} ns, {len(at)} of {len(distances)} rounds): {name} over ONNX Runtime {middle:.2f} [{low:.2f}, {high:.2f}]", flush=True)
 
 
-def print_means(models, handovers):
+def print_means(models, distances):
     for name in OURS:
         ratio = [rows[name]["over_onnxruntime"] for rows in models.values() if "over_onnxruntime" in rows.get(name, {})]
         if len(ratio) > 1:
             print(f"\n{name} over ONNX Runtime, geometric mean of {len(ratio)} models: {statistics.geometric_mean(ratio):.2f}")
         for place in ("together", "apart"):
-            at = {model: placement.by_place(handovers[model]).get(place, ([], 0))[0] for model in models}
+            at = {model: placement.by_place(distances[model]).get(place, ([], 0))[0] for model in models}
             ratio = [over_at(rows, name, at[model])[0] for model, rows in models.items() if len(at[model]) > 2 and "rounds" in rows.get(name, {})]
             if len(ratio) > 1:
                 print(f"\n{name} over ONNX Runtime, cores {place}, geometric mean of {len(ratio)} models: {statistics.geometric_mean(ratio):.2f}")
@@ -209,7 +209,7 @@ def options_of_command_line():
 
 def main():
     options = options_of_command_line()
-    results = {"machine": machine(options.threads), "models": {}, "handover_ns": {}}
+    results = {"machine": machine(options.threads), "models": {}, "core_distance_ns": {}}
     print(json.dumps(results["machine"]))
     for model in options.models:
         with tempfile.TemporaryDirectory() as folder:
@@ -220,14 +220,14 @@ def main():
             stem = model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))
             label = model if shipped else stem + "/" + os.path.basename(model)
             sessions = sessions_of(stem, label, options.sessions)
-            rows, handovers = measure(label, path, model if shipped else None, sessions, options, folder)
-            results["models"][label], results["handover_ns"][label] = rows, handovers
+            rows, distances = measure(label, path, model if shipped else None, sessions, options, folder)
+            results["models"][label], results["core_distance_ns"][label] = rows, distances
             print_table(label, rows, {name: share_of_floor(options.program, file) for name, file in sessions.items()})
-            print_places(rows, handovers)
+            print_places(rows, distances)
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(results, file, indent=1)
-    print_means(results["models"], results["handover_ns"])
+    print_means(results["models"], results["core_distance_ns"])
     sys.exit(any("failed" in row for rows in results["models"].values() for row in rows.values()))
 
 

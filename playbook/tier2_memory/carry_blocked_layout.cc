@@ -27,9 +27,9 @@ int64_t block_in(const RewriteContext& context) { return channel_block(format_in
 
 bool is_image(const Access& a) { return a.dtype == DType::kF32 && a.shape.size() == 4 && numel(a.shape) > 0; }
 
-// Padding channels stay zero: f(0, …, 0) = 0. True for sums, products, relu and SiLU; anything else is not looked into.
+// Padding channels stay zero: f(0, …, 0) = 0. True for sums, products and relu; anything else is not looked into.
 bool keeps_zero(const PointwiseProgram& program) {
-  static const std::set<std::string> known{"add", "sub", "mul", "relu", "neg", "abs", "identity", "swish_product"};
+  static const std::set<std::string> known{"add", "sub", "mul", "relu", "neg", "abs", "identity"};
   return std::all_of(program.ops.begin(), program.ops.end(),
                      [](const PointwiseOp& op) { return known.count(op.op) > 0; });
 }

@@ -4,7 +4,7 @@ extern "C" size_t amdahl_workspace_bytes(void) { return THREADS * SCRATCH_BYTES;
 extern "C" size_t amdahl_packed_bytes(int) { return 0; }
 extern "C" void amdahl_pack(int, const void*, void*) {}
 
-// task(first, last, scratch): rows [first, last), until every row had its turn.
+// run(first, last, scratch): rows [first, last), until every row had its turn.
 template <class Task>
 static inline void for_each_task(void* workspace, Task run) {
 #pragma omp parallel for schedule(static) num_threads(THREADS) if (TASKS > 1)

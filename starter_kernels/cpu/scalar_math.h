@@ -4,7 +4,7 @@
 // Polynomials are relative-error minimax fits (Remez exchange in long double), rounded to float; range reductions are
 // Cody & Waite's (Software Manual for the Elementary Functions, 1980). Errors in ulp of float, over all inputs:
 //   exp 1.1   log 0.9   log1p 1.5   expm1 1.5   tanh 2.6   erf 1.3   sigmoid 2.2   sin, cos 1.1   pow 0.6
-//   exp_below_zero, exp_saturated 2.2 + |x| / 22
+//   exp_below_zero 2.2 + |x| / 22   exp2_saturated 2.2
 // Results of exp below FLT_MIN are flushed to zero (a denormal costs 100+ cycles in whatever reads it). NaN propagates.
 // double overloads call libm: they are for float64 models, which nobody runs for speed.
 #include <stddef.h>
@@ -157,22 +157,8 @@ SCALAR F exp_below_zero_of(F x) {
 SCALAR float exp_below_zero(float x) { return exp_below_zero_of<float, uint32_t>(x); }
 SCALAR double exp_below_zero(double x) { return __builtin_exp(x); }
 
-// For quotients like x / (1 + exp(y)): 0 from -88 down, infinity from 88.4 up, and anything for NaN. The ends are cut off as integers: beside floats a
-// compiler pays for the NaN that a minimum might meet, and most units do integers.
-template <class U> struct Signed { typedef decltype(U{} < U{}) type; };
-template <> struct Signed<uint32_t> { typedef int32_t type; };
-template <class F, class U>
-SCALAR F between(float lowest, F x, float highest) {
-  typedef typename Signed<U>::type I;
-  const I high = bits<I>(F{} + highest), b = bits<I>(x);
-  const U low = bits<U>(F{} + lowest), not_above = bits<U>(b < high ? b : high);  // a negative float is a negative integer
-  return bits<F>(not_above < low ? not_above : low);                              // and as unsigned the larger, the farther from 0
-}
-template <class F, class U> SCALAR F exp_saturated_of(F x) { return exp_within_of<F, U>(between<F, U>(-88.0f, x, 89.0f)); }
-template <> inline __attribute__((always_inline)) double exp_saturated_of<double, uint64_t>(double x) { return __builtin_exp(x); }
-
-// Powers of 2, for arguments that are products with a constant anyway: log2(e) is a part of it. What is left of x beside n is exact, two of the three
-// operations of the reduction are sums, which Zen adds beside its products, and the products of exp_of_reduced have ln2^k in them.
+// Powers of 2, for arguments that are products with a constant anyway: log2(e) is a part of it. What is left of x beside n is exact, and the three
+// operations of the reduction are sums, which Zen adds beside its products. The coefficients are those of exp_of_reduced, times ln2^k.
 template <class F, class U>
 SCALAR F exp2_of_reduced(F r, F t) {
   F q = F{} + 0x1.5bbd3cp-10f;
@@ -182,10 +168,16 @@ SCALAR F exp2_of_reduced(F r, F t) {
   q = q * r + 0x1.62e42ap-1f;
   return (q * r + 1.0f) * bits<F>(bits<U>(t) << 23);
 }
-// 0 from -127 down, infinity from 128 up, and anything for NaN.
+// For quotients like x / (1 + 2^y): 0 from -127 down, infinity from 128 up, and anything for NaN. The ends are cut off as integers: beside floats a
+// compiler pays for the NaN that a minimum might meet, and most units do integers.
+template <class U> struct Signed { typedef decltype(U{} < U{}) type; };
+template <> struct Signed<uint32_t> { typedef int32_t type; };
 template <class F, class U>
 SCALAR F exp2_saturated_of(F x) {
-  const F z = between<F, U>(-127.0f, x, 128.0f), t = z + kRoundBiased;
+  typedef typename Signed<U>::type I;
+  const I high = bits<I>(F{} + 128.0f), b = bits<I>(x);
+  const U low = bits<U>(F{} - 127.0f), not_above = bits<U>(b < high ? b : high);  // a negative float is a negative integer
+  const F z = bits<F>(not_above < low ? not_above : low), t = z + kRoundBiased;   // and as unsigned the larger, the farther from 0
   return exp2_of_reduced<F, U>(z - (t - kRoundBiased), t);
 }
 template <> inline __attribute__((always_inline)) double exp2_saturated_of<double, uint64_t>(double x) { return __builtin_exp2(x); }

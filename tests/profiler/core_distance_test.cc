@@ -1,4 +1,4 @@
-#include "profiler/handover.h"
+#include "profiler/core_distance.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 namespace amdahl {
 namespace {
 
-TEST(Handover, IsThatOfALineAndEndsInTime) {
+TEST(CoreDistance, IsThatOfALineAndEndsInTime) {
   const auto start = std::chrono::steady_clock::now();
-  const double seconds = handover_seconds();
+  const double seconds = core_distance_seconds();
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 5) << "50 ms at most, on a machine that runs us";
   if (this_machine().cores < 2) {
     EXPECT_EQ(seconds, 0);

@@ -1,4 +1,4 @@
-#include "profiler/handover.h"
+#include "profiler/core_distance.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kAtMost{50};
-constexpr int kTurns = 200, kRepetitions = 25;  // 200 turns take 4 to 40 us
+constexpr int kTurns = 200, kRepetitions = 25;  // 200 turns take 8 to 35 us
 
 struct alignas(128) Line {  // 128: Intel's prefetcher takes lines in pairs
   std::atomic<int> turn{0};
@@ -52,7 +52,7 @@ class Game {
 
 }  // namespace
 
-double handover_seconds() {
+double core_distance_seconds() {
   const int cpus = this_machine().cores;
   if (cpus < 2) return 0;
   Game game(Clock::now() + kAtMost);
