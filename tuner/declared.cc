@@ -56,13 +56,14 @@ ErrorConstant declared_constant(const std::vector<Step>& steps) {
   return largest;
 }
 
-Expected widened(const Expected& expected, const ErrorConstant& constant) {
+Expected widened(const Expected& expected, const ErrorConstant& constant, const Expected* spoilt) {
   Expected wide = expected;
-  for (ExpectedOutput& o : wide.outputs) {
+  for (size_t number = 0; number < wide.outputs.size(); ++number) {
+    ExpectedOutput& o = wide.outputs[number];
     const size_t rank = o.shape.size();
     // A value that is not finite spoils the sums of all its neighbours.
     for (size_t i = 0; i < o.bound.size(); ++i)
-      if (!std::isfinite(o.value[i])) o.bound[i] = std::numeric_limits<float>::infinity();
+      if (!std::isfinite(o.value[i]) || (spoilt && std::isnan(spoilt->outputs[number].value[i]))) o.bound[i] = std::numeric_limits<float>::infinity();
     if (rank == 4 && !o.bound.empty()) {
       const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
       dilate(o.bound, width, 1, static_cast<size_t>(constant.reach));

@@ -92,6 +92,9 @@ void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int sou
       // About one in 512: rows of a reduction are mostly left clean.
       for (int64_t i = 0; i < n; ++i)
         if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = specials[(b >> 9) % 6];
+      if (draw.infinities_as_nan)
+        for (int64_t i = 0; i < n; ++i)
+          if (std::isinf(out[i])) out[i] = specials[0];
       return;
     }
     case Family::kNeedle:

@@ -42,6 +42,7 @@ struct Draw {
   bool exchanged = false;  // of a ternary draw: the weights are the integers, the inputs are -1, 0 and 1
   int integer_bits = 12; // with the sign beside them; fewer where a narrower type must hold them (declared.h)
   bool nudged = false;   // one element somewhere inside every input is another than in the same draw without it
+  bool infinities_as_nan = false;  // of specials: what depends on a value that is not finite is NaN, even where -inf would end as 0
   int scale = 0;         // float inputs are multiplied by 2^scale
 };
 

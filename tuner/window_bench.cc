@@ -93,10 +93,18 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
   return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
     // Integers (that the narrower type holds) are exact there too.
     const ProductArithmetic products = draw.ternary ? ProductArithmetic{} : constant.products;
-    const auto plain = cache_.get(key, products, draw, [&] {
-      return expected_outputs(graph_, io, program, draw, input_ranges(graph_, distinct_inputs(io)), products);
-    });
-    return constant.factor == 1 && constant.reach == 0 && products.strassen == 0 ? plain : std::make_shared<const Expected>(widened(*plain, constant));
+    const auto reference = [&](const Draw& d) {
+      return cache_.get(key, products, d, [&] { return expected_outputs(graph_, io, program, d, input_ranges(graph_, distinct_inputs(io)), products); });
+    };
+    const auto plain = reference(draw);
+    if (constant.factor == 1 && constant.reach == 0 && products.strassen == 0) return plain;
+    std::shared_ptr<const Expected> spoilt;
+    if (draw.family == Family::kSpecial && constant.reach > 0) {
+      Draw without_infinities = draw;
+      without_infinities.infinities_as_nan = true;
+      spoilt = reference(without_infinities);
+    }
+    return std::make_shared<const Expected>(widened(*plain, constant, spoilt.get()));
   };
 }
 

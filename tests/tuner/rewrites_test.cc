@@ -248,6 +248,37 @@ std::string judged_edited(Bench& bench, std::vector<Step> steps, const std::stri
   return bench.judge(steps);
 }
 
+// A ReLU makes 0 of the -inf that a special input gives, and the products that neighbours share are not finite all the same: within reach of one nothing
+// is judged but NaN, farther away everything is.
+TEST(Rewrites, WinogradNearAnInfinityThatAReluHides) {
+  ExampleGraph g("an infinity behind a ReLU");
+  const ValueId x = g.input({1, 32, 28, 28}), w = g.normal({16, 32, 3, 3}, 7, 0, 0.05);
+  const ValueId sums = g.node("Conv", {x, w}, {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  const Graph graph = g.finish({g.node("Relu", {sums})});
+  const Plan plan = starter_plan(graph, kThreads);
+  Bench bench(graph);
+  ASSERT_EQ(bench.enter(plan, {{0, 1}}), "");
+  for (const char* name : {"use_winograd", "use_winograd_f43"}) {
+    SCOPED_TRACE(name);
+    const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(name)});
+    ASSERT_FALSE(offered.empty());
+    std::vector<Step> steps = offered[0].match.replacement;
+    steps.push_back(plan.steps[1]);
+    EXPECT_EQ(bench.judge(steps), "");
+    // Every row of an image is spoilt by what spoils one element of it.
+    Variant& variant = steps[0].variant;
+    variant.source_override = "#define amdahl_run exact_run\n" + kernel_kind("conv").source(variant) +
+                              "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
+                              "  exact_run(in, out, workspace);\n"
+                              "  float* y = static_cast<float*>(out[0]);\n"
+                              "  for (int row = 0; row < 16 * 28; ++row) {\n"
+                              "    float sum = 0;\n"
+                              "    for (int i = 0; i < 28; ++i) sum += y[28 * row + i];\n"
+                              "    for (int i = 0; sum != sum && i < 28; ++i) y[28 * row + i] = sum;\n  }\n}\n";
+    EXPECT_NE(bench.judge(steps).find("special inputs"), std::string::npos);
+  }
+}
+
 // A product of halves by the bounds of its own products, whatever the family of its inputs; operands of fewer bits are outside of them.
 TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
   struct Size {
