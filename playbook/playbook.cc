@@ -40,6 +40,7 @@ const std::vector<const Rewrite*>& playbook() {
       fuse_residual_norm(),
       fuse_gelu(),
       choose_thread_partition(),
+      align_thread_partitions(),
       split_k(),
       split_long_rows(),
       // tier 5

@@ -21,6 +21,7 @@ const Rewrite* carry_blocked_layout();
 const Rewrite* multiply_in_bf16();
 const Rewrite* unroll_k();
 const Rewrite* choose_thread_partition();
+const Rewrite* align_thread_partitions();
 const Rewrite* fuse_attention();
 const Rewrite* fuse_mlp();
 const Rewrite* split_k();

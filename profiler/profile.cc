@@ -41,19 +41,6 @@ StepCost cost_of(const Problem& problem) {
   return {work.flops, weights, work.bytes - weights, multiplies_in_bf16(problem)};
 }
 
-// Weights once each (tied weights are one), and the largest step's activations.
-double bytes_of_run(const Graph& graph, const Plan& plan, const std::vector<StepProfile>& steps) {
-  std::set<ValueId> seen;
-  double bytes = 0, activations = 0;
-  for (const Step& step : plan.steps)
-    for (size_t i = 0; i < step.inputs.size() && i < step.variant.problem.in.size(); ++i)
-      if (step.variant.problem.in[i].constant && graph.is_constant(step.inputs[i].value) &&
-          seen.insert(step.inputs[i].value).second)
-        bytes += stored_bytes(step.variant.problem.in[i]);
-  for (const StepProfile& step : steps) activations = std::max(activations, step.cost.activation_bytes);
-  return bytes + activations;
-}
-
 std::string short_shape(const Shape& shape) {
   if (shape.empty()) return "1";
   std::string text;
@@ -90,6 +77,19 @@ Bound bound_of(MemoryLevel level) { return static_cast<Bound>(static_cast<int>(B
 std::string_view name_of(Bound bound) {
   constexpr std::string_view names[] = {"compute", "L1", "L2", "L3", "DRAM"};
   return names[static_cast<int>(bound)];
+}
+
+double bytes_of_run(const Graph& graph, const Plan& plan) {
+  std::set<ValueId> seen;
+  double bytes = 0, activations = 0;
+  for (const Step& step : plan.steps) {
+    for (size_t i = 0; i < step.inputs.size() && i < step.variant.problem.in.size(); ++i)
+      if (step.variant.problem.in[i].constant && graph.is_constant(step.inputs[i].value) &&
+          seen.insert(step.inputs[i].value).second)
+        bytes += stored_bytes(step.variant.problem.in[i]);
+    activations = std::max(activations, cost_of(step.variant.problem).activation_bytes);
+  }
+  return bytes + activations;
 }
 
 Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilings& ceilings) {
@@ -175,7 +175,7 @@ Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std
     row.cost = cost_of(step.variant.problem);
     profile.steps.push_back(std::move(row));
   }
-  const double run_bytes = bytes_of_run(graph, plan, profile.steps);
+  const double run_bytes = bytes_of_run(graph, plan);
   for (StepProfile& row : profile.steps) row.floor = floor_of(row.cost, run_bytes, plan.threads, ceilings);
   rank(profile);
   return profile;

@@ -29,7 +29,9 @@ struct Floor {
   double seconds = 0;
   Bound bound = Bound::kCompute;
 };
-// `run_bytes`: what one run of the model touches.
+// What one run of the model touches: weights once each (tied weights are one), and the largest step's activations.
+double bytes_of_run(const Graph& graph, const Plan& plan);
+// `run_bytes`: of bytes_of_run().
 Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilings& ceilings);
 
 struct StepProfile {

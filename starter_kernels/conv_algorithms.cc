@@ -44,6 +44,12 @@ int64_t largest(const std::vector<int64_t>& values, Fits fits) {
   return best;
 }
 
+// How much longer the thread with most of `units` works than if they could be cut.
+double unevenness(int64_t units, int threads) {
+  const int64_t most = (units + threads - 1) / threads;
+  return static_cast<double>(most * threads) / static_cast<double>(std::max<int64_t>(units, 1));
+}
+
 bool tile_fits(int64_t px, int64_t ocv, int64_t registers) { return px * ocv + ocv + (ocv > 1) <= registers; }
 
 // The knobs of Winograd's form, left out of `space` where it has one of that name already (shared with another form).
@@ -136,7 +142,6 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
     for (int64_t p : pxs)
       if (fits(p, v) && tile_cycles(columns, blocks, p, v) < tile_cycles(columns, blocks, px, ocv))
         px = p, ocv = v;
-  // Fewer tiles of pixels than the threads can share evenly: share the channels instead.
   const int64_t tiles = g.n * (g.is_pointwise() ? 1 : g.out[1]) * ((columns + px - 1) / px);
   const int64_t weight_bytes = 4 * g.channels / g.groups * g.taps() * g.out_channels;
   // A tile of 14 pixels by 1024 channels and their weights are twice L1: both then come from L2 at every step. Sums in between go
@@ -148,6 +153,9 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
                           ? 1024
                           : largest(kcbs, [&](int64_t k) { return k * bytes_a_block <= machine.l1d_bytes * 4 / 3; });
   const bool weights_inner = weight_bytes <= machine.l2_bytes / 2;
+  // Small weights: whatever the threads can share more evenly, else the pixels. Large ones are read once where threads share channels.
+  const bool by_channels = weights_inner ? unevenness((blocks + ocv - 1) / ocv, problem.threads) < unevenness(tiles, problem.threads)
+                                         : tiles < 16 * problem.threads;
   const bool declared = problem.params.value("declared", "").starts_with("winograd");
   SearchSpace space;
   space.knobs = {
@@ -159,7 +167,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
        {0, 1},
        weights_inner,
        "1: weights pass by each tile of pixels, 0: pixels by each tile of weights"},
-      {"PARTITION", {0, 1}, tiles < 16 * problem.threads, "threads share 0: pixels, 1: output channels"},
+      {"PARTITION", {0, 1}, by_channels, "threads share 0: pixels, 1: output channels"},
       {"UNROLL", {1, 2, 4, 8, 16}, 2, "input channels unrolled"},
       {"PREFETCH", {0, 1}, !weights_inner, "1: the next group of weights is fetched while this one is used"},
   };
@@ -175,15 +183,19 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
   return space;
 }
 
-SearchSpace blocked_depthwise_space(const SlidingWindow& g) {
+SearchSpace blocked_depthwise_space(const Problem& problem, const SlidingWindow& g) {
   int64_t px = 4;  // the width whose last tile is fullest
   const std::vector<int64_t> pxs{1, 2, 4, 6, 7, 8, 12, 14};
   const int64_t inside = std::max<int64_t>(1, g.out[2] - (g.pad[2] > 0) - (g.pad_end[2] > 0));
-  const auto runs = [&](int64_t p) { return inside / p + inside % p; };
+  // The columns of a narrow row are all known when the text is compiled (cpu/conv_blocked_depthwise.cpp).
+  const auto runs = [&](int64_t p) { return g.out[2] <= 32 ? (g.out[2] + p - 1) / p : inside / p + inside % p; };
   for (int64_t p : pxs)
     if (runs(p) < runs(px)) px = p;
+  const int64_t block = channel_block(format_of_output(problem, 0));
+  const bool by_channels = unevenness((g.channels + block - 1) / block, problem.threads) < unevenness(g.out[1], problem.threads);
   return {{{"ALGORITHM", {kConvBlockedDepthwise}, kConvBlockedDepthwise, kAlgorithmMeaning},
-           {"PX", pxs, px, "pixels of a row summed together"}},
+           {"PX", pxs, px, "pixels of a row summed together"},
+           {"PARTITION", {0, 1}, by_channels, "threads share 0: rows, 1: channels"}},
           [](const Knobs&) { return std::string(); }};
 }
 
@@ -231,7 +243,7 @@ SearchSpace conv_space(const Problem& problem, const MachineInfo& machine) {
     case kConvBlocked:
       return blocked_space(problem, g, machine);
     case kConvBlockedDepthwise:
-      return blocked_depthwise_space(g);
+      return blocked_depthwise_space(problem, g);
   }
   return {{{"ALGORITHM", {kConvGeneric}, kConvGeneric, kAlgorithmMeaning}}, [](const Knobs&) { return std::string(); }};
 }

@@ -106,7 +106,8 @@ bool Harness::outputs_equal(size_t slot, const std::vector<std::byte>& bytes) co
   return equal;
 }
 
-int copies_for(const Program& program, size_t budget) {
+int copies_for(const Program& program, size_t run_bytes) {
+  const size_t budget = std::min(run_bytes, size_t{96} << 20);
   size_t weights = 1;
   for (const Program::Buffer& b : program.buffers)
     if (b.role == Program::Role::kConstant && b.blob_offset < 0) weights += b.bytes;

@@ -112,7 +112,7 @@ class Specimen {
   // As a window's: by the speed of the build that stands in the incumbent's arm.
   void plan_segments_for(double pair_seconds) {
     Random random(kSeed);
-    drive_.copies = copies_for(programs_[0]);
+    drive_.copies = copies_for(programs_[0], SIZE_MAX);
     drive_.slots = std::max(3, drive_.copies);
     const auto harness = start_arm(programs_[0], drive_, random);
     std::vector<double> seconds;

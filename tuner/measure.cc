@@ -16,7 +16,6 @@ namespace amdahl {
 namespace {
 
 constexpr int kMostCalls = 256;                         // of a segment: each has mappings of its own
-constexpr size_t kOperandBudget = size_t{48} << 20;     // of a segment's calls together
 constexpr int kSingles = 6;                             // calls one at a time, beside segments of several
 constexpr double kSwitchesOfARun = 4;                   // a thread is put aside by every stop; counted on 2 cores
 
@@ -32,10 +31,10 @@ int64_t stolen_ticks() {
 
 }  // namespace
 
-Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, int fewest_blocks) {
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, int fewest_blocks, size_t operand_budget) {
   Segments s;
   call_seconds = std::max(call_seconds, 1e-7);
-  const double affordable = std::max(1.0, static_cast<double>(kOperandBudget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));
+  const double affordable = std::max(1.0, static_cast<double>(operand_budget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));
   s.calls = static_cast<int>(std::min({std::ceil(1.5e-3 / call_seconds), affordable, double{kMostCalls}}));
   s.calls = std::max(s.calls, 1);
   // Segments of one process differ by less than processes do: where every call brings megabytes of fresh numbers, fewer do.
@@ -43,6 +42,8 @@ Segments plan_segments(double call_seconds, double budget_seconds, size_t operan
   s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), static_cast<double>(fewest_blocks), most_blocks));
   return s;
 }
+
+size_t operand_budget(const MachineInfo& machine) { return std::min(size_t{48} << 20, static_cast<size_t>(machine.l3_bytes) / 2); }
 
 size_t operand_bytes(const Program& program) {
   size_t bytes = 0;

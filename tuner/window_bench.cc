@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "profiler/profile.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
 #include "tuner/symbols.h"
@@ -55,9 +56,9 @@ std::string weights_id(const Program& program) {
 }
 
 // Candidates are bound with as many slots as a segment has calls, and at least as many as there are copies of the weights.
-TimedBinding timed_binding(const Program& program, const Segments& segments) {
+TimedBinding timed_binding(const Program& program, const Segments& segments, size_t run_bytes) {
   TimedBinding t;
-  t.copies = copies_for(program);
+  t.copies = copies_for(program, run_bytes);
   t.slots = std::max({segments.calls, t.copies, 3});
   return t;
 }
@@ -77,6 +78,7 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       builder_(builder),
       options_(options),
       starter_(starter_plan(graph, options.worker.threads)),
+      run_bytes_(static_cast<size_t>(bytes_of_run(graph, starter_))),
       constants_(graph),
       cache_(options.reference_bytes, std::min(options.window_reference_bytes, static_cast<size_t>(this_machine().memory_bytes) / 8)) {}
 
@@ -153,14 +155,14 @@ std::string WindowBench::enter(const WindowTask& task) {
   at_.own_tolerance = at_.tolerance = tolerance_of(at_.incumbent, task.incumbent);
   try {
     // Its speed, before the slots of a segment are known.
-    at_.timed.copies = copies_for(at_.incumbent);
+    at_.timed.copies = copies_for(at_.incumbent, run_bytes_);
     at_.timed.slots = std::max(3, at_.timed.copies);
     restart_racer();
     std::vector<double> seconds;
     for (int i = 0; i < 5; ++i) seconds.push_back(at_.racer->worker().run(i % at_.timed.slots, 1, 1, at_.judge->deadline()).seconds);
     const double handover = at_.racer->worker().handover(at_.judge->deadline());
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
-    at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2));
+    at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2), run_bytes_);
     restart_racer();
     at_.incumbent_hashes = judged_hashes(*at_.racer, at_.incumbent, task.incumbent);
   } catch (const WorkerDied& died) {
@@ -197,7 +199,7 @@ Contents WindowBench::contents() const {
 }
 
 Segments WindowBench::segments(double budget_seconds, int fewest_blocks) const {
-  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), fewest_blocks);
+  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), fewest_blocks, operand_budget(this_machine()));
 }
 
 Drive WindowBench::drive() const {

@@ -80,6 +80,7 @@ class WindowBench {
   Builder& builder_;
   BenchOptions options_;
   Plan starter_;
+  size_t run_bytes_;  // bytes_of_run() of the starter
   ConstantsFile constants_;
   ReferenceCache cache_;
   std::map<std::string, Judge> judges_;  // by signature and weights

@@ -4,9 +4,11 @@
 // A tile is PX pixels of a row by OCV blocks of channels: 14 x 2 accumulators take 2 + 14 loads for 28 FMAs a step,
 // which two load ports and two FMA ports do in 14 cycles. The input may be blocked too or row-major (the first layer's
 // image). Weights are packed at load as [group of OCV blocks][block of input channels][tap][channel][OCV][16]: read in
-// order.
+// order. A last block whose upper half is empty is summed in vectors of half the width: two of those take the time of one where 512 bits are
+// two halves (Zen 4: 24 channels are 1.5 blocks, not 2), and one takes no longer than a whole one elsewhere.
 
 typedef float vec __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias));
+typedef float half __attribute__((vector_size(2 * BLOCK), aligned(4), may_alias));
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KH * KW;
 constexpr int64_t OB = (OG + BLOCK - 1) / BLOCK, CB = (CG + BLOCK - 1) / BLOCK;  // blocks of one group
@@ -26,6 +28,7 @@ constexpr int64_t TILE_PX = PX < COLUMNS ? PX : COLUMNS, TAIL_PX = COLUMNS % TIL
 constexpr int64_t TILE_OB = OCV < OB ? OCV : OB, TAIL_OB = OB % TILE_OB;
 constexpr int64_t GROUPS_OF_BLOCKS = (OB + TILE_OB - 1) / TILE_OB, TILES = (COLUMNS + TILE_PX - 1) / TILE_PX;
 constexpr int64_t WEIGHTS = OB * BLOCK * CG * TAPS;  // packed floats of one group of the convolution
+constexpr bool HALF_LAST = OG % BLOCK > 0 && OG % BLOCK <= BLOCK / 2;
 constexpr int64_t CHUNK = KCB < CB ? KCB : CB;
 // While a group of weights is used tile by tile, the next one is fetched in equal parts: weights of several MiB come from DRAM
 // at 12 GB/s a core, and a first tile that waits for them runs at a third of its speed. Bytes at each tap of a block of channels, into L2: the
@@ -64,33 +67,40 @@ static void pad_plane(const float* from, float* to) {
   }
 }
 
-// Adds CI input channels of one tap.
-template <int V, int PIXELS, int64_t CI>
-static inline __attribute__((always_inline)) void add_tap(const float* x, const float*& w, vec (&acc)[V][PIXELS]) {
+// Adds CI input channels of one tap. HALF: the last of V blocks is summed in `last`.
+template <int V, bool HALF, int PIXELS, int64_t CI>
+static inline __attribute__((always_inline)) void add_tap(const float* x, const float*& w, vec (&acc)[V][PIXELS], half (&last)[PIXELS]) {
+  constexpr int FULL = HALF ? V - 1 : V;
 #pragma GCC unroll UNROLL
   for (int64_t c = 0; c < CI; ++c) {
     vec row[V];
 #pragma GCC unroll 8
-    for (int v = 0; v < V; ++v) row[v] = *(const vec*)(w + v * BLOCK);
+    for (int v = 0; v < FULL; ++v) row[v] = *(const vec*)(w + v * BLOCK);
+    const half last_row = *(const half*)(w + (V - 1) * BLOCK);
     w += V * BLOCK;
 #pragma GCC unroll 32
-    for (int p = 0; p < PIXELS; ++p)
+    for (int p = 0; p < PIXELS; ++p) {
 #pragma GCC unroll 8
-      for (int v = 0; v < V; ++v) acc[v][p] += row[v] * x[c * X_C + p * SW * X_W];
+      for (int v = 0; v < FULL; ++v) acc[v][p] += row[v] * x[c * X_C + p * SW * X_W];
+      if constexpr (HALF) last[p] += last_row * x[c * X_C + p * SW * X_W];
+    }
   }
 }
 
 // V blocks of output channels from ob, PIXELS pixels from p; input blocks [cb0, cb1). Sums of earlier blocks are in
 // out.
-template <int V, int PIXELS>
+template <int V, bool HALF, int PIXELS>
 static void tile(const float* x, const float* w, const char* next, int64_t cb0, int64_t cb1, float* out, const void* const* in,
                  int64_t image, int64_t ob, int64_t p) {
+  constexpr int FULL = HALF ? V - 1 : V;
   vec acc[V][PIXELS];
-#pragma GCC unroll 8
-  for (int v = 0; v < V; ++v)
+  half last[PIXELS];
 #pragma GCC unroll 32
-    for (int i = 0; i < PIXELS; ++i)
-      acc[v][i] = CHUNK < CB && cb0 > 0 ? *(const vec*)(out + (v * P + i) * BLOCK) : vec{};
+  for (int i = 0; i < PIXELS; ++i) {
+#pragma GCC unroll 8
+    for (int v = 0; v < FULL; ++v) acc[v][i] = CHUNK < CB && cb0 > 0 ? *(const vec*)(out + (v * P + i) * BLOCK) : vec{};
+    if constexpr (HALF) last[i] = CHUNK < CB && cb0 > 0 ? *(const half*)(out + (FULL * P + i) * BLOCK) : half{};
+  }
   w += cb0 * BLOCK * TAPS * V * BLOCK;
   for (int64_t cb = cb0; cb < cb1; ++cb)
     for (int64_t kh = 0; kh < KH; ++kh)
@@ -100,37 +110,42 @@ static void tile(const float* x, const float* w, const char* next, int64_t cb0, 
         for (int64_t byte = 0; byte < FETCH; byte += 64) __builtin_prefetch(next + byte, 0, 2);
         next += FETCH;
         if (CG % BLOCK != 0 && cb == CB - 1)
-          add_tap<V, PIXELS, CG % BLOCK ? CG % BLOCK : BLOCK>(tap, w, acc);
+          add_tap<V, HALF, PIXELS, CG % BLOCK ? CG % BLOCK : BLOCK>(tap, w, acc, last);
         else
-          add_tap<V, PIXELS, BLOCK>(tap, w, acc);
+          add_tap<V, HALF, PIXELS, BLOCK>(tap, w, acc, last);
       }
   if (CHUNK < CB && cb1 < CB) {
-#pragma GCC unroll 8
-    for (int v = 0; v < V; ++v)
 #pragma GCC unroll 32
-      for (int i = 0; i < PIXELS; ++i) *(vec*)(out + (v * P + i) * BLOCK) = acc[v][i];
+    for (int i = 0; i < PIXELS; ++i) {
+#pragma GCC unroll 8
+      for (int v = 0; v < FULL; ++v) *(vec*)(out + (v * P + i) * BLOCK) = acc[v][i];
+      if constexpr (HALF) *(half*)(out + (FULL * P + i) * BLOCK) = last[i];
+    }
     return;
   }
 #pragma GCC unroll 8
   for (int v = 0; v < V; ++v)
 #pragma GCC unroll 32
     for (int i = 0; i < PIXELS; ++i) {
-      float sums[BLOCK];
-      *(vec*)sums = acc[v][i];
+      float sums[BLOCK] = {};
+      if (v < FULL)
+        *(vec*)sums = acc[v][i];
+      else
+        *(half*)sums = last[i];
       finish_block(sums, out + (v * P + i) * BLOCK, in, image, ob + v, p + i);
     }
 }
 
-template <int V>
+template <int V, bool HALF>
 static void tile_at(const float* x, const float* w, const char* next, int64_t cb0, int64_t cb1, float* out, const void* const* in,
                     int64_t image, int64_t g, int64_t first, int64_t unit) {
   const int64_t row = unit / TILES, column = unit % TILES * TILE_PX, p = row * OW + column, ob = g * OB + first;
   const float* from = x + g * CB * X_B + row * SH * X_H + column * SW * X_W;
   float* to = out + (ob * P + p) * BLOCK;
   if (TAIL_PX != 0 && column + TILE_PX > COLUMNS)
-    tile<V, TAIL_PX ? TAIL_PX : 1>(from, w, next, cb0, cb1, to, in, image, ob, p);
+    tile<V, HALF, TAIL_PX ? TAIL_PX : 1>(from, w, next, cb0, cb1, to, in, image, ob, p);
   else
-    tile<V, TILE_PX>(from, w, next, cb0, cb1, to, in, image, ob, p);
+    tile<V, HALF, TILE_PX>(from, w, next, cb0, cb1, to, in, image, ob, p);
 }
 
 // Units (tiles of pixels) [u0, u1) by groups of blocks [b0, b1) of the convolution's group g.
@@ -140,10 +155,10 @@ static void region(const float* x, const float* w, float* out, const void* const
     constexpr int64_t GROUP = TILE_OB * BLOCK * CG * TAPS;
     const float* weights = w + g * WEIGHTS + b * GROUP;
     const char* next = (const char*)(weights + GROUP + cb0 * BLOCK * TAPS * TILE_OB * BLOCK) + (u - u0) * (cb1 - cb0) * TAPS * FETCH;
-    if (TAIL_OB != 0 && b == GROUPS_OF_BLOCKS - 1)
-      tile_at<TAIL_OB ? TAIL_OB : 1>(x, weights, next, cb0, cb1, out, in, image, g, b * TILE_OB, u);
+    if ((TAIL_OB != 0 || HALF_LAST) && b == GROUPS_OF_BLOCKS - 1)
+      tile_at<TAIL_OB ? TAIL_OB : TILE_OB, HALF_LAST>(x, weights, next, cb0, cb1, out, in, image, g, b * TILE_OB, u);
     else
-      tile_at<TILE_OB>(x, weights, next, cb0, cb1, out, in, image, g, b * TILE_OB, u);
+      tile_at<TILE_OB, false>(x, weights, next, cb0, cb1, out, in, image, g, b * TILE_OB, u);
   };
   for (int64_t cb0 = 0; cb0 < CB; cb0 += CHUNK) {
     const int64_t cb1 = cb0 + CHUNK < CB ? cb0 + CHUNK : CB;

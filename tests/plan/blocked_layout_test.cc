@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
 #include "tests/plan/made_plans.h"
 
@@ -42,6 +43,20 @@ TEST_P(BlockedLayout, EveryKnobValuePasses) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BlockedLayout, ::testing::Values("conv", "pool"),
                          [](const auto& info) { return std::string(info.param); });
+
+// A plan from before threads of a depthwise convolution had a choice.
+TEST(BlockedLayout, DepthwiseWithoutAPartitionSharesChannels) {
+  int found = 0;
+  for (const Graph& graph : kernel_kind("conv").examples()) {
+    auto plan = on_blocks(graph, false);
+    if (!plan || plan->steps[1].variant.knobs.at("ALGORITHM") != kConvBlockedDepthwise) continue;
+    ++found;
+    plan->steps[1].variant.knobs.erase("PARTITION");
+    const testing::Judgement j = testing::judge(graph, *plan, 5);
+    EXPECT_TRUE(j.within) << graph.name << ": " << j.reason;
+  }
+  EXPECT_GE(found, 3);
+}
 
 // No mutant shows this: kernels do not let padding channels reach a result. Later kernels may count on it.
 TEST(Reorder, PaddingChannelsBecomeZero) {

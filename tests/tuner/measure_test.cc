@@ -33,6 +33,34 @@ TEST(Segments, HaveNoMoreCallsThanFitIntoMemory) {
   EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{1} << 30).calls, 1);
 }
 
+TEST(Segments, OperandsStayInHalfOfTheLastLevelCache) {
+  MachineInfo machine;
+  machine.l3_bytes = 32 << 20;
+  EXPECT_EQ(operand_budget(machine), size_t{16} << 20);
+  machine.l3_bytes = 105 << 20;
+  EXPECT_EQ(operand_budget(machine), size_t{48} << 20);
+  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{5} << 20, 2, size_t{16} << 20).calls, 3);
+}
+
+Program with_weights(size_t bytes) {
+  Program p;
+  Program::Buffer b;
+  b.role = Program::Role::kConstant;
+  b.blob_offset = -1;
+  b.bytes = bytes;
+  p.buffers = {b};
+  return p;
+}
+
+// Between two calls as many other bytes are read as in a run of the model.
+TEST(CopiesOfWeights, AreAsColdAsInTheModel) {
+  EXPECT_EQ(copies_for(with_weights(size_t{5} << 20), size_t{24} << 20), 4);
+  EXPECT_EQ(copies_for(with_weights(size_t{5} << 20), size_t{5} << 20), 1) << "the model has no others";
+  EXPECT_EQ(copies_for(with_weights(size_t{9} << 20), size_t{500} << 20), 10) << "96 MiB in all";
+  EXPECT_EQ(copies_for(with_weights(size_t{60} << 20), size_t{500} << 20), 1);
+  EXPECT_EQ(copies_for(with_weights(size_t{32} << 10), size_t{500} << 20), 1);
+}
+
 TEST(Segments, BlocksFollowTheBudget) {
   EXPECT_EQ(plan_segments(1e-3, 0.25, 1000).blocks, 10);
   EXPECT_EQ(plan_segments(0.1, 0.25, 1000).blocks, 2);

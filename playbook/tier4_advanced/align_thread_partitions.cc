@@ -1,0 +1,68 @@
+// A convolution over a neighbourhood and those before and after it share their work alike, all by pixels or all by channels: what a core reads is
+// what it has written. A cache line comes from the other core's L2 in 40 ns, or 170 where the cores have no L3 in common; a depthwise convolution of
+// 384 channels of 14 x 14 took 0.020 ms behind one that shared otherwise and 0.011 behind one that shared alike. A race of one step cannot tell.
+#include <algorithm>
+
+#include "playbook/playbook.h"
+#include "starter_kernels/formats.h"
+
+namespace amdahl {
+namespace {
+
+class AlignThreadPartitions final : public Rewrite {
+ public:
+  int tier() const override { return 4; }
+  std::string_view name() const override { return "align_thread_partitions"; }
+  std::string_view target() const override { return "conv of more than one tap with a conv before or after it"; }
+  std::string_view precondition() const override { return "channel blocks, more than one thread, nobody else reads what passes between"; }
+
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const auto refused = [&](std::string_view reason) {
+      if (refusal) *refusal = reason;
+      return std::nullopt;
+    };
+    if (context.plan.threads < 2) return refused("the plan runs on one thread");
+    if (!is_shared(context, anchor)) return refused("not a convolution on channel blocks whose threads have a choice");
+    if (is_pointwise(context.plan.steps[static_cast<size_t>(anchor)])) return refused("a 1x1 convolution: taken along by the one beside it");
+    Match match;
+    const auto writer = context.writer.find(context.plan.steps[static_cast<size_t>(anchor)].inputs[0]);
+    if (writer != context.writer.end() && passes(context, writer->second, anchor)) match.window.steps.push_back(writer->second);
+    match.window.steps.push_back(anchor);
+    if (const int after = context.sole_consumer(anchor); after >= 0 && passes(context, anchor, after)) match.window.steps.push_back(after);
+    if (match.window.steps.size() < 2) return refused("no such convolution before or after it");
+    for (int s : match.window.steps) match.replacement.push_back(context.plan.steps[static_cast<size_t>(s)]);
+    const bool by_pixels = std::all_of(match.replacement.begin(), match.replacement.end(), [](const Step& s) { return s.variant.knobs.at("PARTITION") == 0; });
+    for (size_t i = 0; i < match.replacement.size(); ++i) {
+      match.replacement[i].variant.knobs["PARTITION"] = by_pixels;
+      match.search.push_back({static_cast<int>(i), "PARTITION", {0, 1}});
+    }
+    return match;
+  }
+
+ private:
+  static bool is_pointwise(const Step& step) {
+    const Shape& taps = step.variant.problem.in[1].shape;
+    return std::all_of(taps.begin() + 2, taps.end(), [](int64_t extent) { return extent == 1; });
+  }
+
+  static bool is_shared(const RewriteContext& context, int s) {
+    const Step& step = context.plan.steps[static_cast<size_t>(s)];
+    const Problem& problem = step.variant.problem;
+    return problem.kind == "conv" && step.variant.source_override.empty() && !format_of_output(problem, 0).empty() && step.variant.knobs.count("PARTITION") > 0;
+  }
+
+  // Whether `reader`'s x is all that becomes of what `from` writes.
+  static bool passes(const RewriteContext& context, int from, int reader) {
+    return is_shared(context, from) && is_shared(context, reader) && context.sole_consumer(from) == reader &&
+           context.plan.steps[static_cast<size_t>(reader)].inputs[0] == context.plan.steps[static_cast<size_t>(from)].outputs[0];
+  }
+};
+
+}  // namespace
+
+const Rewrite* align_thread_partitions() {
+  static const AlignThreadPartitions rewrite;
+  return &rewrite;
+}
+
+}  // namespace amdahl
