@@ -5,6 +5,28 @@
 #include <algorithm>
 
 namespace amdahl {
+namespace {
+
+// Every combination of the open knobs from number `from` on, for the one that counts fewest cycles.
+void begin_where_least_counts(const SearchSpace& space, const Match& match, size_t from, Knobs& best) {
+  if (!space.cycles) return;
+  if (from == match.search.size()) return;
+  const Match::OpenKnob& open = match.search[from];
+  Knobs least = best;
+  bool any = false;
+  for (int64_t value : open.values) {
+    Knobs with = best;
+    with[open.name] = value;
+    begin_where_least_counts(space, match, from + 1, with);
+    if (!space.refuse(with).empty()) continue;
+    if (any && space.cycles(with) >= space.cycles(least)) continue;
+    least = with;
+    any = true;
+  }
+  best = least;
+}
+
+}  // namespace
 
 std::optional<Match> ConvRewrite::match(const RewriteContext& context, int anchor, std::string* refusal) const {
   const auto refused = [&](std::string reason) {
@@ -35,6 +57,8 @@ std::optional<Match> ConvRewrite::match(const RewriteContext& context, int ancho
       if (const Knob* knob = space.find(name); knob && knob->values.size() > 1)
         match.search.push_back({0, knob->name, knob->values});
   if (definition_.set.empty() && match.search.empty()) return refused("nothing to choose for this algorithm");
+  // Another algorithm wants other blocks than the one before: 28 tiles at a time are half of 49, and all but none of 16.
+  if (!definition_.set.empty()) begin_where_least_counts(space, match, 0, variant.knobs);
   if (const std::string reason = space.refuse(variant.knobs); !reason.empty()) return refused(reason);
   return match;
 }

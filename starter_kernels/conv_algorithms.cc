@@ -72,6 +72,29 @@ void add_winograd_knobs(SearchSpace& space, const Problem& problem, const Slidin
     if (!space.find(knob.name)) space.knobs.push_back(std::move(knob));
 }
 
+// Cycles a core of Winograd's form on channel blocks: the products of the thread that has most of them, or their weights' way to it, whichever is longer.
+// Threads that share products (PARTITION 1) read each weight once but half of V and M from the other core; those that share tiles each read all
+// weights, again for every chunk. Says nothing of the transforms, which are nearly the same for all.
+double winograd_cycles(const SlidingWindow& g, int64_t block, const Knobs& k, int threads, int64_t l2_bytes) {
+  constexpr double kWeightFromMemory = kProductsAWeight / 2.0, kLineFromL3 = 3, kLineFromL2 = 1, kLineFromAnotherCore = 10;
+  const int64_t m = k.at("WINO_M"), xi = (m + 2) * (m + 2), tiles = ((g.out[1] + m - 1) / m) * ((g.out[2] + m - 1) / m);
+  const int64_t in = (g.channels + block - 1) / block, out = (g.out_channels + block - 1) / block;
+  const auto matrices = static_cast<double>(xi * in * block), weights = matrices * static_cast<double>(out);  // vectors
+  const auto lines = [&](int64_t rows) { return static_cast<double>(xi * rows * (in + out)); };               // of V and M
+  const bool in_l2 = weights * static_cast<double>(4 * block) <= static_cast<double>(l2_bytes) / 2;
+  if (k.at("PARTITION") == 1) {
+    const double uneven = unevenness(xi * ((out + k.at("OCV") - 1) / k.at("OCV")), threads);
+    const double products = matrices * tile_cycles(tiles, out, std::min(k.at("PX"), tiles), std::min(k.at("OCV"), out)) * uneven;
+    return std::max(products, weights * kWeightFromMemory) / threads + lines(tiles) / 2 * kLineFromAnotherCore / threads;
+  }
+  const int64_t wanted = std::min(k.at("TB"), tiles), px = std::min(k.at("PX"), wanted), chunk = (wanted + px - 1) / px * px;
+  const int64_t chunks = (tiles + chunk - 1) / chunk, passes = (chunks + threads - 1) / threads;
+  const double products = static_cast<double>(passes) * matrices * tile_cycles(std::min(chunk, tiles), out, px, std::min(k.at("OCV"), out));
+  const double again = weights * static_cast<double>(passes - 1) * (in_l2 ? kLineFromL2 : kLineFromL3);
+  const bool spills = lines(chunk) * static_cast<double>(4 * block) > static_cast<double>(l2_bytes) * 3 / 4;
+  return std::max(products, weights * kWeightFromMemory + again) + (spills ? 2 * lines(chunk) * static_cast<double>(passes) * kLineFromL3 : 0);
+}
+
 SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const MachineInfo& machine) {
   const VectorUnit unit = vector_unit(machine);
   const bool wide = unit.registers == 32;
@@ -172,8 +195,8 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
       {"PREFETCH", {0, 1}, !weights_inner, "1: the next group of weights is fetched while this one is used"},
   };
   if (conv_algorithms(problem).size() > 1) add_winograd_knobs(space, problem, g, registers);
-  space.cycles = [columns, blocks](const Knobs& k) {
-    return k.at("ALGORITHM") == kConvBlocked ? tile_cycles(columns, blocks, k.at("PX"), k.at("OCV")) : 0;
+  space.cycles = [columns, blocks, g, block, threads = problem.threads, l2 = machine.l2_bytes](const Knobs& k) {
+    return k.at("ALGORITHM") == kConvWinograd ? winograd_cycles(g, block, k, threads, l2) : tile_cycles(columns, blocks, k.at("PX"), k.at("OCV"));
   };
   space.refuse = [fits](const Knobs& k) -> std::string {
     if (!fits(k.at("PX"), k.at("OCV")))

@@ -53,18 +53,16 @@ extern "C" void amdahl_pack(int, const void* raw, void* packed) {
               *to++ = o < OG ? w[((g * OG + o) * CG + c) * TAPS + tap] : 0.0f;
 }
 
-// One plane of a padded copy: zero around the input's pixels.
-static void pad_plane(const float* from, float* to) {
+// Row h of one plane of a padded copy: zero around the input's pixels.
+static void pad_row(const float* from, float* to, int64_t h) {
   constexpr int64_t LINE = WP * X_W, LEFT = (PAD_W < WP ? PAD_W : WP) * X_W;
   constexpr int64_t INSIDE = (IW < WP - LEFT / X_W ? IW : WP - LEFT / X_W) * X_W;
-  for (int64_t h = 0; h < HP; ++h, to += LINE) {
-    const int64_t ih = h - PAD_H;
-    const bool inside = ih >= 0 && ih < IH;
-    for (int64_t i = 0; i < (inside ? LEFT : LINE); ++i) to[i] = 0;
-    if (!inside) continue;
-    for (int64_t i = 0; i < INSIDE; ++i) to[LEFT + i] = from[ih * IW * X_W + i];
-    for (int64_t i = LEFT + INSIDE; i < LINE; ++i) to[i] = 0;
-  }
+  const int64_t ih = h - PAD_H;
+  const bool inside = ih >= 0 && ih < IH;
+  for (int64_t i = 0; i < (inside ? LEFT : LINE); ++i) to[i] = 0;
+  if (!inside) return;
+  for (int64_t i = 0; i < INSIDE; ++i) to[LEFT + i] = from[ih * IW * X_W + i];
+  for (int64_t i = LEFT + INSIDE; i < LINE; ++i) to[i] = 0;
 }
 
 // Adds CI input channels of one tap. HALF: the last of V blocks is summed in `last`.
@@ -184,7 +182,8 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
       if constexpr (PADDED) {
         float* copy = static_cast<float*>(workspace);
 #pragma omp for schedule(static)
-        for (int64_t plane = 0; plane < X_PLANES; ++plane) pad_plane(x + plane * IH * IW * X_W, copy + plane * X_PLANE);
+        for (int64_t row = 0; row < X_PLANES * HP; ++row)
+          pad_row(x + row / HP * IH * IW * X_W, copy + row / HP * X_PLANE + row % HP * WP * X_W, row % HP);
         from = copy;
       }
       const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();

@@ -79,5 +79,20 @@ TEST(ConvAlgorithms, WhatDeclaresWinogradStartsAsIt) {
   EXPECT_EQ(knobs.at("WINO_M"), 2);
 }
 
+// 16 tiles in chunks of 14 leave one of two threads with two of them, and either way each would read all of 9 MiB of weights.
+TEST(ConvAlgorithms, WinogradOfFewTilesCountsFewerCyclesWhereThreadsShareProducts) {
+  Problem problem = square_conv(256, 14, 1);
+  problem.threads = 2;
+  problem.params["declared"] = "winograd_f43";
+  set_formats(problem, {blocked_format(this_machine())}, {blocked_format(this_machine())});
+  const SearchSpace space = conv_space(problem, this_machine());
+  Knobs knobs = space.starters();
+  knobs["TB"] = 14;
+  knobs["PARTITION"] = 0;
+  const double tiles = space.cycles(knobs);
+  knobs["PARTITION"] = 1;
+  EXPECT_LT(space.cycles(knobs), tiles);
+}
+
 }  // namespace
 }  // namespace amdahl

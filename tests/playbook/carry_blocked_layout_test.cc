@@ -147,6 +147,32 @@ TEST(CarryBlockedLayout, ThreeByThreeBecomesWinogradsWhereThatSaves) {
   EXPECT_EQ(algorithms, (std::vector<int64_t>{kConvWinograd, kConvBlocked, kConvBlocked}));
 }
 
+// 9 tiles of 4 x 4 outputs are not cut as 36 of 2 x 2 were.
+TEST(UseWinograd, BeginsWithTheBlocksThatCountFewestCycles) {
+  Network n;
+  n.output(n.conv(n.input({1, 32, 12, 12}), 32, 3, 1));
+  Plan plan = starter_plan(n.graph, 2);
+  std::string refusal;
+  const auto carried = match_at(n.graph, plan, 0, &refusal);
+  ASSERT_TRUE(carried) << refusal;
+  plan = replace(n.graph, plan, carried->window, carried->replacement);
+  const auto conv = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.variant.problem.kind == "conv"; });
+  const Uses uses = uses_of(n.graph);
+  const std::vector<ValueId> storage = storage_of(n.graph);
+  const auto match = use_winograd_f43()->match(RewriteContext::of(n.graph, plan, this_machine(), uses, storage),
+                                               static_cast<int>(conv - plan.steps.begin()), &refusal);
+  ASSERT_TRUE(match) << refusal;
+  const Variant& variant = match->replacement[0].variant;
+  const SearchSpace space = kernel_kind("conv").space(variant.problem, this_machine());
+  EXPECT_EQ(space.refuse(variant.knobs), "");
+  for (const Match::OpenKnob& open : match->search)
+    for (int64_t value : open.values) {
+      Knobs other = variant.knobs;
+      other[open.name] = value;
+      if (space.refuse(other).empty()) EXPECT_GE(space.cycles(other), space.cycles(variant.knobs)) << open.name << " = " << value;
+    }
+}
+
 TEST(CarryBlockedLayout, AChainWithoutJoinsIsCut) {
   Network n;
   ValueId x = n.input({1, 16, 6, 6});
