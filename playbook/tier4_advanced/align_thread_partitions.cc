@@ -31,7 +31,10 @@ class AlignThreadPartitions final : public Rewrite {
     if (const int after = context.sole_consumer(anchor); after >= 0 && passes(context, anchor, after)) match.window.steps.push_back(after);
     if (match.window.steps.size() < 2) return refused("no such convolution before or after it");
     for (int s : match.window.steps) match.replacement.push_back(context.plan.steps[static_cast<size_t>(s)]);
-    const bool by_pixels = std::all_of(match.replacement.begin(), match.replacement.end(), [](const Step& s) { return s.variant.knobs.at("PARTITION") == 0; });
+    const bool by_pixels = std::all_of(match.replacement.begin(), match.replacement.end(), [](const Step& s) {
+      const auto partition = s.variant.knobs.find("PARTITION");
+      return partition != s.variant.knobs.end() && partition->second == 0;  // none: a depthwise step from before it had the knob
+    });
     for (size_t i = 0; i < match.replacement.size(); ++i) {
       match.replacement[i].variant.knobs["PARTITION"] = by_pixels;
       match.search.push_back({static_cast<int>(i), "PARTITION", {0, 1}});
@@ -48,7 +51,8 @@ class AlignThreadPartitions final : public Rewrite {
   static bool is_shared(const RewriteContext& context, int s) {
     const Step& step = context.plan.steps[static_cast<size_t>(s)];
     const Problem& problem = step.variant.problem;
-    return problem.kind == "conv" && step.variant.source_override.empty() && !format_of_output(problem, 0).empty() && step.variant.knobs.count("PARTITION") > 0;
+    return problem.kind == "conv" && step.variant.source_override.empty() && !format_of_output(problem, 0).empty() &&
+           kernel_kind("conv").space(problem, context.machine).find("PARTITION");
   }
 
   // Whether `reader`'s x is all that becomes of what `from` writes.

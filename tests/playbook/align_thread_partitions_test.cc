@@ -66,6 +66,16 @@ TEST_F(AlignThreadPartitions, AllByPixelsFirstAndByChannelsWhereThatIsInPlace) {
   }
 }
 
+// As a session from before threads of a depthwise convolution had a choice holds it.
+TEST_F(AlignThreadPartitions, GivesTheKnobToAStepWithoutIt) {
+  carry(false, 2);
+  share({0, 0, 0});
+  plan_.steps[static_cast<size_t>(convs_[1])].variant.knobs.erase("PARTITION");
+  const auto match = match_of(align_thread_partitions(), convs_[1]);
+  ASSERT_TRUE(match) << refusal_;
+  EXPECT_EQ(partitions(*match), (std::vector<int64_t>{0, 0, 0}));
+}
+
 TEST_F(AlignThreadPartitions, PointwiseConvolutionsAreTakenAlongOnly) {
   carry(false, 2);
   for (const int anchor : {convs_[0], convs_[2]}) {
