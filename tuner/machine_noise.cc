@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr int kFormat = 2;  // of the cached file
+constexpr int kFormat = 3;  // of the cached file
 constexpr uint64_t kSeed = 20;
 
 Graph product_graph() {
@@ -118,7 +118,7 @@ class Specimen {
     std::vector<double> seconds;
     for (int i = 0; i < 5; ++i) seconds.push_back(harness->worker().run(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
     const double call = std::max(median(seconds) - harness->worker().handover(drive_.call_seconds), 1e-6);
-    drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]));
+    drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]), operand_budget(this_machine()));
     drive_.slots = std::max({drive_.segments.calls, drive_.copies, 3});
   }
 

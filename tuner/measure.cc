@@ -31,7 +31,7 @@ int64_t stolen_ticks() {
 
 }  // namespace
 
-Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, int fewest_blocks, size_t operand_budget) {
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks) {
   Segments s;
   call_seconds = std::max(call_seconds, 1e-7);
   const double affordable = std::max(1.0, static_cast<double>(operand_budget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));

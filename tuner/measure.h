@@ -23,10 +23,9 @@ namespace amdahl {
 struct Segments {
   int calls = 1, blocks = 10;  // a block is ABBA or BAAB; up to 10 of them, as the budget allows
 };
-Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, int fewest_blocks = 2,
-                       size_t operand_budget = size_t{48} << 20);
-// Of a segment's calls together: half of the last-level cache, as far as 48 MiB. A step reads what another has just written; calls of a step of 0.07 ms
-// over 48 MiB of operands all wait for memory where the model's steps do not (a depthwise convolution of 96 channels of 112 x 112: 0.26 ms and 0.07).
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks = 2);
+// Bytes of inputs and outputs of a segment's calls together: half of the last-level cache, 48 MiB at most. A step reads what another has just written;
+// calls over more than the cache holds wait for memory where the model's steps do not (docs/decisions/0021-as-warm-as-in-the-model.md).
 size_t operand_budget(const MachineInfo& machine);
 // Bytes of one call's inputs and outputs.
 size_t operand_bytes(const Program& program);

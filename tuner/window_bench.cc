@@ -199,7 +199,7 @@ Contents WindowBench::contents() const {
 }
 
 Segments WindowBench::segments(double budget_seconds, int fewest_blocks) const {
-  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), fewest_blocks, operand_budget(this_machine()));
+  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(this_machine()), fewest_blocks);
 }
 
 Drive WindowBench::drive() const {

@@ -35,6 +35,27 @@ extern "C" void amdahl_pack(int, const void* raw, void* packed) {
       for (int64_t c = b * BLOCK; c < (b + 1) * BLOCK; ++c) *to++ = c < C ? w[c * TAPS + tap] : 0.0f;
 }
 
+// The rows of taps whose input row exists: nearly always all.
+template <typename Row>
+static inline __attribute__((always_inline)) void each_row(int64_t rows, Row row) {
+  if (rows == KH) {
+#pragma GCC unroll 11
+    for (int64_t kh = 0; kh < KH; ++kh) row(kh);
+  } else {
+    for (int64_t kh = 0; kh < rows; ++kh) row(kh);
+  }
+}
+
+template <int64_t PIXELS>
+static inline __attribute__((always_inline)) void finish_pixels(const vec (&acc)[PIXELS], float* out, const void* const* in, int64_t image, int64_t b, int64_t p) {
+#pragma GCC unroll 32
+  for (int64_t i = 0; i < PIXELS; ++i) {
+    float sums[BLOCK];
+    *(vec*)sums = acc[i];
+    finish_block(sums, out + i * BLOCK, in, image, b, p + i);
+  }
+}
+
 // PIXELS columns from ow of one row. `rows` counts the taps kh from kh0 on whose input row exists; x points at the
 // first of them. KWS: all KW taps across when EXACT, else [kw0, kw1).
 template <int PIXELS, bool EXACT>
@@ -55,18 +76,8 @@ static inline __attribute__((always_inline)) void pixels(const float* x, const f
         acc[0] += *(const vec*)(taps + kw * BLOCK) * *(const vec*)(line + kw * DW * BLOCK);
     }
   };
-  if (rows == KH) {
-#pragma GCC unroll 11
-    for (int64_t kh = 0; kh < KH; ++kh) row(kh);
-  } else {
-    for (int64_t kh = 0; kh < rows; ++kh) row(kh);
-  }
-#pragma GCC unroll 32
-  for (int i = 0; i < PIXELS; ++i) {
-    float sums[BLOCK];
-    *(vec*)sums = acc[i];
-    finish_block(sums, out + i * BLOCK, in, image, b, p + i);
-  }
+  each_row(rows, row);
+  finish_pixels(acc, out, in, image, b, p);
 }
 
 // PIXELS columns from FIRST on of one row, whose taps are known; line: column 0 of the first input row there is.
@@ -84,18 +95,8 @@ static inline __attribute__((always_inline)) void known_pixels(const float* line
         if (iw >= 0 && iw < IW) acc[i] += *(const vec*)(taps + kw * BLOCK) * *(const vec*)(x + iw * BLOCK);
       }
   };
-  if (rows == KH) {
-#pragma GCC unroll 11
-    for (int64_t kh = 0; kh < KH; ++kh) row(kh);
-  } else {
-    for (int64_t kh = 0; kh < rows; ++kh) row(kh);
-  }
-#pragma GCC unroll 32
-  for (int64_t i = 0; i < PIXELS; ++i) {
-    float sums[BLOCK];
-    *(vec*)sums = acc[i];
-    finish_block(sums, out + (FIRST + i) * BLOCK, in, image, b, p + FIRST + i);
-  }
+  each_row(rows, row);
+  finish_pixels(acc, out + FIRST * BLOCK, in, image, b, p + FIRST);
 }
 
 template <int64_t FIRST>

@@ -23,14 +23,16 @@ TEST(MedianLogRatio, OneDisturbedRunIsOneVoice) {
   EXPECT_DOUBLE_EQ(median_log_ratio({}, {}), 0);
 }
 
+constexpr size_t kBudget = size_t{48} << 20;
+
 TEST(Segments, LastAtLeastOneAndAHalfMilliseconds) {
-  EXPECT_EQ(plan_segments(1e-4, 0.25, 1000).calls, 15);
-  EXPECT_EQ(plan_segments(5e-3, 0.25, 1000).calls, 1);
+  EXPECT_EQ(plan_segments(1e-4, 0.25, 1000, kBudget).calls, 15);
+  EXPECT_EQ(plan_segments(5e-3, 0.25, 1000, kBudget).calls, 1);
 }
 
 TEST(Segments, HaveNoMoreCallsThanFitIntoMemory) {
-  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{24} << 20).calls, 2);
-  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{1} << 30).calls, 1);
+  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{24} << 20, kBudget).calls, 2);
+  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{1} << 30, kBudget).calls, 1);
 }
 
 TEST(Segments, OperandsStayInHalfOfTheLastLevelCache) {
@@ -39,7 +41,7 @@ TEST(Segments, OperandsStayInHalfOfTheLastLevelCache) {
   EXPECT_EQ(operand_budget(machine), size_t{16} << 20);
   machine.l3_bytes = 105 << 20;
   EXPECT_EQ(operand_budget(machine), size_t{48} << 20);
-  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{5} << 20, 2, size_t{16} << 20).calls, 3);
+  EXPECT_EQ(plan_segments(1e-4, 0.25, size_t{5} << 20, size_t{16} << 20).calls, 3);
 }
 
 Program with_weights(size_t bytes) {
@@ -62,9 +64,9 @@ TEST(CopiesOfWeights, AreAsColdAsInTheModel) {
 }
 
 TEST(Segments, BlocksFollowTheBudget) {
-  EXPECT_EQ(plan_segments(1e-3, 0.25, 1000).blocks, 10);
-  EXPECT_EQ(plan_segments(0.1, 0.25, 1000).blocks, 2);
-  EXPECT_EQ(plan_segments(0.1, 0.25, 1000, 1).blocks, 1);
+  EXPECT_EQ(plan_segments(1e-3, 0.25, 1000, kBudget).blocks, 10);
+  EXPECT_EQ(plan_segments(0.1, 0.25, 1000, kBudget).blocks, 2);
+  EXPECT_EQ(plan_segments(0.1, 0.25, 1000, kBudget, 1).blocks, 1);
 }
 
 Program one_output(int64_t n, DType dtype = DType::kF32) {
