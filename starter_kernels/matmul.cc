@@ -207,6 +207,7 @@ std::string Matmul::source(const Variant& variant) const {
   constant("THREADS", p.threads);
   for (const auto& [name, value] : variant.knobs) constant(name.c_str(), value);
   if (strassen_levels(p) > 0 && !variant.knobs.contains("MB")) constant("MB", s.m);  // a plan of before there were passes: all rows in one
+  if (strassen_levels(p) > 0 && !variant.knobs.contains("PARTITION")) constant("PARTITION", 1);  // of before there was a choice
   text += fmt::format("#define SCHEDULE {}\n", variant.knobs.at("TASKS") > 1 ? "dynamic, 1" : "static");
   const bool b_batched = std::any_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride != 0; });
   text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c,

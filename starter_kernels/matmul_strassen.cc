@@ -53,8 +53,9 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   const auto mb = up_to({32, 64, 128, 256}, rows);
   knob("MB", mb, std::min<int64_t>(mb.back(), 64), "rows of a block that pass together");
   knob("NB", {1, 2, 4, 8}, 4, "panels of B that pass a block of A's sums together");
+  knob("PARTITION", problem.threads > 1 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}, 1, "parts of C over threads: 1 along N, 2 along M");
   knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
-       "parts of C a thread, along N; above 1 they are handed out as threads become free");
+       "parts of C a thread; above 1 they are handed out as threads become free");
   knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
   knob("UNROLL_K", {1, 2, 4, 8}, avx512 ? 4 : 8, "steps of K in the body of the inner loop");
   const int64_t registers = avx512 ? 32 : 16;

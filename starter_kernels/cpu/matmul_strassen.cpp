@@ -54,25 +54,29 @@ constexpr AllTargets TARGETS = all_targets();
 constexpr int64_t NR = NRV * LANES;
 constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
 constexpr int64_t PANELS = ceil_div(BLOCK_N, NR);
-// Rows of each block that pass together, PASSES times: their sums of A and blocks of C are to fit L2.
-constexpr int64_t PASSES = ceil_div(BLOCK_M, MB), PASS_M = ceil_div(BLOCK_M, PASSES), ROWS_LEFT = PASS_M % MR;
+// What threads share: columns of C (PARTITION 1: each reads a part of B and makes all sums of A) or rows of its blocks (2: each makes a part of the
+// sums and reads all of B).
+constexpr int64_t ROW_TASKS = PARTITION == 2 ? min_of(BLOCK_M, THREADS * TASKS) : 1, COLUMN_TASKS = PARTITION == 2 ? 1 : min_of(PANELS, THREADS * TASKS);
+// Rows of each block that pass together, PASSES times a task: their sums of A and blocks of C are to fit L2.
+constexpr int64_t PASSES = ceil_div(ceil_div(BLOCK_M, MB), ROW_TASKS), PASS_M = ceil_div(BLOCK_M, PASSES * ROW_TASKS);
+// Tiles of MR rows at most, as even as can be: of 25 rows 7, 6, 6 and 6, not 8, 8, 8 and 1 whose FMAs would wait for each other.
+constexpr int64_t TILES = ceil_div(PASS_M, MR), TILE_M = ceil_div(PASS_M, TILES), FULL_TILES = PASS_M - TILES * (TILE_M - 1);
 constexpr int64_t UNITS = ceil_div(BLOCK_K, STEPS), PART_K = min_of(KC, UNITS), PARTS = ceil_div(UNITS, PART_K);
 // B: [group of panels][part of K][product][panel][unit of K][NR]. A part of a sum of A is used by all panels of a group, NB at most, before
 // the next one: together they do not fit L2 (197 x 768, one level: 1.1 MiB). Groups are as even as can be, and each task has as many.
-constexpr int64_t TASK_COUNT = min_of(PANELS, THREADS * TASKS);
-constexpr int64_t GROUPS = min_of(PANELS, ceil_div(ceil_div(PANELS, NB), TASK_COUNT) * TASK_COUNT), B_PANEL = PRODUCTS * UNITS * NR;
+constexpr int64_t GROUPS = min_of(PANELS, ceil_div(ceil_div(PANELS, NB), COLUMN_TASKS) * COLUMN_TASKS), B_PANEL = PRODUCTS * UNITS * NR;
 constexpr int64_t first_panel(int64_t group) { return group * PANELS / GROUPS; }
 // A: [part of K][product][row][PART_K], rows an odd number of cache lines apart, so that a tile's rows lie in different sets of L1.
 // Made by all threads together, they came out of the other core's L2: 0.25 ms of 1.1 for 128 x 768 x 768 on Zen 3, where all of them are made in
 // 0.06. Those of an outermost half are made just before its products: seven of quarters fit L2, 49 do not (197 x 3072 x 768 on Zen 4, parts of 768
 // steps: 4.15 ms with all 49 before the first product, 3.51 so). They are kept where other groups of the task want them again.
 constexpr int64_t PART_STEPS = PART_K * STEPS, A_STEP = ceil_div(PART_K, 32) * 32 + 16, A_PART = PASS_M * A_STEP + 16;
-constexpr int64_t SUMS_OF_HALF = PRODUCTS / 7 * A_PART, KEPT_HALVES = GROUPS > TASK_COUNT ? 7 * PARTS : 1, A_SUMS = KEPT_HALVES * SUMS_OF_HALF;
+constexpr int64_t SUMS_OF_HALF = PRODUCTS / 7 * A_PART, KEPT_HALVES = GROUPS > COLUMN_TASKS ? 7 * PARTS : 1, A_SUMS = KEPT_HALVES * SUMS_OF_HALF;
 constexpr int64_t C_BLOCK = PASS_M * NR, C_PANEL = BLOCKS * C_BLOCK, C_SUMS = ceil_div(PANELS, GROUPS) * C_PANEL;
-constexpr int WORKERS = static_cast<int>(min_of(THREADS, TASK_COUNT));
+constexpr int WORKERS = static_cast<int>(min_of(THREADS, ROW_TASKS * COLUMN_TASKS));
 
 // Software prefetch: while one product's panel passes the tiles, the next one's (it follows in memory) is fetched in equal parts.
-constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * 4, ceil_div(PASS_M, MR)) : 0;  // bytes a step
+constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * 4, TILES) : 0;  // bytes a step
 
 extern "C" size_t amdahl_workspace_bytes(void) { return 4 * WORKERS * (A_SUMS + C_SUMS); }
 extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * PANELS * B_PANEL : 0; }
@@ -228,10 +232,11 @@ INLINE void compute_tile(const float* a, const float* b, int64_t depth, const ch
 // A product's part of K, for a panel of columns.
 static void add_product(const float* a, const float* b, int64_t depth, const Targets& targets, bool first_part, float* sums) {
   const char* next = reinterpret_cast<const char*>(b + depth * NR);
-  int64_t m = 0;
-  for (; m + MR <= PASS_M; m += MR, next += depth * FETCH)
-    compute_tile<MR>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
-  if constexpr (ROWS_LEFT > 0) compute_tile<ROWS_LEFT>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
+  for (int64_t tile = 0; tile < TILES; ++tile, next += depth * FETCH) {
+    const int64_t m = tile * TILE_M - max_of(0, tile - FULL_TILES);
+    if (tile < FULL_TILES) compute_tile<TILE_M>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
+    else if constexpr (TILE_M > 1) compute_tile<TILE_M - 1>(a + m * A_STEP, b, depth, next, targets, first_part, sums + m * NR);
+  }
 }
 
 // A row of a block to C, `columns` of it from column n.
@@ -270,9 +275,10 @@ static void run_group(const void* const* in, float* c, int64_t group, int64_t m1
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
   float *c = static_cast<float*>(out[0]) + C_OFFSET, *rooms = static_cast<float*>(workspace);
 #pragma omp parallel for num_threads(WORKERS) schedule(SCHEDULE)
-  for (int64_t t = 0; t < TASK_COUNT; ++t) {
-    const int64_t first = t * GROUPS / TASK_COUNT, end = (t + 1) * GROUPS / TASK_COUNT;
-    for (int64_t m1 = 0; m1 < BLOCK_M; m1 += PASS_M)
+  for (int64_t t = 0; t < ROW_TASKS * COLUMN_TASKS; ++t) {
+    const int64_t rows = t / COLUMN_TASKS, columns = t % COLUMN_TASKS;
+    const int64_t first = columns * GROUPS / COLUMN_TASKS, end = (columns + 1) * GROUPS / COLUMN_TASKS;
+    for (int64_t m1 = rows * PASSES * PASS_M; m1 < min_of((rows + 1) * PASSES * PASS_M, BLOCK_M); m1 += PASS_M)
       for (int64_t g = first; g < end; ++g) run_group(in, c, g, m1, g == first, rooms + omp_get_thread_num() * (A_SUMS + C_SUMS));
   }
 }
