@@ -11,6 +11,8 @@ namespace {
 
 // Halved once. Below this, sums of halves and stores of partial sums cost more than an eighth of the products.
 constexpr int64_t kFewestRows = 32, kFewestColumns = 128, kFewestSteps = 128;
+// Of a block, for a thread that reads all of B for them.
+constexpr int64_t kRowsThatPayForB = 12;
 
 }  // namespace
 
@@ -40,7 +42,7 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   };
   const int64_t lanes = avx512 ? 16 : 8;
   knob("VLEN", {lanes}, lanes, "vector width in 4-byte lanes");
-  knob("MR", up_to({4, 6, 8, 10, 12, 14}, rows), avx512 ? 8 : 4, "rows of the register tile");
+  knob("MR", up_to({4, 6, 8, 10, 12, 14, 16}, rows), avx512 ? 8 : 4, "rows of the register tile");
   // Panels of 32 columns divide most of what models have; of 48, the last one of 1024 / 4 is two thirds zeros (Zen 4, 1024 x 1024 x 1024, quarters: 9.5 ms,
   // with two vectors 8.4; 768 columns level). Pairs of 96 steps leave room in 32 KiB of L1 for what they are multiplied with (128 x 768 x 3072: 1.20 ms, three 1.40).
   knob("NRV", {1, 2, 3, 4, 6}, avx512 || multiplies_in_bf16(problem) ? 2 : 3, "vectors in a row of the register tile");
@@ -52,8 +54,11 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   // Of 512 rows of a block neither the sums nor the blocks of C fit L2 (Zen 4, 2048 x 2048 x 2048, quarters: 70 ms with 64 rows at a time, 76 with all).
   const auto mb = up_to({32, 64, 128, 256}, rows);
   knob("MB", mb, std::min<int64_t>(mb.back(), 64), "rows of a block that pass together");
-  knob("NB", {1, 2, 4, 8}, 4, "panels of B that pass a block of A's sums together");
-  knob("PARTITION", problem.threads > 1 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}, 1, "parts of C over threads: 1 along N, 2 along M");
+  knob("NB", {1, 2, 4, 8, 16}, 4, "panels of B that pass a block of A's sums together");
+  // Along M a thread makes its own rows' sums of A alone, and fewer of its rows come from the other core's L2; B is read by every thread. Zen 4, quarters
+  // of 16 and 25 rows a thread, whole models, in turns: 1.05 times as fast on vit-b16 and bert-base, 1.03 on gpt2, 1.01 on llama-160m (cores apart 0.99 to 1.06).
+  knob("PARTITION", problem.threads > 1 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}, rows / problem.threads >= kRowsThatPayForB && problem.threads > 1 ? 2 : 1,
+       "parts of C over threads: 1 along N, 2 along M");
   knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of C a thread; above 1 they are handed out as threads become free");
   knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
