@@ -38,7 +38,7 @@ std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Var
   for (int number : tuned->second) {
     const Variant& donor = context.plan.steps[static_cast<size_t>(number)].variant;
     // Forms of a matrix product have other knobs.
-    if (problem.kind == "matmul" && problem.params.value("declared", "") != donor.problem.params.value("declared", "")) continue;
+    if (strassen_levels(problem) != strassen_levels(donor.problem) || multiplies_in_bf16(problem) != multiplies_in_bf16(donor.problem)) continue;
     const double d = distance(problem, donor.problem);
     if (d >= nearest) continue;
     Variant variant = own;

@@ -129,7 +129,7 @@ std::string Attention::source(const Variant& variant) const {
   else text += "constexpr int64_t MASK_ROW = 0, MASK_COL = 0;\nstatic inline int64_t mask_head(int64_t) { return 0; }\n";
   for (const auto& [name, value] : variant.knobs) constant(name, value);
   constant("PREFETCH", 0);
-  text += fmt::format("#define SCHEDULE {}\n", variant.knobs.at("TASKS") > 1 ? "dynamic, 1" : "static");
+  text += gemm_schedule(variant);
   text += fmt::format("constexpr bool CAUSAL = {}, MASK_ADDED = {}, MASK_SELECTS = {}, SAME_OUT = {};\n", s.causal,
                       has_mask && !selects, selects, out.dtype == acc);
   text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", p.params.value("zero_hidden_rows", false));

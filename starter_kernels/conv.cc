@@ -14,12 +14,28 @@
 #include "starter_kernels/conv_examples.h"
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/formats.h"
+#include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
+#include "starter_kernels/matmul_strassen.h"
 #include "starter_kernels/pointwise.h"
 #include "starter_kernels/sliding_window.h"
 
 namespace amdahl {
 namespace {
+
+// A 1x1 convolution as the product that it is: pixels x channels by channels x output channels.
+std::string source_in_halves(const Variant& variant, const SlidingWindow& g) {
+  const Problem& problem = variant.problem;
+  std::string text = gemm_types(DType::kF32, {DType::kF32, DType::kF32, DType::kF32});
+  const auto constant = [&](const char* name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
+  constant("M", g.out_pixels()), constant("N", g.out_channels), constant("K", g.channels), constant("O", g.out_channels);
+  constant("A_OFFSET", 0), constant("A_ROW", 0), constant("A_COL", 1), constant("C_OFFSET", 0);
+  constant("B_OFFSET", 0), constant("B_ROW", 1), constant("B_COL", g.channels);
+  constant("THREADS", problem.threads), constant("BLOCK", channel_block(format_of_output(problem, 0)));
+  for (const auto& [knob, value] : variant.knobs) constant(knob.c_str(), value);
+  return text + emit_finish_block(problem, channel_block(format_of_output(problem, 0))) + gemm_schedule(variant) +
+         std::string(embedded_source("cpu/sizes.h")) + std::string(embedded_source("cpu/gemm_tile.h")) + "#define ON_BLOCKS\n" + strassen_text(variant);
+}
 
 class Conv : public KernelKind {
  public:
@@ -36,6 +52,7 @@ class Conv : public KernelKind {
     for (const auto* side : {&problem.in, &problem.out})
       for (const Access& a : *side)
         w.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
+    halve(problem, w);
     return w;
   }
 
@@ -48,6 +65,7 @@ class Conv : public KernelKind {
     const SlidingWindow g = SlidingWindow::of(problem);
     const std::string refusal = space(problem, this_machine()).refuse(variant.knobs);
     if (!refusal.empty()) throw Error(ExitCode::kInternal, "conv: " + refusal);
+    if (variant.knobs.at("ALGORITHM") == kConvStrassen) return source_in_halves(variant, g);
     std::string text = "#include <omp.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <math.h>\n\n" +
                        g.constants() + fmt::format("constexpr int THREADS = {};\n", problem.threads);
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "starter_kernels/formats.h"
+#include "starter_kernels/matmul_strassen.h"
 #include "starter_kernels/tile_cycles.h"
 
 namespace amdahl {
 namespace {
 
 constexpr const char* kAlgorithmMeaning =
-    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise";
+    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen";
 
 bool is_dense_f32(const Problem& problem) {
   const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
@@ -222,6 +223,13 @@ SearchSpace blocked_depthwise_space(const Problem& problem, const SlidingWindow&
           [](const Knobs&) { return std::string(); }};
 }
 
+// The product's own, under the convolution's choice of text.
+SearchSpace halved_space(const Problem& problem, const MachineInfo& machine) {
+  SearchSpace space = strassen_space(problem, machine);
+  space.knobs.insert(space.knobs.begin(), {"ALGORITHM", {kConvStrassen}, kConvStrassen, kAlgorithmMeaning});
+  return space;
+}
+
 }  // namespace
 
 bool is_transposed_conv(const Problem& problem) { return problem.params.value("transposed", false); }
@@ -234,6 +242,7 @@ std::vector<int64_t> conv_algorithms(const Problem& problem) {
         g.spatial_rank != 2)
       return {};
     if (g.is_depthwise() && from_blocks && g.out_channels == g.channels) return {kConvBlockedDepthwise};
+    if (const int levels = strassen_levels(problem); levels > 0 && refused_in_halves(problem, levels).empty()) return {kConvStrassen};
     const bool whole_groups = g.channels / g.groups % block == 0 && g.out_channels / g.groups % block == 0;
     if (g.groups == 1 && from_blocks && g.is_3x3_stride1()) return {kConvBlocked, kConvWinograd};
     if (g.groups == 1 || (whole_groups && from_blocks)) return {kConvBlocked};
@@ -267,6 +276,8 @@ SearchSpace conv_space(const Problem& problem, const MachineInfo& machine) {
       return blocked_space(problem, g, machine);
     case kConvBlockedDepthwise:
       return blocked_depthwise_space(problem, g);
+    case kConvStrassen:
+      return halved_space(problem, machine);
   }
   return {{{"ALGORITHM", {kConvGeneric}, kConvGeneric, kAlgorithmMeaning}}, [](const Knobs&) { return std::string(); }};
 }

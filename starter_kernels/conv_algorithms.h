@@ -18,6 +18,7 @@ enum ConvAlgorithm : int64_t {
   kConvWinograd = 4,          // f32, 3x3 with stride 1, constant weights; any formats
   kConvBlocked = 5,           // f32, output (and input, unless it is the first layer) in channel blocks
   kConvBlockedDepthwise = 6,  // the same, depthwise
+  kConvStrassen = 7,          // 1x1 on channel blocks as a product of halves, where that is declared (matmul_strassen.h)
 };
 
 bool is_transposed_conv(const Problem& problem);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-
 namespace amdahl {
 
 DType accumulator_of(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
@@ -68,6 +67,10 @@ std::string batch_offset(const std::string& name, const Access& access, size_t d
     below *= access.shape[i];
   }
   return fmt::format("static inline int64_t {}([[maybe_unused]] int64_t batch) {{ return {}; }}\n", name, sum);
+}
+
+std::string gemm_schedule(const Variant& variant) {
+  return fmt::format("#define SCHEDULE {}\n", variant.knobs.at("TASKS") > 1 ? "dynamic, 1" : "static");
 }
 
 double touched_bytes(const Access& access) {

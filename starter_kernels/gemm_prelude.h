@@ -21,6 +21,9 @@ std::string batch_offset(const std::string& name, const Access& access, size_t d
 // ", batch / 12 % 3, batch / 4 % 3 …": the indices that a row-major `batch` number stands for.
 std::string batch_indices(const Shape& shape, size_t dims);
 
+// `#define SCHEDULE …`: tasks are handed out as threads become free where the knob TASKS makes more of them than threads.
+std::string gemm_schedule(const Variant& variant);
+
 // Bytes of the distinct elements that an access names (broadcast dimensions count once).
 double touched_bytes(const Access& access);
 

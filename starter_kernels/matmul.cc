@@ -54,11 +54,9 @@ class Matmul : public KernelKind {
     Work work;
     work.flops = 2.0 * s.batch * s.m * s.n * s.k;
     for (const Access& a : problem.in) work.bytes += touched_bytes(a);
-    const int levels = strassen_levels(problem);
-    work.flops *= std::pow(7.0 / 8, levels);
-    const double stored = std::pow(7.0 / 4, levels) * (multiplies_in_bf16(problem) ? 0.5 : 1);  // seven quarters of B, at each level
-    work.bytes += (stored - 1) * touched_bytes(problem.in[1]);
     work.bytes += touched_bytes(problem.out[0]);
+    if (multiplies_in_bf16(problem)) work.bytes -= 0.5 * touched_bytes(problem.in[1]);
+    halve(problem, work);
     return work;
   }
 
@@ -206,9 +204,6 @@ std::string Matmul::source(const Variant& variant) const {
   constant("C_OFFSET", c.offset), constant("C_ROW", c.strides[rank - 2]), constant("C_COL", c.strides[rank - 1]);
   constant("THREADS", p.threads);
   for (const auto& [name, value] : variant.knobs) constant(name.c_str(), value);
-  if (strassen_levels(p) > 0 && !variant.knobs.contains("MB")) constant("MB", s.m);  // a plan of before there were passes: all rows in one
-  if (strassen_levels(p) > 0 && !variant.knobs.contains("PARTITION")) constant("PARTITION", 1);  // of before there was a choice
-  text += fmt::format("#define SCHEDULE {}\n", variant.knobs.at("TASKS") > 1 ? "dynamic, 1" : "static");
   const bool b_batched = std::any_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride != 0; });
   text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c,
                       has_epilogue || alpha != 1);
@@ -218,13 +213,12 @@ std::string Matmul::source(const Variant& variant) const {
   const std::string scale = alpha != 1 ? fmt::format("  sum *= ACC({:a});\n", alpha) : "", indices = batch_indices(c.shape, rank - 2) + ", m, n";
   text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
   text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
-  text += embedded_source("cpu/sizes.h");
+  text += gemm_schedule(variant) + std::string(embedded_source("cpu/sizes.h"));
   if (multiplies_in_bf16(p)) text += embedded_source("cpu/bf16.h");
   if (multiplies_in_bf16(p) && are_of_tiles(variant.knobs)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
   if (multiplies_in_bf16(p)) text += "#define PAIRS_OF_BF16\n";
   text += embedded_source("cpu/gemm_tile.h");
-  if (const int levels = strassen_levels(p); levels > 0)
-    return text + finish_in_registers(p, scale, indices) + fmt::format("constexpr int LEVELS = {};\n", levels) + std::string(embedded_source("cpu/matmul_strassen.cpp"));
+  if (strassen_levels(p) > 0) return text + finish_in_registers(p, scale, indices) + strassen_text(variant);
   if (variant.knobs.at("GEMV")) return text + std::string(embedded_source("cpu/matmul_gemv.cpp"));
   return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul.cpp"));
 }

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "starter_kernels/conv_algorithms.h"
+#include "starter_kernels/embedded_sources.h"
+#include "starter_kernels/formats.h"
 #include "starter_kernels/gemm_prelude.h"
 
 namespace amdahl {
@@ -14,15 +18,40 @@ constexpr int64_t kFewestRows = 32, kFewestColumns = 128, kFewestSteps = 128;
 // Of a block, for a thread that reads all of B for them.
 constexpr int64_t kRowsThatPayForB = 12;
 
+// Of the one matrix product that a problem is: of a 1x1 convolution pixels x channels and channels x output channels.
+struct Sizes {
+  int64_t m, n, k;
+};
+Sizes sizes_of(const Problem& problem) {
+  const Shape &a = problem.in[0].shape, &c = problem.out[0].shape;
+  if (problem.kind == "conv") return {numel(c) / c[0] / c[1], c[1], a[1]};
+  return {c[c.size() - 2], c.back(), a.back()};
+}
+
+std::string refused_on_blocks(const Problem& problem, int levels) {
+  const std::string format = format_of_output(problem, 0);
+  const int64_t block = channel_block(format), side = int64_t{1} << levels;
+  const SlidingWindow g = SlidingWindow::of(problem);
+  if (is_transposed_conv(problem) || g.groups != 1 || !g.is_pointwise()) return "not a 1x1 convolution with stride 1";
+  if (block == 0 || format_of_input(problem, 0) != format || format != blocked_format(this_machine())) return "not on channel blocks of a vector";
+  if (g.n != 1) return "several images";
+  if (g.channels % (side * block) != 0 || g.out_channels % (side * block) != 0) return "blocks of channels do not divide evenly";
+  return "";
+}
+
 }  // namespace
 
 std::string refused_in_halves(const Problem& problem, int levels) {
   const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
   if (a.dtype != DType::kF32 || b.dtype != DType::kF32 || c.dtype != DType::kF32) return "operands are not fp32";
   if (!b.constant) return "B is not a constant: its sums would be made at every call";
-  for (size_t i = 0; i + 2 < c.shape.size(); ++i)
-    if (c.shape[i] != 1) return "several matrices";
-  const int64_t m = c.shape[c.shape.size() - 2], n = c.shape.back(), k = a.shape.back();
+  if (problem.kind == "conv") {
+    if (std::string why = refused_on_blocks(problem, levels); !why.empty()) return why;
+  } else {
+    for (size_t i = 0; i + 2 < c.shape.size(); ++i)
+      if (c.shape[i] != 1) return "several matrices";
+  }
+  const auto [m, n, k] = sizes_of(problem);
   const int64_t times = int64_t{1} << (levels - 1);
   if (m < times * kFewestRows || n < times * kFewestColumns || k < times * kFewestSteps)
     return fmt::format("too small to halve {}: {}x{}x{}, of {}x{}x{} at least", levels == 1 ? "once" : "twice", m, n, k, times * kFewestRows,
@@ -31,9 +60,9 @@ std::string refused_in_halves(const Problem& problem, int levels) {
 }
 
 SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
-  const Shape& c = problem.out[0].shape;
+  const Sizes s = sizes_of(problem);
   const int64_t side = int64_t{1} << strassen_levels(problem);
-  const int64_t rows = (c[c.size() - 2] + side - 1) / side, steps = (problem.in[0].shape.back() + side - 1) / side;
+  const int64_t rows = (s.m + side - 1) / side, steps = (s.k + side - 1) / side;
   const int64_t units = multiplies_in_bf16(problem) ? (steps + 1) / 2 : steps;
   const bool avx512 = machine.has("avx512f");
   SearchSpace space;
@@ -69,6 +98,21 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
     return tile <= registers ? "" : fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
   };
   return space;
+}
+
+std::string strassen_text(const Variant& variant) {
+  std::string text = fmt::format("constexpr int LEVELS = {};\n", strassen_levels(variant.problem));
+  // Plans from before there was a choice: all rows in one pass, threads along N.
+  if (!variant.knobs.contains("MB")) text += "constexpr int64_t MB = M;\n";
+  if (!variant.knobs.contains("PARTITION")) text += "constexpr int64_t PARTITION = 1;\n";
+  return text + std::string(embedded_source("cpu/matmul_strassen.cpp"));
+}
+
+void halve(const Problem& problem, Work& work) {
+  const int levels = strassen_levels(problem);
+  work.flops *= std::pow(7.0 / 8, levels);
+  const double weights = touched_bytes(problem.in[1]) * (multiplies_in_bf16(problem) ? 0.5 : 1);
+  work.bytes += (std::pow(7.0 / 4, levels) - 1) * weights;  // seven quarters of them, at each level
 }
 
 }  // namespace amdahl

@@ -1,14 +1,19 @@
 #pragma once
-// The form of matmul whose problem declares "strassen" or "strassen2", or either in bfloat16: one or two levels of seven products of halves
-// (cpu/matmul_strassen.cpp), with knobs of its own.
+// The form of a matrix product, or of a 1x1 convolution on channel blocks, whose problem declares "strassen" or "strassen2", or (a product) either in
+// bfloat16: one or two levels of seven products of halves (cpu/matmul_strassen.cpp), with knobs of its own.
 
 #include "starter_kernels/kernel_kind.h"
 
 namespace amdahl {
 
-// Why this product cannot be halved so many times, or "": it takes fp32, one matrix B that is a constant, and parts of some size.
+// Why this matmul or conv cannot be halved so many times, or "": it takes fp32, one matrix of constant weights, and parts of some size.
 std::string refused_in_halves(const Problem& problem, int levels);
-// Of a problem that declares either.
+
+// Of a problem that declares either. The text wants the prelude that the kind writes.
 SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine);
+std::string strassen_text(const Variant& variant);
+
+// `work` of the product as it is written, made that of its halves: fewer operations, more bytes of weights. As it was where none are declared.
+void halve(const Problem& problem, Work& work);
 
 }  // namespace amdahl

@@ -31,7 +31,7 @@ int exact_bits(const ProductArithmetic& products);
 
 // Exact outputs (bound 0 everywhere within reach) stay exact; near a value that is not finite, and for halves at it, nothing is judged but NaN.
 // `spoilt`: the same with NaN for every infinity of the inputs. What is NaN there depends on a value that is not finite, also where a ReLU made 0 of
-// -inf: sums that neighbours share are not finite either. Null: nothing is.
+// -inf: sums that neighbours, or halves, share are not finite either. Null: nothing is.
 Expected widened(const Expected& expected, const ErrorConstant& constant, const Expected* spoilt = nullptr);
 
 }  // namespace amdahl

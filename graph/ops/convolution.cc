@@ -6,6 +6,7 @@
 
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/strassen_bound.h"
 #include "graph/ops/window_geometry.h"
 
 namespace amdahl {
@@ -157,12 +158,45 @@ void convolve(const ConvShape& s, const double* x, const double* w, const double
                  y + (image * s.out_channels + group * s.out_per_group()) * out);
 }
 
+// 1x1, stride 1, no padding: a matrix product of weights and pixels.
+bool is_one_product(const ConvShape& s) {
+  bool same = s.groups == 1 && s.window.taps() == 1;
+  for (int d = 0; d < 3; ++d) same = same && s.window.stride[d] == 1 && s.window.in[d] == s.window.out[d];
+  return same;
+}
+
+std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols) {
+  std::vector<double> out(x.size());
+  for (int64_t r = 0; r < rows && !x.empty(); ++r)
+    for (int64_t c = 0; c < cols; ++c) out[static_cast<size_t>(c * rows + r)] = x[static_cast<size_t>(r * cols + c)];
+  return out;
+}
+
+// Of pixels x channels by channels x output channels, as kernels lay it out: halves are cut along each.
+void add_strassen_rounding_of_conv(const EvalContext& c, const ConvShape& s, RefTensor& out) {
+  const int64_t pixels = s.window.out_size(), m = s.out_channels, k = s.in_channels;
+  const auto wv = transposed(c.in(1).value, m, k), we = transposed(c.in(1).bound, m, k);
+  for (int64_t image = 0; image < s.batch; ++image) {
+    const auto of_image = [&](const std::vector<double>& x) {
+      return x.empty() ? std::span<const double>() : std::span<const double>(x).subspan(static_cast<size_t>(image * k * pixels), static_cast<size_t>(k * pixels));
+    };
+    const auto xv = transposed(of_image(c.in(0).value), k, pixels), xe = transposed(of_image(c.in(0).bound), k, pixels);
+    std::vector<double> bound(static_cast<size_t>(pixels * m));
+    add_strassen_rounding(c.products.strassen, c.products.rounding, pixels, m, k, {xv, xe}, {wv, we}, bound.data());
+    double* to = out.bound.data() + image * m * pixels;
+    for (int64_t o = 0; o < m; ++o)
+      for (int64_t p = 0; p < pixels; ++p) to[o * pixels + p] += bound[static_cast<size_t>(p * m + o)];
+  }
+}
+
 void eval_conv(EvalContext& c) {
   const ConvShape s = conv_shape(c.node, c.in(0).shape, c.in(1).shape);
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* bias, double* y) { convolve(s, x, w, bias, y); };
-  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), s.in_per_group() * s.window.taps(), c.products.rounding,
-                   out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
+  const bool halved = c.products.strassen > 0 && is_one_product(s);
+  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), halved ? 0 : s.in_per_group() * s.window.taps(),
+                   c.products.rounding, out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
+  if (c.bounds && halved) add_strassen_rounding_of_conv(c, s, out);
   finish_bounds(out);
 }
 

@@ -12,7 +12,8 @@ const Rewrite* choose_conv_blocks() {
       .precondition = "not depthwise",
       .open = {{kConvIm2col, {"KC", "PANELS"}},
                {kConvWinograd, {"TB", "PARTITION"}},
-               {kConvBlocked, {"KCB", "WEIGHTS_INNER", "PARTITION"}}},
+               {kConvBlocked, {"KCB", "WEIGHTS_INNER", "PARTITION"}},
+               {kConvStrassen, {"KC", "NB", "TASKS"}}},
   });
   return &rewrite;
 }

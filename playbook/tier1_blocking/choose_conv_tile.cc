@@ -16,7 +16,8 @@ const Rewrite* choose_conv_tile() {
                {kConvDepthwise, {"NV", "VLEN"}},
                {kConvWinograd, {"PX", "OCV"}},
                {kConvBlocked, {"PX", "OCV"}},
-               {kConvBlockedDepthwise, {"PX"}}},
+               {kConvBlockedDepthwise, {"PX"}},
+               {kConvStrassen, {"MR", "NRV"}}},
   });
   return &rewrite;
 }

@@ -32,18 +32,24 @@ class AlignThreadPartitions final : public Rewrite {
     if (const int after = context.sole_consumer(anchor); after >= 0 && passes(context, anchor, after)) match.window.steps.push_back(after);
     if (match.window.steps.size() < 2) return refused("no such convolution before or after it");
     for (int s : match.window.steps) match.replacement.push_back(context.plan.steps[static_cast<size_t>(s)]);
-    const bool by_pixels = std::all_of(match.replacement.begin(), match.replacement.end(), [](const Step& s) {
+    const auto partition_of = [&](const Step& s) { return *kernel_kind("conv").space(s.variant.problem, context.machine).find("PARTITION"); };
+    const bool all_by_pixels = std::all_of(match.replacement.begin(), match.replacement.end(), [&](const Step& s) {
       const auto partition = s.variant.knobs.find("PARTITION");
-      return partition != s.variant.knobs.end() && partition->second == 0;  // none: a depthwise step from before it had the knob
+      return partition != s.variant.knobs.end() && partition->second == by_pixels(partition_of(s));  // none: a depthwise step from before it had the knob
     });
     for (size_t i = 0; i < match.replacement.size(); ++i) {
-      match.replacement[i].variant.knobs["PARTITION"] = by_pixels;
-      match.search.push_back({static_cast<int>(i), "PARTITION", {0, 1}});
+      const Knob partition = partition_of(match.replacement[i]);
+      match.replacement[i].variant.knobs["PARTITION"] = all_by_pixels ? kByChannels : by_pixels(partition);
+      match.search.push_back({static_cast<int>(i), "PARTITION", partition.values});
     }
     return match;
   }
 
  private:
+  // The value of the knob: 0 by pixels and 1 by channels, and of a product in halves 1 along N, the channels, and 2 along M.
+  static constexpr int64_t kByChannels = 1;
+  static int64_t by_pixels(const Knob& partition) { return std::count(partition.values.begin(), partition.values.end(), 0) ? 0 : 2; }
+
   static bool is_pointwise(const Step& step) {
     const Shape& taps = step.variant.problem.in[1].shape;
     return std::all_of(taps.begin() + 2, taps.end(), [](int64_t extent) { return extent == 1; });

@@ -17,10 +17,10 @@ class UseStrassen final : public Rewrite {
     if (bf16_) return levels_ == 1 ? "use_strassen_in_bf16" : "use_strassen_twice_in_bf16";
     return levels_ == 1 ? "use_strassen" : "use_strassen_twice";
   }
-  std::string_view target() const override { return "matmul"; }
+  std::string_view target() const override { return bf16_ ? "matmul" : "matmul, conv"; }
   std::string_view precondition() const override {
     if (bf16_) return levels_ == 1 ? "a product in bf16, no AMX; else as use_strassen" : "as use_strassen_in_bf16, or after it; else as use_strassen_twice";
-    return levels_ == 1 ? "fp32, B is one constant matrix, 32 rows, 128 columns and steps; declares its error bound"
+    return levels_ == 1 ? "fp32, B is one constant matrix, 32 rows, 128 columns and steps, a conv 1x1 on whole channel blocks; declares its error bound"
                         : "as use_strassen, or after it: 64 rows, 256 columns and steps; declares its error bound";
   }
   std::string_view wants_allowed() const override { return bf16_ ? "bf16" : ""; }
@@ -36,7 +36,7 @@ class UseStrassen final : public Rewrite {
     };
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& problem = step.variant.problem;
-    if (problem.kind != "matmul") return refuse("not a matmul");
+    if (problem.kind != "matmul" && problem.kind != "conv") return refuse("neither a matmul nor a convolution");
     if (!step.variant.source_override.empty()) return refuse("the kernel's text was edited");
     if (multiplies_in_bf16(problem) != bf16_) return refuse(bf16_ ? "not in bfloat16" : "in bfloat16");
     if (strassen_levels(problem) >= levels_) return refuse("is halved already");
@@ -48,7 +48,7 @@ class UseStrassen final : public Rewrite {
     match.replacement = {step};
     Variant& variant = match.replacement[0].variant;
     variant.problem.params["declared"] = std::string(bf16_ ? "bf16_" : "") + (levels_ == 1 ? "strassen" : "strassen2");
-    const SearchSpace space = strassen_space(variant.problem, context.machine);
+    const SearchSpace space = kernel_kind(problem.kind).space(variant.problem, context.machine);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)
       if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});

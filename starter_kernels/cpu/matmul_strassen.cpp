@@ -11,6 +11,8 @@
 // An element of C rounds relative to products of all blocks: the problem declares it (params["declared"] = "strassen"), and the
 // oracle bounds that. Rows, columns and steps that a last block lacks are zeros. The prelude is that of matmul.cpp; where PAIRS_OF_BF16
 // is defined, the sums are made in fp32 and rounded to bfloat16 once, and what is multiplied and counted along K are pairs of a block's steps.
+// Where ON_BLOCKS is defined, a 1x1 convolution on channel blocks: rows are pixels, LANES channels of a pixel lie side by side and the next ones
+// M vectors further, in A and in C, and no block lacks a channel.
 
 struct Half {
   int first, second, sign;   // quadrants 0: 11, 1: 12, 2: 21, 3: 22; sign of the second, 0: there is none
@@ -51,7 +53,12 @@ constexpr AllTargets all_targets() {
 }
 constexpr AllTargets TARGETS = all_targets();
 
-constexpr int64_t NR = NRV * LANES;
+#ifdef ON_BLOCKS
+constexpr bool BLOCKED = true;
+#else
+constexpr bool BLOCKED = false;
+#endif
+constexpr int64_t NR = NRV * LANES, A_VECTOR = BLOCKED ? M * LANES : LANES;  // A_VECTOR: from one vector of a row of A to the next
 constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
 constexpr int64_t PANELS = ceil_div(BLOCK_N, NR);
 // What threads share: columns of C (PARTITION 1: each reads a part of B and makes all sums of A) or rows of its blocks (2: each makes a part of the
@@ -158,6 +165,9 @@ INLINE Vec units_of(const Chunk& sum) {
 #endif
 }
 
+template <int LEVEL, int HALF>
+INLINE void sum_halves(const Chunk* x, float* to);
+
 // From chunks of 4^LEVEL blocks those of the sums of 7^LEVEL products, A_PART apart. HALF: the first of the outermost level's seven.
 template <int LEVEL, int HALF = 0>
 INLINE void sum_blocks(const Chunk* x, float* to);
@@ -190,22 +200,25 @@ static void sum_part(const float* a, int64_t m1, int64_t k1, float* to) {
   float copies[BLOCKS][ceil_div(PART_STEPS, CHUNK) * CHUNK];
   for (int64_t m = m1; m < m1 + PASS_M; ++m, to += A_STEP) {
     const float* rows[BLOCKS];
+    // On channel blocks all of them are read where they are, or none: one stride for all. 49 pixels have 25 and 24.
+    const bool in_place = BLOCKED && (SIDE - 1) * BLOCK_M + m < M;
+    const int64_t next_vector = in_place ? A_VECTOR : LANES;
     for (int q = 0; q < BLOCKS; ++q) {
       const int64_t row = block_row(q) * BLOCK_M + m, k = block_column(q) * BLOCK_K + k1, count = row < M ? min_of(held, K - k) : 0;
-      const float* from = a + row * A_ROW + k * A_COL;
-      if (A_COL == 1 && row < M && k + size <= K && held % STEPS == 0) {
+      const float* from = BLOCKED ? a + (k / LANES * M + row) * LANES : a + row * A_ROW + k * A_COL;
+      if (BLOCKED ? in_place : A_COL == 1 && row < M && k + size <= K && held % STEPS == 0) {
         rows[q] = from;
         continue;
       }
       int64_t i = 0;
-      for (; i < count; ++i) copies[q][i] = from[i * A_COL];
+      for (; i < count; ++i) copies[q][i] = from[BLOCKED ? i / LANES * A_VECTOR + i % LANES : i * A_COL];
       for (; i < size; ++i) copies[q][i] = 0;
       rows[q] = copies[q];
     }
     for (int64_t i = 0; i < size; i += CHUNK) {
       Chunk chunks[BLOCKS];
       for (int q = 0; q < BLOCKS; ++q)
-        UNROLLED for (int p = 0; p < STEPS; ++p) chunks[q].part[p] = load(rows[q] + i + p * LANES);
+        UNROLLED for (int p = 0; p < STEPS; ++p) chunks[q].part[p] = load(rows[q] + (i / LANES + p) * next_vector);
       sum_half<LEVELS, HALF>(chunks, to + i / STEPS);
     }
   }
@@ -241,11 +254,15 @@ static void add_product(const float* a, const float* b, int64_t depth, const Tar
 
 // A row of a block to C, `columns` of it from column n.
 static void finish_row(const void* const* in, float* c, const float* sums, int64_t m, int64_t n, int64_t columns) {
+#ifdef ON_BLOCKS
+  for (int64_t i = 0, block = n / LANES; i < columns; i += LANES, ++block) finish_block(sums + i, c + (block * M + m) * LANES, in, 0, block, m);
+#else
   float* row = c + m * C_ROW + n * C_COL;
   int64_t i = 0;
   if constexpr (C_COL == 1 && FINISH_VECTORS)
     for (; i + LANES <= columns; i += LANES) store(row + i, (Vec)finish_lanes((lanes)load(sums + i), in, 0, m, n + i));
   for (; i < columns; ++i) row[i * C_COL] = finish(sums[i], in, 0, m, n + i);
+#endif
 }
 
 // A group's columns of a pass's rows of C, which begin at row m1 of each block. `first_of_task`: the sums of A are still to be made.

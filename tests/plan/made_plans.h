@@ -48,11 +48,11 @@ inline std::optional<Plan> on_blocks(const Graph& graph, bool plain_input) {
   return plan;
 }
 
-// A convolution on blocks that ends with bias, residual and clamp; its last block of channels is half full.
-inline Case clamped_conv_on_blocks() {
+// A 1x1 convolution on blocks that ends with bias, residual and clamp: of `outputs` channels from `in`.
+inline Case clamped_conv_on_blocks(const Shape& in, int64_t outputs) {
   ExampleGraph g("conv, bias, residual, clamp");
-  const ValueId x = g.input({2, 16, 5, 7}), residual = g.input({2, 40, 5, 7});
-  const ValueId y = g.node("Conv", {x, g.normal({40, 16, 1, 1}, 1, 0, 0.25), g.normal({40}, 2)});
+  const ValueId x = g.input(in), residual = g.input({in[0], outputs, in[2], in[3]});
+  const ValueId y = g.node("Conv", {x, g.normal({outputs, in[1], 1, 1}, 1, 0, 1 / std::sqrt(static_cast<double>(in[1]))), g.normal({outputs}, 2)});
   const ValueId clamped = g.node("Clip", {g.node("Add", {y, residual}), g.floats({}, {-0.5}), g.floats({}, {0.75})});
   Case made{"clamped conv on blocks", g.finish({clamped})};
   made.plan = starter_plan(made.graph, 2);
@@ -205,6 +205,12 @@ inline std::vector<Case> bf16_cases(bool on_tiles) {
   return cases;
 }
 
+inline void declare_halves(Step& step, const std::string& declared) {
+  Variant& variant = step.variant;
+  variant.problem.params["declared"] = declared;
+  variant.knobs = kernel_kind(variant.problem.kind).space(variant.problem, this_machine()).starters();
+}
+
 // Products of halves and of quarters, in fp32 or of sums rounded to bfloat16 where vectors multiply those: every size even, every size odd, tails of
 // panels, tiles and blocks, an odd number of steps in a block, operands that lie otherwise.
 inline std::vector<Case> strassen_cases(bool bf16 = false) {
@@ -230,16 +236,37 @@ inline std::vector<Case> strassen_cases(bool bf16 = false) {
     for (const std::string levels : {"strassen", "strassen2"}) {
       const std::string declared = (bf16 ? "bf16_" : "") + levels;
       Case made{fmt::format("{}, {}", graph.name, declared), graph, starter_plan(graph, 2)};
-      Variant& variant = made.plan.steps.at(0).variant;
-      variant.problem.params["declared"] = declared;
-      variant.knobs = strassen_space(variant.problem, this_machine()).starters();
+      declare_halves(made.plan.steps.at(0), declared);
       cases.push_back(std::move(made));
     }
   return cases;
 }
 
+// 1x1 convolutions on channel blocks whose products are halved: tails of tiles, panels and groups, each extra operand of an epilogue.
+inline std::vector<Case> strassen_conv_cases() {
+  std::vector<Case> cases;
+  const auto add = [&](const char* name, int64_t channels, int64_t outputs, Shape pixels, bool bias) {
+    ExampleGraph g(name);
+    const ValueId x = g.input({1, channels, pixels[0], pixels[1]}), w = g.normal({outputs, channels, 1, 1}, 1, 0, 0.1);
+    const Graph graph = g.finish({bias ? g.node("Conv", {x, w, g.normal({outputs}, 2)}) : g.node("Conv", {x, w})});
+    for (const std::string declared : {"strassen", "strassen2"}) {
+      Case made{fmt::format("{}, {}", name, declared), graph, on_blocks(graph, false).value()};
+      declare_halves(made.plan.steps.at(1), declared);
+      cases.push_back(std::move(made));
+    }
+  };
+  add("even", 256, 256, {8, 8}, false);
+  add("rows of a last tile, bias", 320, 256, {4, 17}, true);
+  add("columns of a last panel", 256, 320, {10, 10}, true);
+  add("pixels that a last half lacks, bias", 256, 256, {7, 11}, true);
+  Case residual = clamped_conv_on_blocks({1, 128, 6, 6}, 128);
+  declare_halves(residual.plan.steps.at(2), "strassen");
+  cases.push_back(std::move(residual));
+  return cases;
+}
+
 // What a list of mutants is for: a kind, or a form of one that has a text of its own.
-inline std::string kind_of(const std::string& form) { return form.rfind("matmul_", 0) == 0 ? "matmul" : form; }
+inline std::string kind_of(const std::string& form) { return form.rfind("matmul_", 0) == 0 ? "matmul" : form.rfind("conv_", 0) == 0 ? "conv" : form; }
 
 // The kind's examples with their starters, and what rewrites would make of them.
 inline std::vector<Case> cases_of(const std::string& kind) {
@@ -248,13 +275,14 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   else if (kind == "matmul_pairs") cases = bf16_cases(false);
   else if (kind == "matmul_strassen") cases = strassen_cases();
   else if (kind == "matmul_strassen_pairs") cases = strassen_cases(true);
+  else if (kind == "conv_strassen") cases = strassen_conv_cases();
   else
     for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
   for (const std::string blocked : {"conv", "pool"})
     if (kind == blocked || kind == "reorder")
       for (const Graph& graph : kernel_kind(blocked).examples())
         if (const auto plan = on_blocks(graph, false)) cases.push_back({graph.name + " on blocks", graph, *plan});
-  if (kind == "conv") cases.push_back(clamped_conv_on_blocks());
+  if (kind == "conv") cases.push_back(clamped_conv_on_blocks({2, 16, 5, 7}, 40));  // the last block of channels is half full
   if (kind == "matmul")
     for (Case& c : products_with_activations()) cases.push_back(std::move(c));
   if (kind == "rotary_embedding") cases.push_back(rope_of_tables_with_equal_halves());

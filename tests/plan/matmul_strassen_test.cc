@@ -8,13 +8,14 @@
 namespace amdahl {
 namespace {
 
-void expect_right_under_every_knob(const std::vector<testing::Case>& made) {
+// `step`: the one whose product is halved.
+void expect_right_under_every_knob(const std::vector<testing::Case>& made, size_t step = 0) {
   std::vector<testing::Case> cases;
   for (const testing::Case& c : made) {
-    const SearchSpace space = strassen_space(c.plan.steps[0].variant.problem, this_machine());
+    const SearchSpace space = strassen_space(c.plan.steps.at(step).variant.problem, this_machine());
     for (const Knob& knob : space.knobs)
       for (int64_t value : knob.values)
-        if (const auto plan = testing::with_knob(c.plan, 0, knob.name, value))
+        if (const auto plan = testing::with_knob(c.plan, step, knob.name, value))
           cases.push_back({fmt::format("{}, {} = {}", c.name, knob.name, value), c.graph, *plan, c.seed});
   }
   testing::expect_within(cases);
@@ -63,6 +64,33 @@ TEST(MatmulStrassen, IsExactOnIntegers) {
   }
 }
 
+TEST(ConvStrassen, EveryValueOfEveryKnobIsRight) {
+  const std::vector<testing::Case> cases = testing::strassen_conv_cases();
+  expect_right_under_every_knob({cases.begin(), cases.end() - 1}, 1);
+  expect_right_under_every_knob({cases.back()}, 2);
+}
+
+TEST(ConvStrassen, IsForWholeBlocksOfOneImage) {
+  const auto refusal = [](Shape x, int64_t outputs, int levels, std::map<std::string, Attribute> attributes = {}) {
+    ExampleGraph g("conv");
+    const ValueId in = g.input(x);
+    const Graph graph = g.finish({g.node("Conv", {in, g.normal({outputs, x[1], 1, 1}, 1)}, std::move(attributes))});
+    return refused_in_halves(testing::on_blocks(graph, false).value().steps.at(1).variant.problem, levels);
+  };
+  EXPECT_EQ(refusal({1, 256, 8, 8}, 256, 1), "");
+  EXPECT_EQ(refusal({1, 256, 8, 8}, 256, 2), "");
+  EXPECT_NE(refusal({2, 256, 8, 8}, 256, 1), "") << "two images";
+  EXPECT_EQ(refusal({1, 256, 7, 7}, 256, 1), "") << "49 pixels, halves of 25 and 24";
+  EXPECT_NE(refusal({1, 240, 8, 8}, 256, 1), "") << "15 blocks of channels in";
+  EXPECT_NE(refusal({1, 256, 8, 8}, 240, 1), "") << "15 blocks of channels out";
+  EXPECT_NE(refusal({1, 256, 16, 16}, 256, 1, {{"strides", std::vector<int64_t>{2, 2}}}), "") << "every second pixel";
+  EXPECT_NE(refusal({1, 128, 8, 8}, 256, 2), "") << "quarters of few channels";
+  ExampleGraph g("conv, row-major");
+  const ValueId x = g.input({1, 256, 8, 8});
+  const Graph graph = g.finish({g.node("Conv", {x, g.normal({256, 256, 1, 1}, 1)})});
+  EXPECT_NE(refused_in_halves(starter_plan(graph, 1).steps.at(0).variant.problem, 1), "");
+}
+
 TEST(MatmulStrassen, RefusesWhatHalvesDoNotPayFor) {
   const auto refusal = [](Shape a, Shape b, bool constant, int levels = 1) {
     ExampleGraph g("product");
@@ -103,6 +131,28 @@ TEST(StrassenBound, OfTwoLevelsAddsBothLevelsOwn) {
   EXPECT_DOUBLE_EQ(bound[10], 2 * (last + outer)) << "C22 has P1 and P6";
   EXPECT_DOUBLE_EQ(bound[15], 4 * last);
   EXPECT_EQ(bound[3], 0) << "C12 has P3 and P5, which are nothing";
+}
+
+// A 1x1 convolution is the product of its pixels and channels, and has its bounds.
+TEST(StrassenBound, OfAConvolutionIsThatOfItsProduct) {
+  constexpr size_t kPixels = 6, kChannels = 5, kOutputs = 3;
+  const Shape image_shape{1, kChannels, 2, 3}, weight_shape{kOutputs, kChannels, 1, 1}, a_shape{kPixels, kChannels}, b_shape{kChannels, kOutputs};
+  ExampleGraph g("a convolution and its product");
+  const ValueId x = g.input(image_shape), w = g.input(weight_shape), a = g.input(a_shape), b = g.input(b_shape);
+  const ValueId conv = g.node("Conv", {x, w}), product = g.node("MatMul", {a, b});
+  const Graph graph = g.finish({conv, product});
+  const Tensor image = testing::random_tensor(graph.value(x), 5), weights = testing::random_tensor(graph.value(w), 6);
+  std::vector<float> rows(kPixels * kChannels), columns(kChannels * kOutputs);
+  for (size_t c = 0; c < kChannels; ++c) {
+    for (size_t p = 0; p < kPixels; ++p) rows[p * kChannels + c] = image.as<float>()[c * kPixels + p];
+    for (size_t o = 0; o < kOutputs; ++o) columns[c * kOutputs + o] = weights.as<float>()[o * kChannels + c];
+  }
+  const RefValues given{{x, RefTensor::of(image)}, {w, RefTensor::of(weights)}, {a, RefTensor::of(Tensor::of<float>(DType::kF32, a_shape, rows))},
+                        {b, RefTensor::of(Tensor::of<float>(DType::kF32, b_shape, columns))}};
+  const RefValues values = evaluate(graph, {0, 1}, given, {conv, product}, true, {.strassen = 2});
+  const RefTensor &of_conv = values.at(conv), &of_product = values.at(product);
+  for (size_t o = 0; o < kOutputs; ++o)
+    for (size_t p = 0; p < kPixels; ++p) EXPECT_DOUBLE_EQ(of_conv.bound[o * kPixels + p], of_product.bound[p * kOutputs + o]) << o << ' ' << p;
 }
 
 // 2^-8 of each factor, on the innermost products alone.

@@ -14,6 +14,7 @@
 #include "graph/builders.h"
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/matmul_bf16.h"
+#include "tests/plan/made_plans.h"
 #include "tuner/opportunity.h"
 #include "tuner/searcher.h"
 #include "tuner/window_bench.h"
@@ -303,10 +304,59 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
     EXPECT_EQ(bench.judge(honest), "");
     const auto edited = [&](const std::string& find, const std::string& put) { return judged_edited(bench, honest, find, put); };
     // A and B in half precision, and sums of A rounded to it.
-    EXPECT_NE(edited("chunks[q].part[p] = load(rows[q] + i + p * LANES);",
-                     "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + i + p * LANES) & ~0x1fff); }"), "");
+    EXPECT_NE(edited("chunks[q].part[p] = load(rows[q] + (i / LANES + p) * next_vector);",
+                     "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + (i / LANES + p) * next_vector) & ~0x1fff); }"), "");
     EXPECT_NE(edited("to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
     EXPECT_NE(edited("to[i] = first[i] + second[i];", "to[i] = (float)(_Float16)(first[i] + second[i]);"), "");
+  }
+}
+
+// The same of a 1x1 convolution on channel blocks.
+TEST(Rewrites, StrassenOfAConvolutionIsJudgedByWhatItDeclares) {
+  for (const std::string rewrite : {"use_strassen", "use_strassen_twice"}) {
+    SCOPED_TRACE(rewrite);
+    ExampleGraph g("a 1x1 convolution");
+    const ValueId x = g.input({1, 256, 10, 10});
+    const Graph graph = g.finish({g.node("Conv", {x, g.normal({320, 256, 1, 1}, 7, 0, 0.06), g.normal({320}, 8)})});
+    const Plan plan = testing::on_blocks(graph, false).value();
+    Bench bench(graph);
+    ASSERT_EQ(bench.enter(plan, {{1}}), "");
+    const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(rewrite)});
+    ASSERT_EQ(offered.size(), 1u);
+    const std::vector<Step> honest = offered[0].match.replacement;
+    EXPECT_EQ(bench.judge(honest), "");
+    EXPECT_NE(judged_edited(bench, honest, "chunks[q].part[p] = load(rows[q] + (i / LANES + p) * next_vector);",
+                            "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + (i / LANES + p) * next_vector) & ~0x1fff); }"), "");
+    EXPECT_NE(judged_edited(bench, honest, "to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
+    EXPECT_NE(judged_edited(bench, honest, "row + m < M; ++m)", "row + m < M - 1; ++m)"), "");
+  }
+}
+
+// Of a row with -inf the halves' sums are NaN, where a ReLU makes 0 of the plain product.
+TEST(Rewrites, StrassenOfAnInfinityThatAReluHides) {
+  ExampleGraph g("a product behind a ReLU");
+  const ValueId sums = g.node("MatMul", {g.input({96, 256}), g.normal({256, 256}, 7, 0, 0.06)});
+  const Graph graph = g.finish({g.node("Relu", {sums})});
+  const Plan plan = starter_plan(graph, kThreads);
+  Bench bench(graph);
+  ASSERT_EQ(bench.enter(plan, {{0, 1}}), "");
+  for (const char* name : {"use_strassen", "use_strassen_twice"}) {
+    SCOPED_TRACE(name);
+    const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(name)});
+    ASSERT_FALSE(offered.empty());
+    std::vector<Step> steps = offered[0].match.replacement;
+    steps.push_back(plan.steps[1]);
+    EXPECT_EQ(bench.judge(steps), "");
+    // Every row is spoilt by what spoils one.
+    Variant& variant = steps[0].variant;
+    variant.source_override = "#define amdahl_run exact_run\n" + kernel_kind("matmul").source(variant) +
+                              "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
+                              "  exact_run(in, out, workspace);\n"
+                              "  float* y = static_cast<float*>(out[0]);\n"
+                              "  float sum = 0;\n"
+                              "  for (int i = 0; i < 96 * 256; ++i) sum += y[i];\n"
+                              "  for (int i = 0; sum != sum && i < 96 * 256; ++i) y[i] = sum;\n}\n";
+    EXPECT_NE(bench.judge(steps).find("special inputs"), std::string::npos);
   }
 }
 
