@@ -58,7 +58,7 @@ constexpr bool BLOCKED = true;
 #else
 constexpr bool BLOCKED = false;
 #endif
-constexpr int64_t NR = NRV * LANES, A_VECTOR = BLOCKED ? M * LANES : LANES;  // A_VECTOR: from one vector of a row of A to the next
+constexpr int64_t NR = NRV * LANES;
 constexpr int64_t BLOCK_M = ceil_div(M, SIDE), BLOCK_K = ceil_div(K, SIDE), BLOCK_N = ceil_div(N, SIDE);
 constexpr int64_t PANELS = ceil_div(BLOCK_N, NR);
 // What threads share: columns of C (PARTITION 1: each reads a part of B and makes all sums of A) or rows of its blocks (2: each makes a part of the
@@ -192,35 +192,45 @@ INLINE void sum_blocks(const Chunk* x, float* to) {
   }
 }
 
+// The sums of A for the products of an outermost HALF, of the chunks that lie `at` from where `from` says for each block.
+template <int HALF>
+INLINE void sum_chunk(const float* const* from, int64_t at, float* to) {
+  Chunk chunks[BLOCKS];
+  for (int q = 0; q < BLOCKS; ++q)
+    UNROLLED for (int p = 0; p < STEPS; ++p) chunks[q].part[p] = load(from[q] + at + p * LANES);
+  sum_half<LEVELS, HALF>(chunks, to);
+}
+
 // The sums of A for the products of an outermost HALF, of a pass's rows (from row m1 of each block) and the part of K that begins at step k1. Whole
 // chunks are summed: what lies beyond the part is not multiplied, and rows beyond a block's last are not written.
 template <int HALF>
 static void sum_part(const float* a, int64_t m1, int64_t k1, float* to) {
   const int64_t held = min_of(PART_STEPS, BLOCK_K - k1), size = ceil_div(held, CHUNK) * CHUNK;
+  const float* rows[BLOCKS];
+  int64_t m = m1;
+  if constexpr (BLOCKED) {  // a vector of channels of one pixel after another, as they lie in memory; a last half's missing pixels are left to what follows
+    const int64_t pixels = min_of(PASS_M, M - (SIDE - 1) * BLOCK_M - m1);
+    for (int64_t i = 0; i < size; i += LANES) {
+      for (int q = 0; q < BLOCKS; ++q) rows[q] = a + ((block_column(q) * BLOCK_K + k1 + i) / LANES * M + block_row(q) * BLOCK_M + m1) * LANES;
+      for (int64_t pixel = 0; pixel < pixels; ++pixel) sum_chunk<HALF>(rows, pixel * LANES, to + pixel * A_STEP + i);
+    }
+    m += max_of(pixels, 0), to += max_of(pixels, 0) * A_STEP;
+  }
   float copies[BLOCKS][ceil_div(PART_STEPS, CHUNK) * CHUNK];
-  for (int64_t m = m1; m < m1 + PASS_M; ++m, to += A_STEP) {
-    const float* rows[BLOCKS];
-    // On channel blocks all of them are read where they are, or none: one stride for all. 49 pixels have 25 and 24.
-    const bool in_place = BLOCKED && (SIDE - 1) * BLOCK_M + m < M;
-    const int64_t next_vector = in_place ? A_VECTOR : LANES;
+  for (; m < m1 + PASS_M; ++m, to += A_STEP) {
     for (int q = 0; q < BLOCKS; ++q) {
       const int64_t row = block_row(q) * BLOCK_M + m, k = block_column(q) * BLOCK_K + k1, count = row < M ? min_of(held, K - k) : 0;
       const float* from = BLOCKED ? a + (k / LANES * M + row) * LANES : a + row * A_ROW + k * A_COL;
-      if (BLOCKED ? in_place : A_COL == 1 && row < M && k + size <= K && held % STEPS == 0) {
+      if (!BLOCKED && A_COL == 1 && row < M && k + size <= K && held % STEPS == 0) {
         rows[q] = from;
         continue;
       }
       int64_t i = 0;
-      for (; i < count; ++i) copies[q][i] = from[BLOCKED ? i / LANES * A_VECTOR + i % LANES : i * A_COL];
+      for (; i < count; ++i) copies[q][i] = from[BLOCKED ? i / LANES * M * LANES + i % LANES : i * A_COL];
       for (; i < size; ++i) copies[q][i] = 0;
       rows[q] = copies[q];
     }
-    for (int64_t i = 0; i < size; i += CHUNK) {
-      Chunk chunks[BLOCKS];
-      for (int q = 0; q < BLOCKS; ++q)
-        UNROLLED for (int p = 0; p < STEPS; ++p) chunks[q].part[p] = load(rows[q] + (i / LANES + p) * next_vector);
-      sum_half<LEVELS, HALF>(chunks, to + i / STEPS);
-    }
+    for (int64_t i = 0; i < size; i += CHUNK) sum_chunk<HALF>(rows, i, to + i / STEPS);
   }
 }
 constexpr void (*SUM_PART[7])(const float*, int64_t, int64_t, float*) = {sum_part<0>, sum_part<1>, sum_part<2>, sum_part<3>, sum_part<4>, sum_part<5>, sum_part<6>};
@@ -280,12 +290,18 @@ static void run_group(const void* const* in, float* c, int64_t group, int64_t m1
     }
   }
   for (int q = 0; q < BLOCKS; ++q) {
-    const int64_t row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N;
-    for (int64_t m = m1; m < min_of(m1 + PASS_M, BLOCK_M) && row + m < M; ++m)
-      for (int64_t p = 0; p < panels; ++p) {  // a row's pieces together: a panel's end in the middle of a line
-        const int64_t at = (first + p) * NR, columns = min_of(min_of(NR, BLOCK_N - at), N - n - at);
-        if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + (m - m1) * NR, row + m, n + at, columns);
-      }
+    const int64_t row = block_row(q) * BLOCK_M, n = block_column(q) * BLOCK_N, m_end = min_of(min_of(m1 + PASS_M, BLOCK_M), M - row);
+    const auto finish_piece = [&](int64_t m, int64_t p) {
+      const int64_t at = (first + p) * NR, columns = min_of(min_of(NR, BLOCK_N - at), N - n - at);
+      if (columns > 0) finish_row(in, c, sums + p * C_PANEL + q * C_BLOCK + (m - m1) * NR, row + m, n + at, columns);
+    };
+    if constexpr (BLOCKED) {
+      for (int64_t p = 0; p < panels; ++p)
+        for (int64_t m = m1; m < m_end; ++m) finish_piece(m, p);  // a vector's pixels lie side by side
+    } else {
+      for (int64_t m = m1; m < m_end; ++m)
+        for (int64_t p = 0; p < panels; ++p) finish_piece(m, p);  // a row's pieces do: a panel's end in the middle of a line
+    }
   }
 }
 

@@ -304,8 +304,8 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
     EXPECT_EQ(bench.judge(honest), "");
     const auto edited = [&](const std::string& find, const std::string& put) { return judged_edited(bench, honest, find, put); };
     // A and B in half precision, and sums of A rounded to it.
-    EXPECT_NE(edited("chunks[q].part[p] = load(rows[q] + (i / LANES + p) * next_vector);",
-                     "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + (i / LANES + p) * next_vector) & ~0x1fff); }"), "");
+    EXPECT_NE(edited("chunks[q].part[p] = load(from[q] + at + p * LANES);",
+                     "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(from[q] + at + p * LANES) & ~0x1fff); }"), "");
     EXPECT_NE(edited("to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
     EXPECT_NE(edited("to[i] = first[i] + second[i];", "to[i] = (float)(_Float16)(first[i] + second[i]);"), "");
   }
@@ -325,10 +325,10 @@ TEST(Rewrites, StrassenOfAConvolutionIsJudgedByWhatItDeclares) {
     ASSERT_EQ(offered.size(), 1u);
     const std::vector<Step> honest = offered[0].match.replacement;
     EXPECT_EQ(bench.judge(honest), "");
-    EXPECT_NE(judged_edited(bench, honest, "chunks[q].part[p] = load(rows[q] + (i / LANES + p) * next_vector);",
-                            "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(rows[q] + (i / LANES + p) * next_vector) & ~0x1fff); }"), "");
+    EXPECT_NE(judged_edited(bench, honest, "chunks[q].part[p] = load(from[q] + at + p * LANES);",
+                            "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(from[q] + at + p * LANES) & ~0x1fff); }"), "");
     EXPECT_NE(judged_edited(bench, honest, "to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
-    EXPECT_NE(judged_edited(bench, honest, "row + m < M; ++m)", "row + m < M - 1; ++m)"), "");
+    EXPECT_NE(judged_edited(bench, honest, "min_of(min_of(m1 + PASS_M, BLOCK_M), M - row);", "min_of(min_of(m1 + PASS_M, BLOCK_M), M - row - 1);"), "");
   }
 }
 
