@@ -10,7 +10,7 @@ const Rewrite* choose_cache_blocks() {
       .name = "choose_cache_blocks",
       .target = "kinds blocked for the caches (matmul, fused_mlp)",
       .precondition = "the packed blocks fit the caches they are meant for",
-      .open = {"MC", "KC", "NC"},
+      .open = {"MC", "KC", "NC", "MB", "NB"},
   });
   return &rewrite;
 }

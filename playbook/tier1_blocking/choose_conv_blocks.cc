@@ -13,7 +13,7 @@ const Rewrite* choose_conv_blocks() {
       .open = {{kConvIm2col, {"KC", "PANELS"}},
                {kConvWinograd, {"TB", "PARTITION"}},
                {kConvBlocked, {"KCB", "WEIGHTS_INNER", "PARTITION"}},
-               {kConvStrassen, {"KC", "NB", "TASKS"}}},
+               {kConvStrassen, {"KC", "MB", "NB"}}},
   });
   return &rewrite;
 }
