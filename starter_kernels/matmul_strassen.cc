@@ -85,9 +85,10 @@ SearchSpace strassen_space(const Problem& problem, const MachineInfo& machine) {
   knob("MB", mb, std::min<int64_t>(mb.back(), 64), "rows of a block that pass together");
   knob("NB", {1, 2, 4, 8, 16}, 4, "panels of B that pass a block of A's sums together");
   // Along M a thread makes its own rows' sums of A alone, and fewer of its rows come from the other core's L2; B is read by every thread. Zen 4, quarters
-  // of 16 and 25 rows a thread, whole models, in turns: 1.05 times as fast on vit-b16 and bert-base, 1.03 on gpt2, 1.01 on llama-160m (cores apart 0.99 to 1.06).
-  knob("PARTITION", problem.threads > 1 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}, rows / problem.threads >= kRowsThatPayForB && problem.threads > 1 ? 2 : 1,
-       "parts of C over threads: 1 along N, 2 along M");
+  // of 16 and 25 rows a thread, whole models, in turns: vit-b16 1.05 to 1.09 times as fast, bert-base 1.02 to 1.05, gpt2 1.03, llama-160m 1.01; with the
+  // cores apart 25 rows 1.03 to 1.06, 16 rows 0.97 to 1.00.
+  const bool shared = problem.threads > 1, rows_pay = rows / problem.threads >= kRowsThatPayForB;
+  knob("PARTITION", shared ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}, shared && rows_pay ? 2 : 1, "parts of C over threads: 1 along N, 2 along M");
   knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
        "parts of C a thread; above 1 they are handed out as threads become free");
   knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
