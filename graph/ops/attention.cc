@@ -68,14 +68,6 @@ std::vector<double> head_rows(const std::vector<double>& x, bool inside, int64_t
   return out;
 }
 
-std::vector<double> transposed(const std::vector<double>& x, int64_t rows, int64_t cols) {
-  std::vector<double> out(x.size());
-  if (!x.empty())
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < cols; ++j) out[static_cast<size_t>(j * rows + i)] = x[static_cast<size_t>(i * cols + j)];
-  return out;
-}
-
 // Offset into the mask of (b, h, q, k), dimensions of size 1 repeated.
 int64_t mask_at(const Shape& mask, int64_t b, int64_t h, int64_t q, int64_t k) {
   const int64_t index[4] = {b, h, q, k};

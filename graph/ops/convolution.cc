@@ -165,13 +165,6 @@ bool is_one_product(const ConvShape& s) {
   return same;
 }
 
-std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols) {
-  std::vector<double> out(x.size());
-  for (int64_t r = 0; r < rows && !x.empty(); ++r)
-    for (int64_t c = 0; c < cols; ++c) out[static_cast<size_t>(c * rows + r)] = x[static_cast<size_t>(r * cols + c)];
-  return out;
-}
-
 // Of pixels x channels by channels x output channels, as kernels lay it out: halves are cut along each.
 void add_strassen_rounding_of_conv(const EvalContext& c, const ConvShape& s, RefTensor& out) {
   const int64_t pixels = s.window.out_size(), m = s.out_channels, k = s.in_channels;

@@ -84,6 +84,12 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   for (int64_t i = 0; i < size; ++i) bound[i] = (1.0 + g) * upper[static_cast<size_t>(i)] - bound[i];
 }
 
+std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols) {
+  std::vector<double> out(x.size());
+  if (!x.empty()) Eigen::Map<RowMajor>(out.data(), cols, rows) = Eigen::Map<const RowMajor>(x.data(), rows, cols).transpose();
+  return out;
+}
+
 void gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c, bool accumulate) {
   Eigen::Map<const RowMajor> A(a, m, k), B(b, k, n);
   Eigen::Map<RowMajor> C(c, m, n);

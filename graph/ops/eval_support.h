@@ -52,6 +52,9 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
                       double* value, double* bound);
 
 // C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.
+// The cols x rows transpose of a rows x cols matrix; empty (no bounds) of empty.
+std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols);
+
 void gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c, bool accumulate = false);
 // C (m x n) = A (k x m) transposed * B (k x n).
 void gemm_tn_f64(int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c);

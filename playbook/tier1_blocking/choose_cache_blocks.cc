@@ -1,4 +1,5 @@
-// Blocks that fit the cache levels: KC x NR of B in L1, MC x KC of A in L2, KC x NC of B beyond.
+// Blocks that fit the cache levels: KC x NR of B in L1, MC x KC of A in L2, KC x NC of B beyond; of products in halves MB rows of each block, whose sums
+// stay in L2 while NB panels pass.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
 

@@ -165,9 +165,6 @@ INLINE Vec units_of(const Chunk& sum) {
 #endif
 }
 
-template <int LEVEL, int HALF>
-INLINE void sum_halves(const Chunk* x, float* to);
-
 // From chunks of 4^LEVEL blocks those of the sums of 7^LEVEL products, A_PART apart. HALF: the first of the outermost level's seven.
 template <int LEVEL, int HALF = 0>
 INLINE void sum_blocks(const Chunk* x, float* to);
@@ -192,7 +189,7 @@ INLINE void sum_blocks(const Chunk* x, float* to) {
   }
 }
 
-// The sums of A for the products of an outermost HALF, of the chunks that lie `at` from where `from` says for each block.
+// Of each block q the chunk at from[q] + at: its sums for the products of an outermost HALF.
 template <int HALF>
 INLINE void sum_chunk(const float* const* from, int64_t at, float* to) {
   Chunk chunks[BLOCKS];
