@@ -37,6 +37,7 @@ const std::vector<const Rewrite*>& playbook() {
       fuse_rope(),
       fuse_attention(),
       fuse_mlp(),
+      fuse_inverted_residual(),
       fuse_residual_norm(),
       fuse_gelu(),
       choose_thread_partition(),

@@ -24,6 +24,7 @@ const Rewrite* choose_thread_partition();
 const Rewrite* align_thread_partitions();
 const Rewrite* fuse_attention();
 const Rewrite* fuse_mlp();
+const Rewrite* fuse_inverted_residual();
 const Rewrite* split_k();
 const Rewrite* use_gemv_form();
 const Rewrite* use_avx512();

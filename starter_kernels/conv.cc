@@ -92,8 +92,9 @@ class Conv : public KernelKind {
         if (!variant.knobs.count("PARTITION")) text += "constexpr int64_t PARTITION = 1;\n";  // of a plan from before there was a choice
         text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n", block,
                             !format_of_input(problem, 0).empty());
-        return text + emit_finish_block(problem, block) +
-               std::string(embedded_source(depthwise ? "cpu/conv_blocked_depthwise.cpp" : "cpu/conv_blocked.cpp"));
+        text += emit_finish_block(problem, block);
+        if (depthwise) return text + std::string(embedded_source("cpu/conv_blocked_depthwise.cpp"));
+        return text + std::string(embedded_source("cpu/blocked_tile.h")) + std::string(embedded_source("cpu/conv_blocked.cpp"));
       }
     }
     return text + fmt::format("constexpr bool TRANSPOSED = {};\n", is_transposed_conv(problem)) +

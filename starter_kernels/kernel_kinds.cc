@@ -14,6 +14,7 @@ const std::vector<const KernelKind*>& kernel_kinds() {
       attention_kind(),
       fused_mlp_kind(),
       conv_kind(),
+      inverted_residual_kind(),
       pool_kind(),
       reorder_kind(),
       softmax_kind(),

@@ -9,6 +9,7 @@ const KernelKind* matmul_kind();
 const KernelKind* conv_kind();
 const KernelKind* attention_kind();
 const KernelKind* fused_mlp_kind();
+const KernelKind* inverted_residual_kind();
 const KernelKind* softmax_kind();
 const KernelKind* layernorm_kind();
 const KernelKind* rmsnorm_kind();

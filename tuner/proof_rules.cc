@@ -8,7 +8,7 @@ namespace amdahl {
 namespace {
 
 constexpr std::array kFamilies{NoiseFamily::kProducts, NoiseFamily::kElements, NoiseFamily::kRows};
-constexpr std::array<std::string_view, 4> kProductKinds{"matmul", "conv", "attention", "fused_mlp"};
+constexpr std::array<std::string_view, 5> kProductKinds{"matmul", "conv", "attention", "fused_mlp", "inverted_residual"};
 constexpr std::array<std::string_view, 6> kRowKinds{"softmax", "layernorm", "rmsnorm", "reduce", "cross_entropy", "pool"};
 
 template <size_t N>

@@ -17,7 +17,7 @@ enum class NoiseFamily { kProducts, kElements, kRows };
 std::string_view to_string(NoiseFamily family);  // "products", "elements", "rows"
 NoiseFamily noise_family_named(std::string_view name);  // throws std::out_of_range
 
-// Products where a step multiplies matrices (matmul, conv, attention, fused_mlp), else rows where one folds rows, else elements.
+// Products where a step multiplies matrices (matmul, conv, attention, fused_mlp, inverted_residual), else rows where one folds rows, else elements.
 NoiseFamily noise_family(const std::vector<Step>& steps);
 
 struct ProofRule {

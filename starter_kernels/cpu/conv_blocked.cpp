@@ -4,11 +4,7 @@
 // A tile is PX pixels of a row by OCV blocks of channels: 14 x 2 accumulators take 2 + 14 loads for 28 FMAs a step,
 // which two load ports and two FMA ports do in 14 cycles. The input may be blocked too or row-major (the first layer's
 // image). Weights are packed at load as [group of OCV blocks][block of input channels][tap][channel][OCV][16]: read in
-// order. A last block whose upper half is empty is summed in vectors of half the width: two of those take the time of one where 512 bits are
-// two halves (Zen 4: 24 channels are 1.5 blocks, not 2), and one takes no longer than a whole one elsewhere.
-
-typedef float vec __attribute__((vector_size(4 * BLOCK), aligned(4), may_alias));
-typedef float half __attribute__((vector_size(2 * BLOCK), aligned(4), may_alias));
+// order. The register tile is cpu/blocked_tile.h.
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KH * KW;
 constexpr int64_t OB = (OG + BLOCK - 1) / BLOCK, CB = (CG + BLOCK - 1) / BLOCK;  // blocks of one group
@@ -65,26 +61,6 @@ static void pad_row(const float* from, float* to, int64_t h) {
   for (int64_t i = LEFT + INSIDE; i < LINE; ++i) to[i] = 0;
 }
 
-// Adds CI input channels of one tap. HALF: the last of V blocks is summed in `last`.
-template <int V, bool HALF, int PIXELS, int64_t CI>
-static inline __attribute__((always_inline)) void add_tap(const float* x, const float*& w, vec (&acc)[V][PIXELS], half (&last)[PIXELS]) {
-  constexpr int FULL = HALF ? V - 1 : V;
-#pragma GCC unroll UNROLL
-  for (int64_t c = 0; c < CI; ++c) {
-    vec row[V];
-#pragma GCC unroll 8
-    for (int v = 0; v < FULL; ++v) row[v] = *(const vec*)(w + v * BLOCK);
-    const half last_row = *(const half*)(w + (V - 1) * BLOCK);
-    w += V * BLOCK;
-#pragma GCC unroll 32
-    for (int p = 0; p < PIXELS; ++p) {
-#pragma GCC unroll 8
-      for (int v = 0; v < FULL; ++v) acc[v][p] += row[v] * x[c * X_C + p * SW * X_W];
-      if constexpr (HALF) last[p] += last_row * x[c * X_C + p * SW * X_W];
-    }
-  }
-}
-
 // V blocks of output channels from ob, PIXELS pixels from p; input blocks [cb0, cb1). Sums of earlier blocks are in
 // out.
 template <int V, bool HALF, int PIXELS>
@@ -108,9 +84,9 @@ static void tile(const float* x, const float* w, const char* next, int64_t cb0, 
         for (int64_t byte = 0; byte < FETCH; byte += 64) __builtin_prefetch(next + byte, 0, 2);
         next += FETCH;
         if (CG % BLOCK != 0 && cb == CB - 1)
-          add_tap<V, HALF, PIXELS, CG % BLOCK ? CG % BLOCK : BLOCK>(tap, w, acc, last);
+          add_channels<V, HALF, PIXELS, CG % BLOCK ? CG % BLOCK : BLOCK, X_C, SW * X_W>(tap, w, acc, last);
         else
-          add_tap<V, HALF, PIXELS, BLOCK>(tap, w, acc, last);
+          add_channels<V, HALF, PIXELS, BLOCK, X_C, SW * X_W>(tap, w, acc, last);
       }
   if (CHUNK < CB && cb1 < CB) {
 #pragma GCC unroll 32

@@ -1,6 +1,6 @@
 #pragma once
 // Plans of the kinds and forms that no single node lowers to, made by hand so that tests below the playbook reach them:
-// steps on channel blocks between two reorders, and two products with an activation between as one fused_mlp.
+// steps on channel blocks between two reorders, two products with an activation between as one fused_mlp, three convolutions as one inverted_residual.
 
 #include <optional>
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/formats.h"
+#include "starter_kernels/inverted_residual.h"
 #include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/matmul_strassen.h"
 #include "starter_kernels/pointwise.h"
@@ -265,6 +266,63 @@ inline std::vector<Case> strassen_conv_cases() {
   return cases;
 }
 
+// The convolution followed by pointwise steps that take its result first.
+inline Step with_epilogues(Step conv, const std::vector<Step>& steps) {
+  Problem& p = conv.variant.problem;
+  for (const Step& step : steps) {
+    const Problem& q = step.variant.problem;
+    p.params["epilogue"] = compose(q.params.at("program").get<PointwiseProgram>(), 0, p.params.at("epilogue").get<PointwiseProgram>());
+    p.in.insert(p.in.end(), q.in.begin() + 1, q.in.end());
+    conv.inputs.insert(conv.inputs.end(), step.inputs.begin() + 1, step.inputs.end());
+    conv.nodes.insert(conv.nodes.end(), step.nodes.begin(), step.nodes.end());
+    conv.outputs = step.outputs;
+  }
+  return conv;
+}
+
+// 1x1 to `wide` channels and a clamp, depthwise `taps` x `taps` and a ReLU, 1x1 to `outputs` and perhaps x on top: one kernel on blocks.
+inline Case inverted_residual(const std::string& name, const Shape& in, int64_t wide, int64_t outputs, int64_t taps, int64_t stride, int64_t pad, bool residual) {
+  ExampleGraph g(name);
+  const ValueId x = g.input(in);
+  const auto conv = [&](ValueId from, const Shape& w, ExampleGraph::Attributes attributes) {
+    const double deviation = 1 / std::sqrt(static_cast<double>(w[1] * w[2] * w[3]));
+    return g.node("Conv", {from, g.normal(w, static_cast<uint64_t>(w[0] + w[2]), 0, deviation), g.normal({w[0]}, 2)}, std::move(attributes));
+  };
+  const ValueId widened = g.node("Clip", {conv(x, {wide, in[1], 1, 1}, {}), g.floats({}, {-0.5}), g.floats({}, {0.75})});
+  const ExampleGraph::Attributes window{{"group", wide}, {"strides", std::vector<int64_t>{stride, stride}}, {"pads", std::vector<int64_t>{pad, pad, pad, pad}}};
+  const ValueId y = conv(g.node("Relu", {conv(widened, {wide, 1, taps, taps}, window)}), {outputs, wide, 1, 1}, {});
+  Case made{name, g.finish({residual ? g.node("Add", {y, x}) : y})};
+  made.plan = starter_plan(made.graph, 2);
+  const std::vector<Step> steps = made.plan.steps;
+  Step expand = with_epilogues(steps.at(0), {steps.at(1)}), depthwise = with_epilogues(steps.at(2), {steps.at(3)}), project = steps.at(4);
+  if (residual) project = with_epilogues(project, {steps.at(5)});
+  for (Step* step : {&expand, &depthwise, &project}) {
+    std::vector<std::string> formats(step->inputs.size());
+    formats[0] = kBlocks;
+    if (step == &project && residual) formats.back() = kBlocks;
+    set_formats(step->variant.problem, formats, {kBlocks});
+    for (size_t i = 0; i < formats.size(); ++i) step->inputs[i].format = formats[i];
+    step->outputs[0].format = kBlocks;
+  }
+  Step fused;
+  fused.inputs = {expand.inputs[0], expand.inputs[1], depthwise.inputs[1], project.inputs[1]};
+  for (const Step* step : {&expand, &depthwise, &project}) {
+    fused.inputs.insert(fused.inputs.end(), step->inputs.begin() + 2, step->inputs.end());
+    fused.nodes.insert(fused.nodes.end(), step->nodes.begin(), step->nodes.end());
+  }
+  fused.outputs = project.outputs;
+  fused.variant.problem = inverted_residual_problem(expand.variant.problem, depthwise.variant.problem, project.variant.problem);
+  fused.variant.knobs = kernel_kind("inverted_residual").space(fused.variant.problem, this_machine()).starters();
+  made.plan.steps = {reorder_step(made.graph, x, "", kBlocks, 2), fused, reorder_step(made.graph, fused.outputs[0].value, kBlocks, "", 2)};
+  return made;
+}
+
+inline std::vector<Case> inverted_residuals() {
+  return {inverted_residual("residual, half blocks, two images", {2, 20, 9, 11}, 72, 20, 3, 1, 1, true),
+          inverted_residual("five taps, stride two", {1, 16, 12, 13}, 48, 40, 5, 2, 2, false),
+          inverted_residual("no padding, strides that leave rows out", {1, 8, 11, 37}, 20, 12, 2, 3, 0, false)};
+}
+
 // What a list of mutants is for: a kind, or a form of one that has a text of its own.
 inline std::string kind_of(const std::string& form) { return form.rfind("matmul_", 0) == 0 ? "matmul" : form.rfind("conv_", 0) == 0 ? "conv" : form; }
 
@@ -286,6 +344,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   if (kind == "matmul")
     for (Case& c : products_with_activations()) cases.push_back(std::move(c));
   if (kind == "rotary_embedding") cases.push_back(rope_of_tables_with_equal_halves());
+  if (kind == "inverted_residual") cases = inverted_residuals();
   if (kind == "fused_mlp") cases = {fused_mlp_with_biases(), gated_fused_mlp()};
   for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
   return cases;

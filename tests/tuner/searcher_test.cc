@@ -66,5 +66,23 @@ TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
   EXPECT_LT(first / static_cast<double>(firsts), rest / static_cast<double>(rests));
 }
 
+TEST_F(Searcher, SwitchesAreTurnedBeforeAnythingIsDrawn) {
+  match.search = {{0, "MR", space.find("MR")->values}, {0, "PREFETCH", {0, 1}}, {0, "KC", {128, 256, 384}}, {0, "PACK_B", {0, 1}}};
+  step.variant.knobs["PREFETCH"] = 0, step.variant.knobs["PACK_B"] = 1;
+  match.replacement = {step};
+  Random random(1);
+  const std::vector<Proposal> burst = proposals(4, random);
+  ASSERT_EQ(burst.size(), 4u);
+  const auto differs = [&](size_t i) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : burst[i].knobs)
+      if (value != burst[0].knobs.at(name)) names.insert(name);
+    return names;
+  };
+  EXPECT_EQ(differs(1), std::set<std::string>{"PREFETCH"});
+  EXPECT_EQ(differs(2), std::set<std::string>{"PACK_B"});
+  EXPECT_EQ(proposals(1, random).size(), 1u);  // those are known now, and others are drawn
+}
+
 }  // namespace
 }  // namespace amdahl

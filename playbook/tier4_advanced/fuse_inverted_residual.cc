@@ -1,0 +1,68 @@
+// Three convolutions on channel blocks, 1x1 to more channels, depthwise, 1x1 to fewer, become one kernel: the two wide images between them, the
+// largest of MobileNetV2's, are made and consumed row by row in each core's L2. Anchored at the depthwise one. What is widened at the border between
+// two threads is widened twice, so small images may be faster apart: a race like any other.
+#include <algorithm>
+
+#include "playbook/playbook.h"
+#include "starter_kernels/inverted_residual.h"
+
+namespace amdahl {
+namespace {
+
+class FuseInvertedResidual final : public Rewrite {
+ public:
+  int tier() const override { return 4; }
+  std::string_view name() const override { return "fuse_inverted_residual"; }
+  std::string_view target() const override { return "depthwise conv between two 1x1 conv"; }
+  std::string_view precondition() const override { return "channel blocks, nobody else reads what passes between, no algorithm of other bounds"; }
+  bool structural() const override { return true; }
+
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const auto refused = [&](std::string reason) {
+      if (refusal) *refusal = std::move(reason);
+      return std::nullopt;
+    };
+    const auto step = [&](int s) -> const Step& { return context.plan.steps[static_cast<size_t>(s)]; };
+    const Step& depthwise = step(anchor);
+    if (depthwise.variant.problem.kind != "conv") return refused("no convolution");
+    const auto writer = context.writer.find(depthwise.inputs[0]);
+    const int before = writer == context.writer.end() ? -1 : writer->second, after = context.sole_consumer(anchor);
+    if (before < 0 || context.sole_consumer(before) != anchor) return refused("what it reads is read elsewhere too");
+    if (after < 0 || step(after).inputs[0] != depthwise.outputs[0] || std::count(step(after).inputs.begin(), step(after).inputs.end(), depthwise.outputs[0]) > 1)
+      return refused("what it writes is read elsewhere too");
+    const Step &expand = step(before), &project = step(after);
+    for (const Step* s : {&expand, &depthwise, &project})
+      if (!s->variant.source_override.empty()) return refused("the kernel's text was edited");
+    const Problem &first = expand.variant.problem, &wide = depthwise.variant.problem, &last = project.variant.problem;
+    if (std::string why = refused_as_inverted_residual(first, wide, last); !why.empty()) return refused(std::move(why));
+    if (std::count(depthwise.inputs.begin() + 1, depthwise.inputs.end(), expand.outputs[0])) return refused("its epilogue reads what it is made from");
+
+    Step fused;
+    fused.variant.problem = inverted_residual_problem(first, wide, last);
+    fused.inputs = {expand.inputs[0], expand.inputs[1], depthwise.inputs[1], project.inputs[1]};
+    for (const Step* s : {&expand, &depthwise, &project}) {
+      fused.inputs.insert(fused.inputs.end(), s->inputs.begin() + 2, s->inputs.end());
+      fused.nodes.insert(fused.nodes.end(), s->nodes.begin(), s->nodes.end());
+    }
+    std::sort(fused.nodes.begin(), fused.nodes.end());
+    fused.outputs = project.outputs;
+    const SearchSpace space = kernel_kind("inverted_residual").space(fused.variant.problem, context.machine);
+    fused.variant.knobs = space.starters();
+
+    Match match;
+    match.window.steps = {before, anchor, after};
+    std::sort(match.window.steps.begin(), match.window.steps.end());
+    match.replacement = {fused};
+    for (const Knob& knob : space.knobs) match.search.push_back({0, knob.name, knob.values});
+    return match;
+  }
+};
+
+}  // namespace
+
+const Rewrite* fuse_inverted_residual() {
+  static const FuseInvertedResidual rewrite;
+  return &rewrite;
+}
+
+}  // namespace amdahl
