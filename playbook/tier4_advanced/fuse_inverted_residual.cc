@@ -14,7 +14,7 @@ class FuseInvertedResidual final : public Rewrite {
   int tier() const override { return 4; }
   std::string_view name() const override { return "fuse_inverted_residual"; }
   std::string_view target() const override { return "depthwise conv between two 1x1 conv"; }
-  std::string_view precondition() const override { return "channel blocks, nobody else reads what passes between, no algorithm of other bounds"; }
+  std::string_view precondition() const override { return "channel blocks, nobody else reads what passes between, weights fit half of L2, no algorithm of other bounds"; }
   bool structural() const override { return true; }
 
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
@@ -36,6 +36,11 @@ class FuseInvertedResidual final : public Rewrite {
     const Problem &first = expand.variant.problem, &wide = depthwise.variant.problem, &last = project.variant.problem;
     if (std::string why = refused_as_inverted_residual(first, wide, last); !why.empty()) return refused(std::move(why));
     if (std::count(depthwise.inputs.begin() + 1, depthwise.inputs.end(), expand.outputs[0])) return refused("its epilogue reads what it is made from");
+
+    // Every row of the result meets all weights of both products: from L2, or not at all faster. On Zen 3 (512 KiB) 576 channels between 96 of
+    // 14 x 14, 442 KB, lost all of 18 races by 6% to 33%; 384 between 64, 197 KB, won by 19%.
+    const int64_t weights = size_of(DType::kF32) * (numel(first.in[1].shape) + numel(last.in[1].shape));
+    if (weights > context.machine.l2_bytes / 2) return refused("the weights of both products do not fit half of L2");
 
     Step fused;
     fused.variant.problem = inverted_residual_problem(first, wide, last);

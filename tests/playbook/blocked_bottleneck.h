@@ -35,9 +35,10 @@ class BlockedBottleneck : public ::testing::Test {
   std::optional<Match> match_of(const Rewrite* rewrite, int anchor) {
     const Uses uses = uses_of(graph_);
     const std::vector<ValueId> storage = storage_of(graph_);
-    return rewrite->match(RewriteContext::of(graph_, plan_, this_machine(), uses, storage), anchor, &refusal_);
+    return rewrite->match(RewriteContext::of(graph_, plan_, machine_, uses, storage), anchor, &refusal_);
   }
 
+  MachineInfo machine_ = this_machine();
   Graph graph_;
   Plan plan_;
   std::vector<int> convs_;

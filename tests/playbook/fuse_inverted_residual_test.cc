@@ -76,6 +76,14 @@ TEST_F(FuseInvertedResidual, RefusesRowMajorSteps) {
   expect_refused(1, "channel blocks");
 }
 
+TEST_F(FuseInvertedResidual, RefusesWeightsThatL2DoesNotHoldBesideRows) {
+  carry(false, 2);
+  machine_.l2_bytes = 2 * 4 * 2 * 96 * 32;
+  EXPECT_TRUE(match_of(fuse_inverted_residual(), convs_[1])) << refusal_;
+  machine_.l2_bytes -= 2;
+  expect_refused(convs_[1], "L2");
+}
+
 TEST_F(FuseInvertedResidual, RefusesAnEditedTextAndADeclaredAlgorithm) {
   carry(false, 2);
   const Plan before = plan_;
