@@ -210,16 +210,22 @@ inline void expect_within(const std::vector<Case>& cases) {
   }
 }
 
-// `plan` with one knob of one step set; nullopt when the kind has no such value or refuses the combination.
-inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value) {
+// `plan` with these knobs of one step set; nullopt when the kind lacks one of the values or refuses the combination.
+inline std::optional<Plan> with_knobs(const Plan& plan, size_t step, const Knobs& knobs) {
   Plan out = plan;
   Variant& variant = out.steps[step].variant;
-  variant.knobs[knob] = value;
+  for (const auto& [name, value] : knobs) variant.knobs[name] = value;
   const SearchSpace space = kernel_kind(variant.problem.kind).space(variant.problem, this_machine());
-  const Knob* known = space.find(knob);
-  if (!known || !std::count(known->values.begin(), known->values.end(), value)) return std::nullopt;
+  for (const auto& [name, value] : knobs) {
+    const Knob* known = space.find(name);
+    if (!known || !std::count(known->values.begin(), known->values.end(), value)) return std::nullopt;
+  }
   if (space.refuse && !space.refuse(variant.knobs).empty()) return std::nullopt;
   return out;
+}
+
+inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value) {
+  return with_knobs(plan, step, {{knob, value}});
 }
 
 }  // namespace amdahl::testing

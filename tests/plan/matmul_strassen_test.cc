@@ -81,8 +81,9 @@ TEST(ConvStrassen, IsForWholeBlocksOfOneImage) {
   EXPECT_EQ(refusal({1, 256, 8, 8}, 256, 2), "");
   EXPECT_NE(refusal({2, 256, 8, 8}, 256, 1), "") << "two images";
   EXPECT_EQ(refusal({1, 256, 7, 7}, 256, 1), "") << "49 pixels, halves of 25 and 24";
-  EXPECT_NE(refusal({1, 240, 8, 8}, 256, 1), "") << "15 blocks of channels in";
-  EXPECT_NE(refusal({1, 256, 8, 8}, 240, 1), "") << "15 blocks of channels out";
+  const int64_t odd = this_machine().has("avx512f") ? 240 : 248;  // channels of an odd number of blocks
+  EXPECT_NE(refusal({1, odd, 8, 8}, 256, 1), "") << odd << " channels in";
+  EXPECT_NE(refusal({1, 256, 8, 8}, odd, 1), "") << odd << " channels out";
   EXPECT_NE(refusal({1, 256, 16, 16}, 256, 1, {{"strides", std::vector<int64_t>{2, 2}}}), "") << "every second pixel";
   EXPECT_NE(refusal({1, 128, 8, 8}, 256, 2), "") << "quarters of few channels";
   ExampleGraph g("conv, row-major");

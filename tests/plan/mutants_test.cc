@@ -66,17 +66,17 @@ class MutantTable : public ::testing::Environment {
 
 class Mutants : public ::testing::TestWithParam<KindMutants> {};
 
-// The plan with these knobs in the kind's steps; nullopt where a step has no such knob or refuses the value.
-std::optional<Plan> with_knobs(Plan plan, const std::string& form, const Knobs& knobs) {
+// The plan with these knobs in the kind's steps; nullopt where a step has no such knob or refuses the values.
+std::optional<Plan> with_knobs_of_kind(Plan plan, const std::string& form, const Knobs& knobs) {
   const std::string kind = testing::kind_of(form);
   for (size_t s = 0; s < plan.steps.size(); ++s) {
-    if (plan.steps[s].variant.problem.kind != kind) continue;
-    for (const auto& [name, value] : knobs) {
-      if (!plan.steps[s].variant.knobs.count(name)) return std::nullopt;
-      const auto varied = testing::with_knob(plan, s, name, value);
-      if (!varied) return std::nullopt;
-      plan = *varied;
-    }
+    const Variant& variant = plan.steps[s].variant;
+    if (variant.problem.kind != kind) continue;
+    for (const auto& [name, value] : knobs)
+      if (!variant.knobs.count(name)) return std::nullopt;
+    const auto varied = testing::with_knobs(plan, s, knobs);
+    if (!varied) return std::nullopt;
+    plan = *varied;
   }
   return plan;
 }
@@ -88,7 +88,7 @@ void replace_all(std::string& text, const std::string& find, const std::string& 
 // The plan with the passage replaced in the kind's steps; nullopt when none has it.
 std::optional<Plan> mutated(const Plan& honest, const std::string& form, const Mutation& mutation) {
   const std::string kind = testing::kind_of(form);
-  auto plan = with_knobs(honest, form, mutation.knobs);
+  auto plan = with_knobs_of_kind(honest, form, mutation.knobs);
   if (!plan) return std::nullopt;
   bool changed = false;
   for (Step& step : plan->steps) {
@@ -141,7 +141,7 @@ TEST_P(Mutants, HonestTextsPass) {
   std::vector<testing::Case> cases;
   for (const testing::Case& c : testing::cases_of(kind))
     for (const Knobs& knobs : settings)
-      if (const auto plan = with_knobs(c.plan, kind, knobs)) cases.push_back({c.name, c.graph, *plan, c.seed});
+      if (const auto plan = with_knobs_of_kind(c.plan, kind, knobs)) cases.push_back({c.name, c.graph, *plan, c.seed});
   testing::expect_within(cases);
   scores()[kind].honest_pass = !HasFailure();
 }

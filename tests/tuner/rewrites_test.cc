@@ -186,6 +186,9 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
     // Half-way: expressions joined but not recognised, another convolution algorithm in place.
     const Plan half = after(graph, starter, [](const Rewrite& r) { return r.name() == "fuse_pointwise_chain" || r.name() == "use_direct_conv"; });
     rewrites.walk(graph, half, rewrites.missing(), 1);
+    // On channel blocks from end to end, convolutions still one by one.
+    const Plan blocked = after(graph, starter, [](const Rewrite& r) { return r.name() == "fuse_epilogue" || r.name() == "carry_blocked_layout"; });
+    rewrites.walk(graph, blocked, rewrites.missing(), 1);
   }
   const Graph primitive = layernorm_in_primitives();
   rewrites.walk(primitive, starter_plan(primitive, kThreads), playbook(), kWindowsAPlan);
