@@ -155,8 +155,8 @@ void ledger_table(const std::vector<LedgerEntry>& ledger, std::string& out) {
   for (const LedgerEntry& e : ledger) {
     std::string ids;
     for (int64_t id : e.experiments) ids += fmt::format("{}#{}", ids.empty() ? "" : " ", id);
-    out += fmt::format("  {:>3}  predicted {}  measured {}  {} -> {}  {}\n", e.id, factor(e.predicted), factor(e.measured),
-                       milliseconds(e.before_seconds), milliseconds(e.after_seconds), e.kept ? "kept" : "rolled back");
+    const std::string measured = e.measured.pairs == 0 ? "not measured" : fmt::format("measured {}  {} -> {}", factor(e.measured), milliseconds(e.before_seconds), milliseconds(e.after_seconds));
+    out += fmt::format("  {:>3}  predicted {}  {}  {}\n", e.id, factor(e.predicted), measured, e.kept ? "kept" : "rolled back");
     out += fmt::format("       experiments {}{}\n", fit(ids, 60), e.reason.empty() ? "" : "; " + e.reason);
   }
 }

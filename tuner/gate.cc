@@ -28,7 +28,7 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
   entry.error = check.error;
   entry.error_ratio = check.error / std::max(starter_error_, options_.error_floor);
   if (check.error > limit) {
-    entry.reason = fmt::format("outputs are {:.2g} from float64, the limit is {:.2g}", check.error, limit);
+    entry.reason = fmt::format("outputs are {:.3g} from float64, the limit is {:.3g}", check.error, limit);
     return entry;
   }
 

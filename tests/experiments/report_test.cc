@@ -86,6 +86,17 @@ TEST(Report, NamesEveryExperimentKeptStepsAndBothSidesOfTheLedger) {
   EXPECT_EQ(j.at("ledger").size(), 2u);
 }
 
+TEST(Report, AGateThatRefusedBeforeItTimedAnythingShowsNoTimes) {
+  MemoryStore store = example_store();
+  Commit c;
+  c.ledger = {entry(3, 0.2, {}, false)};
+  c.ledger[0].reason = "outputs are too far from float64";
+  store.commit(c);
+  const std::string text = report_text(store, {}, {});
+  EXPECT_NE(text.find("predicted 1.221x  not measured  rolled back"), std::string::npos) << text;
+  EXPECT_NE(text.find("outputs are too far from float64"), std::string::npos) << text;
+}
+
 TEST(Report, SaysWhichStepsRoundByABoundOfTheirOwn) {
   EXPECT_EQ(report_text(example_store(), {}, {}).find("rounds by a bound"), std::string::npos);
   MemoryStore store = example_store();
