@@ -1,7 +1,6 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstring>
 
 #include "base/error.h"
@@ -44,7 +43,7 @@ __attribute__((constructor(101))) void require_cpu() {
 void keep_freed_memory() {
 #ifdef M_MMAP_MAX
   mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_TRIM_THRESHOLD, -1);
 #endif
 }
 

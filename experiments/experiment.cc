@@ -170,7 +170,8 @@ void to_json(Json& j, const ProfileRecord& p) {
            {"plan", p.plan},
            {"model_seconds", p.model_seconds},
            {"step_seconds", p.step_seconds},
-           {"floor_seconds", p.floor_seconds}};
+           {"floor_seconds", p.floor_seconds},
+           {"memory_gbs", p.memory_gbs}};
 }
 
 void from_json(const Json& j, ProfileRecord& p) {
@@ -179,6 +180,7 @@ void from_json(const Json& j, ProfileRecord& p) {
   j.at("model_seconds").get_to(p.model_seconds);
   j.at("step_seconds").get_to(p.step_seconds);
   j.at("floor_seconds").get_to(p.floor_seconds);
+  p.memory_gbs = j.value("memory_gbs", p.memory_gbs);
 }
 
 }  // namespace amdahl

@@ -103,6 +103,7 @@ struct ProfileRecord {
   double model_seconds = 0;            // a whole run, medians
   std::vector<double> step_seconds;    // by step of the plan
   std::vector<double> floor_seconds;   // by step: what its roofline allows at best
+  double memory_gbs = 0;               // what memory feeds the plan's threads at best, 1e9 bytes a second; 0: of an older session
 };
 
 // What a session claims: the starter plan against the kept plan, measured as wholes in pairs of fresh processes after the

@@ -3,6 +3,7 @@
 // window of one step; fusing or carrying a layout is many to one or many to many. The playbook is the ordered list.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct RewriteContext {
   std::map<Operand, std::vector<int>> readers;
   std::map<Operand, int> writer;
   std::map<std::string, std::vector<int>> tuned;  // by kind: steps that no longer stand as they started
+  // Results of steps that took in the model as long as memory needs for what they move: no cache held it. Empty where nothing was measured.
+  std::set<Operand> out_of_cache{};
 
   static RewriteContext of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
                            const std::vector<ValueId>& storage);

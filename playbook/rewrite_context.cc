@@ -6,7 +6,7 @@ namespace amdahl {
 
 RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
                                   const std::vector<ValueId>& storage) {
-  RewriteContext context{graph, plan, machine, uses, storage, {}, {}, {}};
+  RewriteContext context{graph, plan, machine, uses, storage, {}, {}, {}, {}};
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const int step = static_cast<int>(s);
     for (const Operand& operand : plan.steps[s].inputs) {

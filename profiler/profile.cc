@@ -160,6 +160,7 @@ Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std
   }
   profile.seconds = median(sums);
   profile.spread = relative_spread(sums);
+  profile.memory_gbs = ceilings.bandwidth_gbs(MemoryLevel::kDram, plan.threads);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     StepProfile row;

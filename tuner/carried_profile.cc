@@ -30,6 +30,7 @@ Profile carried_profile(const Plan& before, const Profile& profile, const Plan& 
 
   Profile carried;
   carried.threads = after.threads;
+  carried.memory_gbs = profile.memory_gbs;
   for (size_t i = 0; i < after.steps.size(); ++i) {
     const Step& step = after.steps[i];
     StepProfile row;

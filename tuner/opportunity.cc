@@ -40,13 +40,29 @@ std::vector<double> bucket_weights(const Graph& graph, const Plan& plan, const P
   return seconds;
 }
 
+// A line of a result is read before it is written, where stores are not streamed.
+double bytes_moved(const Step& step) {
+  double bytes = kernel_kind(step.variant.problem.kind).work(step.variant.problem).bytes;
+  for (const Access& result : step.variant.problem.out) bytes += static_cast<double>(numel(result.shape)) * static_cast<double>(size_of(result.dtype));
+  return bytes;
+}
+
+std::set<Operand> results_out_of_cache(const Plan& plan, const Profile& profile) {
+  std::set<Operand> results;
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    if (profile.steps[s].seconds * profile.memory_gbs * 1e9 >= bytes_moved(plan.steps[s]) && profile.memory_gbs > 0)
+      results.insert(plan.steps[s].outputs.begin(), plan.steps[s].outputs.end());
+  return results;
+}
+
 }  // namespace
 
 std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,
                                             const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine) {
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
-  const RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+  RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+  context.out_of_cache = results_out_of_cache(plan, profile);
   const std::vector<double> weights = bucket_weights(graph, plan, profile);
   std::map<std::vector<int>, std::string> signatures;
   std::vector<Opportunity> found;

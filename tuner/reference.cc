@@ -1,6 +1,7 @@
 #include "tuner/reference.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +12,6 @@
 #include <set>
 
 #include "base/in_parallel.h"
-#include "graph/oracle.h"
 #include "plan/executor.h"
 
 namespace amdahl {
@@ -181,18 +181,30 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io) {
   return distinct;
 }
 
-Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges, const ProductArithmetic& products) {
-  RefValues given;
+const RefValues& GivenValues::of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges) {
   const std::vector<ValueId> inputs = distinct_inputs(io);
+  std::vector<const Program::Buffer*> seeded;
+  std::string weights = fmt::format("of {}: {} {} {} {};", fmt::join(inputs, " "), draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits);
+  for (const Program::Buffer& b : program.buffers) {
+    if (b.role != Program::Role::kConstant || b.blob_offset >= 0) continue;
+    seeded.push_back(&b);
+    weights += fmt::format("{} {} {} {} {} {};", io.constants[static_cast<size_t>(b.source)], b.source, name_of(b.dtype), to_string(b.shape), b.mean, b.deviation);
+  }
+  if (weights != weights_) {
+    values_.clear();
+    for (const Program::Buffer* b : seeded) values_[io.constants[static_cast<size_t>(b->source)]] = RefTensor::of(drawn_weight(*b, draw));
+    weights_ = weights;
+  }
   for (size_t s = 0; s < inputs.size(); ++s)
-    given[inputs[s]] = RefTensor::of(drawn_input(graph.value(inputs[s]), draw, static_cast<int>(s), ranges[s]));
-  for (const Program::Buffer& b : program.buffers)
-    if (b.role == Program::Role::kConstant && b.blob_offset < 0)
-      given[io.constants[static_cast<size_t>(b.source)]] = RefTensor::of(drawn_weight(b, draw));
+    values_[inputs[s]] = RefTensor::of(drawn_input(graph.value(inputs[s]), draw, static_cast<int>(s), ranges[s]));
+  return values_;
+}
+
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
+                          const std::vector<InputRange>& ranges, const ProductArithmetic& products, GivenValues& given) {
   std::vector<ValueId> wanted;
   for (const Operand& o : io.outputs) wanted.push_back(o.value);
-  const RefValues values = evaluate(graph, io.nodes, given, wanted, /*bounds=*/true, products);
+  const RefValues values = evaluate(graph, io.nodes, given.of(graph, io, program, draw, ranges), wanted, /*bounds=*/true, products);
   Expected e;
   for (ValueId v : wanted) e.outputs.push_back(narrow(values.at(v)));
   describe(e);

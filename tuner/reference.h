@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.h"
+#include "graph/oracle.h"
 #include "plan/program.h"
 #include "tuner/inputs.h"
 
@@ -31,9 +31,20 @@ struct Expected {
   size_t bytes() const;
 };
 
+// A window's values as last given to the oracle. References of other inputs keep its weights: to draw those of 768 x 50257 again, in doubles in memory
+// that is new, takes as long as to multiply by them.
+class GivenValues {
+ public:
+  const RefValues& of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges);
+
+ private:
+  std::string weights_;  // of which window, and how drawn
+  RefValues values_;
+};
+
 // `subject`: a program of the window (its seeded constants state mean and deviation). `products`: as in EvalContext.
 Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges, const ProductArithmetic& products = {});
+                          const std::vector<InputRange>& ranges, const ProductArithmetic& products, GivenValues& given);
 
 struct Discrepancy {
   bool within = true;

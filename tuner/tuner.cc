@@ -78,11 +78,15 @@ struct Tuner::Loop : PendingWins {
     return s.choose(opportunities, profile.seconds, random);
   }
 
-  // A form with kernels of its own waits elsewhere: this one is proven as it stands, and refined when all of them are in place.
-  bool other_kernels_wait(const Opportunity& target) const {
-    if (!target.rewrite->brings_kernels()) return false;
+  // A new form of steps elsewhere promises more a second than what is left to vary here: this one is proven as it stands, and refined when all
+  // of them are in place. With new kernels there and here, what is left is not asked.
+  bool another_form_comes_first(const Opportunity& target, double rate_inside) const {
+    if (!target.rewrite->structural()) return false;
     const std::optional<Choice> next = choose_beside(&target);
-    return next && opportunities[next->opportunity].rewrite->brings_kernels();
+    if (!next) return false;
+    const Rewrite& other = *opportunities[next->opportunity].rewrite;
+    if (target.rewrite->brings_kernels() && other.brings_kernels()) return true;
+    return other.structural() && next->rate() > rate_inside;
   }
 
   // ---- wisdom ----------------------------------------------------------------------------------------------------------
@@ -136,7 +140,11 @@ struct Tuner::Loop : PendingWins {
   }
 
   // What to try next on top of the draft.
-  std::optional<Opportunity> choose_inside(const Campaign& c) {
+  struct Inside {
+    Opportunity opportunity;
+    double rate;  // gain a second
+  };
+  std::optional<Inside> choose_inside(const Campaign& c) {
     std::vector<Opportunity> offers;
     const double won = c.target.seconds * -std::expm1(-std::max(0.0, c.draft_ratio));  // by the draft already
     for (Opportunity& o : c.draft.offers(rewrites, this_machine())) {
@@ -151,7 +159,7 @@ struct Tuner::Loop : PendingWins {
     const std::optional<Choice> choice = scheduler().choose(offers, profile.seconds, random);
     if (!choice) return std::nullopt;
     status.why = choice->why;
-    return offers[choice->opportunity];
+    return Inside{offers[choice->opportunity], choice->rate()};
   }
 
   bool budget_is_spent() const {
@@ -175,17 +183,19 @@ struct Tuner::Loop : PendingWins {
     if (!enter(c)) return;
     // What was offered on the head's steps fits no draft that has others.
     const bool drafted = !unproven.empty() && burst(c, *target.rewrite, unproven);
-    std::optional<Opportunity> next = drafted ? choose_inside(c) : target;
+    std::optional<Inside> next = drafted ? choose_inside(c) : Inside{target, choice.rate()};
     const int patience = fruitless_bursts(run_seconds(target), options.burst, options.patience);
     for (int fruitless = 0; next;) {
-      const std::vector<Proposal> proposals = proposals_for(c, *next);
-      if (proposals.empty()) exhausted.insert({std::string(next->rewrite->name()), target.signature});
-      const bool faster = !proposals.empty() && burst(c, *next->rewrite, proposals);
+      const Rewrite& rewrite = *next->opportunity.rewrite;
+      const std::vector<Proposal> proposals = proposals_for(c, next->opportunity);
+      if (proposals.empty()) exhausted.insert({std::string(rewrite.name()), target.signature});
+      const bool faster = !proposals.empty() && burst(c, rewrite, proposals);
       if (faster) c.barren.clear();
-      else c.barren.insert(std::string(next->rewrite->name()));
+      else c.barren.insert(std::string(rewrite.name()));
       fruitless = faster ? 0 : fruitless + !proposals.empty();
-      if (fruitless >= patience || budget_is_spent() || (c.best && (must_prove_now(target) || other_kernels_wait(target)))) break;
+      if (fruitless >= patience || budget_is_spent() || (c.best && must_prove_now(target))) break;
       next = choose_inside(c);
+      if (c.best && next && another_form_comes_first(target, next->rate)) break;
     }
     if (c.best) settle(c);
   }

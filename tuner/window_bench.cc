@@ -96,7 +96,7 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
     // Integers (that the narrower type holds) are exact there too.
     const ProductArithmetic products = draw.ternary ? ProductArithmetic{} : constant.products;
     const auto reference = [&](const Draw& d) {
-      return cache_.get(key, products, d, [&] { return expected_outputs(graph_, io, program, d, input_ranges(graph_, distinct_inputs(io)), products); });
+      return cache_.get(key, products, d, [&] { return expected_outputs(graph_, io, program, d, input_ranges(graph_, distinct_inputs(io)), products, given_); });
     };
     const auto plain = reference(draw);
     if (constant.factor == 1 && constant.reach == 0 && products.strassen == 0) return plain;

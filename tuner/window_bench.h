@@ -83,6 +83,7 @@ class WindowBench {
   size_t run_bytes_;  // bytes_of_run() of the starter
   ConstantsFile constants_;
   ReferenceCache cache_;
+  GivenValues given_;
   std::map<std::string, Judge> judges_;  // by signature and weights
   Entered at_;
   uint64_t races_ = 0;

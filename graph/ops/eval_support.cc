@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <memory>
 
 #include "graph/ops/precision.h"
 
@@ -14,15 +15,28 @@ namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// |x| + e, elementwise.
-std::vector<double> magnitudes(std::span<const double> x, std::span<const double> e) {
-  std::vector<double> out(x.size());
+// Room for the magnitudes of one operand, which a thread keeps: to touch 309 MB of new memory (a weight of 768 x 50257) takes 0.5 s of the 1.5 of its
+// reference, and what references leave to the heap between them is in pieces.
+class Magnitudes {
+ public:
+  // |x| + e, elementwise; null of nothing. Until it is called again.
+  const double* of(std::span<const double> x, std::span<const double> e = {}) {
+    if (x.empty()) return nullptr;
+    if (x.size() > room_) {
+      data_.reset();
+      data_ = std::make_unique_for_overwrite<double[]>(x.size());  // which threads touch, unlike a vector's zeros
+      room_ = x.size();
+    }
+    double* const out = data_.get();
 #pragma omp parallel for if (worth_threads(static_cast<int64_t>(x.size())))
-  for (size_t i = 0; i < x.size(); ++i) out[i] = std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
-  return out;
-}
+    for (size_t i = 0; i < x.size(); ++i) out[i] = std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
+    return out;
+  }
 
-const double* data_or_null(const std::vector<double>& v) { return v.empty() ? nullptr : v.data(); }
+ private:
+  std::unique_ptr<double[]> data_;
+  size_t room_ = 0;
+};
 
 }  // namespace
 
@@ -68,19 +82,14 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
   if (!bound) return;
   const double g = (1 + dot_growth(terms)) * (1 + rounding) * (1 + rounding) - 1;
-  const std::vector<double> abs_a = magnitudes(a.value, {}), abs_b = magnitudes(b.value, {}),
-                            abs_c = magnitudes(c.value, {});
-  f(abs_a.data(), abs_b.data(), data_or_null(abs_c), bound);
+  static thread_local Magnitudes of_a, of_b, of_c;
+  f(of_a.of(a.value), of_b.of(b.value), of_c.of(c.value), bound);
   if (a.bound.empty() && b.bound.empty() && c.bound.empty()) {
     for (int64_t i = 0; i < size; ++i) bound[i] *= g;
     return;
   }
   std::vector<double> upper(static_cast<size_t>(size));
-  const std::vector<double> upper_a = a.bound.empty() ? std::vector<double>() : magnitudes(a.value, a.bound);
-  const std::vector<double> upper_b = b.bound.empty() ? std::vector<double>() : magnitudes(b.value, b.bound);
-  const std::vector<double> upper_c = c.bound.empty() ? std::vector<double>() : magnitudes(c.value, c.bound);
-  f((upper_a.empty() ? abs_a : upper_a).data(), (upper_b.empty() ? abs_b : upper_b).data(),
-    data_or_null(upper_c.empty() ? abs_c : upper_c), upper.data());
+  f(of_a.of(a.value, a.bound), of_b.of(b.value, b.bound), of_c.of(c.value, c.bound), upper.data());
   for (int64_t i = 0; i < size; ++i) bound[i] = (1.0 + g) * upper[static_cast<size_t>(i)] - bound[i];
 }
 

@@ -61,13 +61,14 @@ using Kinds = std::vector<std::string>;
 TEST(UseStreamingStores, LeavesResultsOfTheModelThatTheLastLevelCacheHolds) {
   MachineInfo machine = this_machine();
   machine.l2_bytes = 1 << 20;
-  const auto refusal_of = [&](const Graph& graph, int64_t l3_bytes) {
+  const auto refusal_of = [&](const Graph& graph, int64_t l3_bytes, bool out_of_cache = false) {
     machine.l3_bytes = l3_bytes;
     std::string refusal;
     const Plan plan = starter_plan(graph, 2);
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);
-    const RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+    RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+    if (out_of_cache) context.out_of_cache = {plan.steps[0].outputs[0]};
     return find_rewrite("use_streaming_stores")->match(context, 0, &refusal) ? "" : refusal;
   };
   ExampleGraph alone("alone"), inside("inside");
@@ -76,6 +77,7 @@ TEST(UseStreamingStores, LeavesResultsOfTheModelThatTheLastLevelCacheHolds) {
   const Graph read = inside.finish({inside.node("Softmax", {hidden}, {{"axis", int64_t{-1}}})});
   EXPECT_EQ(refusal_of(result, 32 << 20), "the result of 12288 KiB stays in a cache");
   EXPECT_EQ(refusal_of(result, 16 << 20), "");
+  EXPECT_EQ(refusal_of(result, 32 << 20, /*out_of_cache=*/true), "");
   EXPECT_EQ(refusal_of(read, 32 << 20), "");
 }
 

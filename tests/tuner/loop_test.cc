@@ -332,6 +332,39 @@ TEST_F(Loop, AnUnprovenFormOfOtherStepsIsBuiltOn) {
   }
 }
 
+// Another kernel for any product, a third faster.
+class UseAnotherForm final : public testing::TuneBlocks {
+ public:
+  static bool in_place(const Step& s) { return !s.variant.flags.empty(); }
+  std::string_view name() const override { return "use_another_form"; }
+  bool structural() const override { return true; }
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string*) const override {
+    const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
+    if (in_place(step)) return std::nullopt;
+    Match match{{{anchor}}, {step}, {}};
+    match.replacement[0].variant.flags = {"-fanother-form"};
+    return match;
+  }
+};
+
+// Nobody has looked at the second product: the blocks of the first one's new form can wait.
+TEST_F(Loop, AFormElsewhereThatPromisesMoreComesBeforeTheRestOfACampaign) {
+  const UseAnotherForm form;
+  graph = testing::chain_of_matmuls(3, 128);
+  lab.luck = [](const Step& s) { return UseAnotherForm::in_place(s) ? 0.3 : 0; };
+  lab.paired = [](const Step& s, int) { return UseAnotherForm::in_place(s) ? std::optional(0.3) : std::nullopt; };
+  options.experiments = 4;
+  MemoryStore store;
+  std::atomic<bool> stop = false;
+  TuneObserver observer;
+  Tuner(graph, store, lab, {&form, &rewrite}, options, observer, stop, known).run();
+  const std::vector<Experiment> all = store.experiments();
+  ASSERT_EQ(all.size(), 4u);
+  for (size_t i : {0, 1}) EXPECT_EQ(all[i].rewrite, "use_another_form") << all[i].window;
+  EXPECT_NE(all[0].signature, all[1].signature);
+  EXPECT_EQ(all[2].rewrite, "tune_blocks");
+}
+
 // Two of three pairs of the first products agree, by a percent: to prove that takes longer than all of the last product, which nobody has looked at.
 class ProofsThatWait : public Loop {
  protected:

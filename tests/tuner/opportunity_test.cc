@@ -6,6 +6,7 @@
 
 #include "graph/onnx_load.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/example_graph.h"
 
 namespace amdahl {
 namespace {
@@ -24,6 +25,26 @@ TEST(ApplyEverywhere, ABlockedRegionGoesToEveryBlockOfAChain) {
     longest = std::max(longest, o.windows.size());
   }
   EXPECT_GE(longest, 4u);
+}
+
+// 16 MiB are read and 16 written, whose lines are read first: 50.3 MB.
+TEST(FindOpportunities, StreamsAResultOfTheModelThatIsMovedNoFasterThanMemory) {
+  ExampleGraph alone("alone");
+  const Graph graph = alone.finish({alone.node("Exp", {alone.input({1024, 4096})})});
+  const Plan plan = starter_plan(graph, 1);
+  MachineInfo machine = this_machine();
+  machine.l2_bytes = 1 << 20;
+  machine.l3_bytes = 64 << 20;
+  Profile profile;
+  profile.steps.resize(1);
+  const auto offers_at = [&](double seconds, double memory_gbs) {
+    profile.steps[0].seconds = seconds;
+    profile.memory_gbs = memory_gbs;
+    return find_opportunities(graph, plan, profile, {find_rewrite("use_streaming_stores")}, machine).size();
+  };
+  EXPECT_EQ(offers_at(1.0e-3, 50), 0u);
+  EXPECT_EQ(offers_at(1.1e-3, 50), 1u);
+  EXPECT_EQ(offers_at(1.1e-3, 0), 0u) << "nothing is known of this machine's memory";
 }
 
 }  // namespace
