@@ -45,6 +45,8 @@ struct Match {
     std::vector<int64_t> values;
   };
   std::vector<OpenKnob> search;
+  // Where `replacement` begins as its like was tuned (tuned_donor.h): as it started. Empty otherwise.
+  std::vector<Step> as_started{};
 };
 
 class Rewrite {

@@ -26,6 +26,13 @@ Knobs adopted(const SearchSpace& space, const Knobs& own, const Knobs& donor) {
   return knobs;
 }
 
+// Whether one text is made with both: tiles of a convolution's direct form and of Winograd's are knobs of one name, and what is good for one is not for the
+// other. (resnet50 on AVX2: Winograd's tile of 2 x 4 was once given to all convolutions of 1x1 after it, whose starters had 6 x 2.)
+bool same_algorithm(const Knobs& a, const Knobs& b) {
+  const auto in_a = a.find("ALGORITHM"), in_b = b.find("ALGORITHM");
+  return in_a == a.end() || in_b == b.end() || in_a->second == in_b->second;
+}
+
 }  // namespace
 
 std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Variant& own) {
@@ -45,6 +52,7 @@ std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Var
     variant.knobs = adopted(space, own.knobs, donor.knobs);
     variant.flags = donor.flags;
     variant.compiler = donor.compiler;
+    if (!same_algorithm(variant.knobs, donor.knobs)) continue;
     if (variant.id() == own.id() || (space.refuse && !space.refuse(variant.knobs).empty())) continue;
     nearest = d;
     best = std::move(variant);
@@ -53,11 +61,17 @@ std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Var
 }
 
 void begin_as_tuned(const RewriteContext& context, Match& match) {
+  std::vector<Step> as_started = match.replacement;
+  bool changed = false;
   for (Step& step : match.replacement) {
     const Variant& variant = step.variant;
     if (variant.knobs.empty() || !variant.source_override.empty() || variant.knobs != kernel_kind(variant.problem.kind).space(variant.problem, context.machine).starters()) continue;
-    if (std::optional<Variant> tuned = as_nearest_tuned(context, variant)) step.variant = std::move(*tuned);
+    std::optional<Variant> tuned = as_nearest_tuned(context, variant);
+    if (!tuned) continue;
+    step.variant = std::move(*tuned);
+    changed = true;
   }
+  if (changed) match.as_started = std::move(as_started);
 }
 
 }  // namespace amdahl

@@ -39,8 +39,8 @@ class Search {
   }
 
   // Adds the form with these knobs unless it is known, refused by its kind, or proposed already.
-  bool add(const Knobs& knobs) {
-    const std::vector<Step> steps = with(knobs);
+  bool add(const Knobs& knobs) { return add(with(knobs), knobs); }
+  bool add(const std::vector<Step>& steps, const Knobs& knobs) {
     for (size_t s = 0; s < steps.size(); ++s)
       if (spaces_[s].refuse && !steps[s].variant.knobs.empty() && !spaces_[s].refuse(steps[s].variant.knobs).empty())
         return false;
@@ -51,6 +51,16 @@ class Search {
     if (known_.count(p.id) || !mine_.insert(p.id).second) return false;
     proposals_.push_back(std::move(p));
     return true;
+  }
+
+  // The open knobs of `steps`.
+  Knobs knobs_of(const std::vector<Step>& steps) const {
+    Knobs knobs;
+    for (const Match::OpenKnob& open : match_.search) {
+      const Knobs& at = steps[static_cast<size_t>(open.step)].variant.knobs;
+      if (const auto it = at.find(open.name); it != at.end()) knobs[knob_name(match_, open)] = it->second;
+    }
+    return knobs;
   }
 
   // The first form with one of its switches the other way: which part of C threads share, whether weights are fetched ahead.
@@ -132,6 +142,7 @@ std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const M
                               const std::set<std::string>& known, int count, Random& random) {
   Search search(match, form_of, machine, known, random);
   search.add(search.first());
+  if (!match.as_started.empty() && search.size() < static_cast<size_t>(count)) search.add(match.as_started, search.knobs_of(match.as_started));
   if (!search.has_space()) return search.take();
   // Draws among eight knobs meet a switch late: a session's products of quarters shared rows, +24% over plain ones, until the sixteenth form shared
   // columns, +30%.

@@ -173,6 +173,36 @@ TEST(UseWinograd, BeginsWithTheBlocksThatCountFewestCycles) {
     }
 }
 
+// Both have a PX: of Winograd's products here, of the convolution itself there.
+TEST(AdoptKnobs, AWinogradsTileIsNotOfferedToADirectConvolution) {
+  Network n;
+  const ValueId narrow = n.conv(n.conv(n.input({1, 32, 12, 12}), 32, 3, 1), 64, 1, 1);
+  n.output(n.conv(narrow, 32, 1, 1));
+  Plan plan = starter_plan(n.graph, 2);
+  std::string refusal;
+  const auto carried = match_at(n.graph, plan, 0, &refusal);
+  ASSERT_TRUE(carried) << refusal;
+  plan = replace(n.graph, plan, carried->window, carried->replacement);
+  std::vector<int> convs;
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    if (plan.steps[s].variant.problem.kind == "conv") convs.push_back(static_cast<int>(s));
+  ASSERT_EQ(convs.size(), 3u);
+  const auto knobs_of = [&](int conv) -> Knobs& { return plan.steps[static_cast<size_t>(convs[static_cast<size_t>(conv)])].variant.knobs; };
+  const auto offered = [&](int conv) {
+    const Uses uses = uses_of(n.graph);
+    const std::vector<ValueId> storage = storage_of(n.graph);
+    return adopt_knobs()->match(RewriteContext::of(n.graph, plan, this_machine(), uses, storage), convs[static_cast<size_t>(conv)], &refusal);
+  };
+  knobs_of(0)["ALGORITHM"] = kConvWinograd;
+  knobs_of(0)["PX"] = 1;
+  EXPECT_FALSE(offered(1));
+  EXPECT_FALSE(offered(2));
+  knobs_of(1)["PX"] = 2;
+  const auto from_its_like = offered(2);
+  ASSERT_TRUE(from_its_like) << refusal;
+  EXPECT_EQ(from_its_like->replacement[0].variant.knobs.at("PX"), 2);
+}
+
 TEST(CarryBlockedLayout, AChainWithoutJoinsIsCut) {
   Network n;
   ValueId x = n.input({1, 16, 6, 6});

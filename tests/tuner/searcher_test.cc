@@ -66,6 +66,20 @@ TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
   EXPECT_LT(first / static_cast<double>(firsts), rest / static_cast<double>(rests));
 }
 
+TEST_F(Searcher, AFormAsItsLikeWasTunedIsTriedBesideTheOneAsItStarted) {
+  match.as_started = match.replacement;
+  match.replacement[0].variant.flags = {"-funroll-loops"};
+  Knobs& tuned = match.replacement[0].variant.knobs;
+  tuned["KC"] = tuned.at("KC") == 64 ? 128 : 64;  // not open to the search
+  tuned["MR"] = 1;
+  Random random(1);
+  const std::vector<Proposal> burst = proposals(2, random);
+  ASSERT_EQ(burst.size(), 2u);
+  EXPECT_EQ(burst[0].id, candidate_id(match.replacement));
+  EXPECT_EQ(burst[1].id, candidate_id(match.as_started));
+  EXPECT_EQ(burst[1].knobs.at("MR"), step.variant.knobs.at("MR"));
+}
+
 TEST_F(Searcher, SwitchesAreTurnedBeforeAnythingIsDrawn) {
   match.search = {{0, "MR", space.find("MR")->values}, {0, "PREFETCH", {0, 1}}, {0, "KC", {128, 256, 384}}, {0, "PACK_B", {0, 1}}};
   step.variant.knobs["PREFETCH"] = 0, step.variant.knobs["PACK_B"] = 1;
