@@ -45,8 +45,8 @@ struct Match {
     std::vector<int64_t> values;
   };
   std::vector<OpenKnob> search;
-  // Where `replacement` begins as its like was tuned (tuned_donor.h): as it started. Empty otherwise.
-  std::vector<Step> as_started{};
+  // First forms too, tried beside `replacement`: the same as it started, where that begins as its like was tuned (tuned_donor.h); another algorithm.
+  std::vector<std::vector<Step>> others{};
 };
 
 class Rewrite {

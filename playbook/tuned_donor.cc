@@ -71,7 +71,7 @@ void begin_as_tuned(const RewriteContext& context, Match& match) {
     step.variant = std::move(*tuned);
     changed = true;
   }
-  if (changed) match.as_started = std::move(as_started);
+  if (changed) match.others.push_back(std::move(as_started));
 }
 
 }  // namespace amdahl

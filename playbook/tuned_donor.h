@@ -12,7 +12,7 @@ namespace amdahl {
 // problem allows them, else the nearest below. nullopt where no such step gives another form that its kind accepts.
 std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Variant& own);
 
-// Kernels of a replacement that would stand as they start begin where the search for their like has ended. Match::as_started keeps them as they were:
+// Kernels of a replacement that would stand as they start begin where the search for their like has ended. Match::others gets them as they were:
 // what is good for rows of 14 pixels need not be for rows of 56.
 void begin_as_tuned(const RewriteContext& context, Match& match);
 

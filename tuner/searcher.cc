@@ -142,7 +142,8 @@ std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const M
                               const std::set<std::string>& known, int count, Random& random) {
   Search search(match, form_of, machine, known, random);
   search.add(search.first());
-  if (!match.as_started.empty() && search.size() < static_cast<size_t>(count)) search.add(match.as_started, search.knobs_of(match.as_started));
+  for (const std::vector<Step>& other : match.others)
+    if (search.size() < static_cast<size_t>(count)) search.add(other, search.knobs_of(other));
   if (!search.has_space()) return search.take();
   // Draws among eight knobs meet a switch late: a session's products of quarters shared rows, +24% over plain ones, until the sixteenth form shared
   // columns, +30%.

@@ -1,5 +1,5 @@
 #pragma once
-// Proposes knob values for one rewrite of one window: the first form, the one it would have without its like's tuning, each of its switches the other way, its neighbours, and random jumps. Keeps no state:
+// Proposes knob values for one rewrite of one window: the first form and the others that it names, each of its switches the other way, its neighbours, and random jumps. Keeps no state:
 // what is known already comes from the session's experiments, so a resumed search goes on.
 
 #include <functional>

@@ -214,7 +214,8 @@ void find_conversions(const RewriteContext& context, Region& region) {
 
 class Builder {
  public:
-  Builder(const RewriteContext& context, const Region& region) : context_(context), region_(region) {}
+  // `winograd`: convolutions that it saves a third of begin with it.
+  Builder(const RewriteContext& context, const Region& region, bool winograd) : context_(context), region_(region), winograd_(winograd) {}
 
   Match build() {
     Match match;
@@ -292,22 +293,31 @@ class Builder {
       in_blocks_.insert(plain.value);
     }
     set_formats(problem, formats, {to_plain ? "" : format_in(context_)});
-    if (problem.kind == "conv" && winograd_saves_a_third(problem)) problem.params["declared"] = "winograd_f23";
+    if (problem.kind == "conv") choose_winograd(problem);
     changed.variant.source_override.clear();
     changed.variant.knobs = kernel_kind(problem.kind).space(problem, context_.machine).starters();
     steps_.push_back(std::move(changed));
     if (!to_plain && wanted_plain(plain)) reorder(plain.value, format_in(context_), "");
   }
 
+  // What the search has declared already stays, where blocks allow it.
+  void choose_winograd(Problem& problem) const {
+    const std::vector<int64_t> algorithms = conv_algorithms(problem);
+    const bool possible = std::count(algorithms.begin(), algorithms.end(), kConvWinograd) > 0;
+    if (!possible && problem.params.value("declared", "").starts_with("winograd")) problem.params.erase("declared");
+    if (winograd_ && !problem.params.contains("declared") && winograd_saves_a_third(problem)) problem.params["declared"] = "winograd_f23";
+  }
+
   const RewriteContext& context_;
   const Region& region_;
+  bool winograd_;
   std::vector<Step> steps_;
   std::set<ValueId> in_blocks_;
 };
 
 // The region in channel blocks with its pointwise steps in the epilogues before them: fused while everything is row-major, then
 // carried over. Nothing when a fused step could not be.
-std::optional<std::vector<Step>> with_fusions(const RewriteContext& context, const Region& plain) {
+std::optional<std::vector<Step>> with_fusions(const RewriteContext& context, const Region& plain, bool winograd) {
   std::set<int> left;
   const Plan plan = with_epilogues_fused(context, plain.steps, &left);
   if (left.size() == plain.steps.size()) return std::nullopt;
@@ -318,7 +328,17 @@ std::optional<std::vector<Step>> with_fusions(const RewriteContext& context, con
   Region region = grow(fused, anchor, std::move(*reads), left);
   if (region.steps != left) return std::nullopt;
   find_conversions(fused, region);
-  return Builder(fused, region).build().replacement;
+  return Builder(fused, region, winograd).build().replacement;
+}
+
+Match carried(const RewriteContext& context, const Region& region, bool winograd) {
+  Match match = Builder(context, region, winograd).build();
+  if (auto fused = with_fusions(context, region, winograd)) match.replacement = std::move(*fused);
+  return match;
+}
+
+bool declares_winograd(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.variant.problem.params.value("declared", "").starts_with("winograd"); });
 }
 
 class CarryBlockedLayout final : public Rewrite {
@@ -347,8 +367,9 @@ class CarryBlockedLayout final : public Rewrite {
       if (*first != anchor) return refuse(refusal, fmt::format("belongs to the stretch of step {}", *first));
       Region region = grow(context, anchor, *reads, stretch);
       find_conversions(context, region);
-      Match match = Builder(context, region).build();
-      if (auto fused = with_fusions(context, region)) match.replacement = std::move(*fused);
+      Match match = carried(context, region, /*winograd=*/true);
+      // A region is refused as a whole: resnet50's first was, for what Winograd rounds on equal numbers.
+      if (declares_winograd(match.replacement)) match.others.push_back(carried(context, region, /*winograd=*/false).replacement);
       return match;
     }
     return refuse(refusal, "no stretch holds it");

@@ -147,6 +147,28 @@ TEST(CarryBlockedLayout, ThreeByThreeBecomesWinogradsWhereThatSaves) {
   EXPECT_EQ(algorithms, (std::vector<int64_t>{kConvWinograd, kConvBlocked, kConvBlocked}));
 }
 
+TEST(CarryBlockedLayout, IsOfferedWithoutWinogradToo) {
+  Network n;
+  n.output(n.conv(n.input({1, 32, 12, 12}), 32, 3, 1));
+  Plan plan = starter_plan(n.graph, 1);
+  std::string refusal;
+  const auto declared = [](const std::vector<Step>& steps) {
+    for (const Step& s : steps)
+      if (s.variant.problem.kind == "conv") return s.variant.problem.params.value("declared", "");
+    return std::string("no convolution");
+  };
+  const auto match = match_at(n.graph, plan, 0, &refusal);
+  ASSERT_TRUE(match) << refusal;
+  EXPECT_EQ(declared(match->replacement), "winograd_f23");
+  ASSERT_EQ(match->others.size(), 1u);
+  EXPECT_EQ(declared(match->others[0]), "");
+  const Plan direct = replace(n.graph, plan, match->window, match->others[0]);
+  EXPECT_EQ(check(n.graph, direct), "");
+  // What the search has found stays.
+  plan.steps[0].variant.problem.params["declared"] = "winograd_f43";
+  EXPECT_EQ(declared(match_at(n.graph, plan, 0, &refusal)->replacement), "winograd_f43");
+}
+
 // 9 tiles of 4 x 4 outputs are not cut as 36 of 2 x 2 were.
 TEST(UseWinograd, BeginsWithTheBlocksThatCountFewestCycles) {
   Network n;

@@ -322,8 +322,8 @@ TEST(BeginAsTuned, WhereTheSearchForTheLikeHasEnded) {
   tuned.variant.knobs["NB"] = 1;
   tuned.variant.flags = {"-funroll-loops"};
   const Match as_tuned = *match_in(plan, products[1]);
-  ASSERT_EQ(as_tuned.as_started.size(), 1u);
-  EXPECT_EQ(as_tuned.as_started[0].variant.knobs, match_in(starter, products[1])->replacement[0].variant.knobs);
+  ASSERT_EQ(as_tuned.others.size(), 1u);
+  EXPECT_EQ(as_tuned.others[0][0].variant.knobs, match_in(starter, products[1])->replacement[0].variant.knobs);
   const Variant next = as_tuned.replacement[0].variant;
   EXPECT_EQ(next.knobs.at("NB"), 1);
   EXPECT_EQ(next.flags, tuned.variant.flags);

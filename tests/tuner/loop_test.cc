@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/error.h"
 #include "tests/tuner/loop_fixture.h"
 #include "tuner/headline.h"
@@ -353,16 +356,17 @@ TEST_F(Loop, AFormElsewhereThatPromisesMoreComesBeforeTheRestOfACampaign) {
   graph = testing::chain_of_matmuls(3, 128);
   lab.luck = [](const Step& s) { return UseAnotherForm::in_place(s) ? 0.3 : 0; };
   lab.paired = [](const Step& s, int) { return UseAnotherForm::in_place(s) ? std::optional(0.3) : std::nullopt; };
-  options.experiments = 4;
+  options.experiments = 6;
   MemoryStore store;
   std::atomic<bool> stop = false;
   TuneObserver observer;
   Tuner(graph, store, lab, {&form, &rewrite}, options, observer, stop, known).run();
   const std::vector<Experiment> all = store.experiments();
-  ASSERT_EQ(all.size(), 4u);
-  for (size_t i : {0, 1}) EXPECT_EQ(all[i].rewrite, "use_another_form") << all[i].window;
-  EXPECT_NE(all[0].signature, all[1].signature);
-  EXPECT_EQ(all[2].rewrite, "tune_blocks");
+  const auto blocks = std::find_if(all.begin(), all.end(), [](const Experiment& e) { return e.rewrite == "tune_blocks"; });
+  ASSERT_NE(blocks, all.end());
+  std::set<std::string> windows;
+  for (auto e = all.begin(); e != blocks; ++e) windows.insert(e->signature);
+  EXPECT_EQ(windows.size(), 2u);
 }
 
 // Two of three pairs of the first products agree, by a percent: to prove that takes longer than all of the last product, which nobody has looked at.

@@ -67,7 +67,7 @@ TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
 }
 
 TEST_F(Searcher, AFormAsItsLikeWasTunedIsTriedBesideTheOneAsItStarted) {
-  match.as_started = match.replacement;
+  match.others = {match.replacement};
   match.replacement[0].variant.flags = {"-funroll-loops"};
   Knobs& tuned = match.replacement[0].variant.knobs;
   tuned["KC"] = tuned.at("KC") == 64 ? 128 : 64;  // not open to the search
@@ -76,7 +76,7 @@ TEST_F(Searcher, AFormAsItsLikeWasTunedIsTriedBesideTheOneAsItStarted) {
   const std::vector<Proposal> burst = proposals(2, random);
   ASSERT_EQ(burst.size(), 2u);
   EXPECT_EQ(burst[0].id, candidate_id(match.replacement));
-  EXPECT_EQ(burst[1].id, candidate_id(match.as_started));
+  EXPECT_EQ(burst[1].id, candidate_id(match.others[0]));
   EXPECT_EQ(burst[1].knobs.at("MR"), step.variant.knobs.at("MR"));
 }
 
