@@ -37,7 +37,7 @@ __attribute__((constructor(101))) void require_cpu() {
 }
 #endif
 
-// References and draws of large windows are vectors of tens of MiB that come and go with every check. Out of the heap, which keeps up to 2 GiB of what is
+// References and draws of large windows are vectors of tens of MiB that come and go with every check. Out of the heap, which keeps what is
 // freed, they are not mapped and zeroed page by page each time: to validate a candidate for a softmax of 64 MiB takes 2.6 s instead of 3.1. The session of
 // that softmax grows from 2.2 GB to 2.9, gpt2's from 1.37 GiB to 1.48.
 void keep_freed_memory() {

@@ -31,8 +31,8 @@ struct Expected {
   size_t bytes() const;
 };
 
-// A window's values as last given to the oracle. References of other inputs keep its weights: to draw those of 768 x 50257 again, in doubles in memory
-// that is new, takes as long as to multiply by them.
+// A window's values as last given to the oracle. References of other inputs keep its weights: to draw those of 768 x 50257 again each time, in doubles, was
+// a fifth of judging that window.
 class GivenValues {
  public:
   const RefValues& of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges);
