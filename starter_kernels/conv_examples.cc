@@ -81,6 +81,7 @@ std::vector<Graph> conv_examples() {
       {"conv_dilated", {1, 6, 13, 17}, {8, 6, 3, 3}, {1, 1}, {2, 2, 2, 2}, {2, 2}},
       {"conv_dilated_strided", {1, 4, 17, 19}, {5, 4, 3, 3}, {2, 3}, {1, 2, 1, 2}, {3, 2}},
       {"conv_grouped", {2, 12, 10, 9}, {18, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {}, 3},
+      {"conv_groups_of_whole_blocks", {1, 32, 6, 7}, {32, 16, 3, 3}, {1, 1}, {1, 1, 1, 1}, {}, 2},
       {"conv_kernel_over_input", {1, 9, 3, 3}, {4, 9, 5, 5}, {1, 1}, {2, 2, 2, 2}, {}},
       {"conv_stride_over_kernel", {1, 3, 16, 16}, {10, 3, 2, 2}, {4, 4}, {}, {}},
       {"conv_same_lower",

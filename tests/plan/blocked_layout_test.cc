@@ -44,6 +44,38 @@ TEST_P(BlockedLayout, EveryKnobValuePasses) {
 INSTANTIATE_TEST_SUITE_P(Kinds, BlockedLayout, ::testing::Values("conv", "pool"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(BlockedLayout, PixelsSideBySidePassInEveryOrder) {
+  std::vector<testing::Case> cases;
+  for (const Graph& graph : kernel_kind("conv").examples()) {
+    const auto plan = on_blocks(graph, false);
+    if (!plan || !plan->steps[1].variant.knobs.count("GATHER")) continue;
+    int turn = 0;
+    for (const int64_t gather : {1, 2, 32})
+      for (const int64_t kcb : {1, 1024}) {
+        ++turn;
+        const auto varied = testing::with_knobs(*plan, 1, {{"GATHER", gather}, {"KCB", kcb}, {"WEIGHTS_INNER", turn % 2}, {"PARTITION", turn / 2 % 2}, {"PX", 2}});
+        ASSERT_TRUE(varied);
+        cases.push_back({fmt::format("{} GATHER={} KCB={}", graph.name, gather, kcb), graph, *varied, 5});
+      }
+  }
+  EXPECT_GE(cases.size(), 40u);
+  testing::expect_within(cases);
+}
+
+// A plan from before pixels could be laid side by side.
+TEST(BlockedLayout, WithoutAGatherPixelsAreReadWhereTheyLie) {
+  std::vector<testing::Case> cases;
+  for (const Graph& graph : kernel_kind("conv").examples()) {
+    auto plan = on_blocks(graph, false);
+    if (!plan || plan->steps[1].variant.knobs.erase("GATHER") == 0) continue;
+    const std::string text = kernel_kind("conv").source(plan->steps[1].variant);
+    EXPECT_NE(text.find("GATHER = 0;"), std::string::npos) << graph.name;
+    cases.push_back({graph.name, graph, *plan, 5});
+  }
+  EXPECT_GE(cases.size(), 5u);
+  testing::expect_within(cases);
+}
+
 // A plan from before threads of a depthwise convolution had a choice.
 TEST(BlockedLayout, DepthwiseWithoutAPartitionSharesChannels) {
   int found = 0;

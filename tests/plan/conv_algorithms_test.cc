@@ -54,11 +54,12 @@ TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
 }
 
 // On channel blocks, `size` pixels a side and as many channels in as out.
-Problem square_conv(int64_t channels, int64_t size, int64_t stride) {
+Problem square_conv(int64_t channels, int64_t size, int64_t stride, int64_t kernel = 3) {
   Problem problem{"conv",
-                  {Access::dense(DType::kF32, {1, channels, size, size}), Access::dense(DType::kF32, {channels, channels, 3, 3}, true)},
+                  {Access::dense(DType::kF32, {1, channels, size, size}), Access::dense(DType::kF32, {channels, channels, kernel, kernel}, true)},
                   {Access::dense(DType::kF32, {1, channels, (size - 1) / stride + 1, (size - 1) / stride + 1})}};
-  problem.params = {{"kernel", {3, 3}}, {"strides", {stride, stride}}, {"dilations", {1, 1}}, {"pads", {1, 1, 1, 1}}, {"group", 1}};
+  const int64_t pad = kernel / 2;
+  problem.params = {{"kernel", {kernel, kernel}}, {"strides", {stride, stride}}, {"dilations", {1, 1}}, {"pads", {pad, pad, pad, pad}}, {"group", 1}};
   set_formats(problem, {"nchw16c"}, {"nchw16c"});
   return problem;
 }
@@ -68,6 +69,17 @@ TEST(ConvAlgorithms, WinogradSavesWhereItsWeightsAreUsedOftenEnough) {
   EXPECT_TRUE(winograd_saves_a_third(square_conv(256, 14, 1)));
   EXPECT_FALSE(winograd_saves_a_third(square_conv(512, 7, 1))) << "its weights come from memory for 16 tiles";
   EXPECT_FALSE(winograd_saves_a_third(square_conv(64, 56, 2)));
+}
+
+TEST(ConvAlgorithms, PixelsOnBlocksBeginSideBySideInL2) {
+  const auto starters = [](const Problem& problem) { return conv_space(problem, this_machine()).starters(); };
+  for (const Problem& problem : {square_conv(128, 56, 2), square_conv(128, 28, 1), square_conv(256, 28, 2, 1), square_conv(64, 56, 1, 1), square_conv(2048, 7, 1, 1)}) {
+    const Knobs knobs = starters(problem);
+    EXPECT_GT(knobs.at("GATHER"), 0);
+    EXPECT_EQ(knobs.at("WEIGHTS_INNER"), 0);
+    const int64_t blocks = std::min(knobs.at("KCB"), problem.in[0].shape[1] / 16), taps = problem.in[1].shape[2] * problem.in[1].shape[3];
+    EXPECT_LE(knobs.at("GATHER") * knobs.at("PX") * 16 * blocks * taps * 4, this_machine().l2_bytes / 2) << "what one thread lays side by side";
+  }
 }
 
 TEST(ConvAlgorithms, WhatDeclaresWinogradStartsAsIt) {
