@@ -21,6 +21,9 @@ constexpr int64_t TILE_OB = OCV < OB ? OCV : OB, TAIL_OB = OB % TILE_OB, O_GROUP
 // Floats between matrices: a cache line more than they are long, since a patch's (m+2)^2 values go to as many matrices, and at a multiple of
 // 4 KiB they would all fall into one set of L1 (256 channels of 28 tiles are 28 KiB).
 constexpr int64_t V_XI = CB * CHUNK * BLOCK + 16, M_XI = OB * CHUNK * BLOCK + 16, V_FLOATS = XI * V_XI, M_FLOATS = XI * M_XI;
+// A weight is used for few tiles (16 of 14x14 outputs) and comes from memory: while one group of them is used the next is fetched into L2, in equal parts at
+// each block of channels of each pass. resnet50 whole, in turns on Zen 3: 1.03 [1.02, 1.04].
+constexpr int64_t PASSES = (CHUNK + TILE_PX - 1) / TILE_PX, FETCH = (4 * TILE_OB * BLOCK * BLOCK / PASSES + 63) / 64 * 64;
 constexpr int64_t X_COPY = IN_BLOCKED ? 0 : CB * IH * IW * BLOCK;  // row-major x is turned into blocks first
 constexpr int64_t TEAMS = PARTITION == 1 ? 1 : THREADS;
 
@@ -138,11 +141,13 @@ static void transform_output(const float* m, float* out, const void* const* in, 
     }
 }
 
-// M[t …][V blocks] = sum over channels of V[t …] U.
+// M[t …][V blocks] = sum over channels of V[t …] U. next: what is fetched meanwhile.
 template <int V, int PIXELS>
-static void product(const float* v, const float* u, float* m) {
+static void product(const float* v, const float* u, float* m, const char* next) {
   vec acc[V][PIXELS] = {};
   for (int64_t cb = 0; cb < CB; ++cb) {
+#pragma GCC unroll 64
+    for (int64_t byte = 0; byte < FETCH; byte += 64) __builtin_prefetch(next + cb * FETCH + byte, 0, 2);
     const float* x = v + cb * CHUNK * BLOCK;
 #pragma GCC unroll UNROLL
     for (int64_t c = 0; c < BLOCK; ++c) {
@@ -164,10 +169,11 @@ static void product(const float* v, const float* u, float* m) {
 
 template <int V>
 static void products(const float* v, const float* u, float* m, int64_t tiles) {
+  const char* next = (const char*)(u + CB * BLOCK * V * BLOCK);
   int64_t t = 0;
-  for (; t + TILE_PX <= tiles; t += TILE_PX) product<V, TILE_PX>(v + t * BLOCK, u, m + t * BLOCK);
+  for (; t + TILE_PX <= tiles; t += TILE_PX, next += CB * FETCH) product<V, TILE_PX>(v + t * BLOCK, u, m + t * BLOCK, next);
   if constexpr (TAIL_PX > 0)
-    if (t < tiles) product<V, TAIL_PX>(v + t * BLOCK, u, m + t * BLOCK);
+    if (t < tiles) product<V, TAIL_PX>(v + t * BLOCK, u, m + t * BLOCK, next);
 }
 
 // Product number xi * O_GROUPS + group over the first `tiles` tiles of V.
