@@ -99,7 +99,7 @@ class Reduce final : public KernelKind {
     s.knobs = {vector_bits_knob(machine)};
     if (space.columns == 1) {
       s.knobs.push_back(rows_knob(problem, space.rows, static_cast<double>(space.outer * space.along) * (shifted(problem) ? 1.5 : 0.15)));
-      s.knobs.push_back({"STREAMS", {1, 2, 4, 8}, space.along >= 512 ? 4 : 1, "read streams and accumulators"});
+      s.knobs.push_back({"STREAMS", {1, 2, 4}, space.along >= 512 ? 4 : 1, "read streams and accumulators"});
     }
     if (!shifted(problem)) {
       // Cut rows only when there are fewer of them than threads.

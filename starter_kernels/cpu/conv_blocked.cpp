@@ -6,10 +6,10 @@
 // image). Weights are packed at load as [group of OCV blocks][block of input channels][tap][channel][OCV][16]: read in
 // order. The register tile is cpu/blocked_tile.h.
 //
-// Where they lie, the pixels of a tile are a short run in each plane of channels and kernel row: three lines and a jump of 6 to 100 KB for 6 pixels of 8
-// channels, which no prefetcher follows, in few sets of L1 where the jump is a multiple of 2 KB. With GATHER > 0 a thread lays so many tiles side by
-// side first, [tile][block of input channels][tap][pixel][16], as products of matrices pack A: read in order then, whatever the stride, and all
-// pixels are one row, so that only the image's last tile is short. Padding becomes zeros there and nothing else is copied.
+// Where they lie, the pixels of a tile are a short run in each plane of channels and kernel row: three lines for 6 pixels of 8 channels, then a jump of 6
+// to 100 KB. With GATHER > 0 a thread lays so many tiles side by side first, [tile][block of input channels][tap][pixel][16], as products of matrices
+// pack A: read in order then, whatever the stride, and all pixels are one row, so that only the image's last tile is short. Padding becomes zeros there
+// and nothing else is copied. What it brings: docs/results.md, "pixels side by side".
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KH * KW;
 constexpr int64_t OB = (OG + BLOCK - 1) / BLOCK, CB = (CG + BLOCK - 1) / BLOCK;  // blocks of one group
@@ -17,8 +17,8 @@ constexpr int64_t SPAN_H = (KH - 1) * DH + 1, SPAN_W = (KW - 1) * DW + 1;
 constexpr int64_t HP = (OH - 1) * SH + SPAN_H,
                   WP = (OW - 1) * SW + SPAN_W;                         // the part of the padded input that is read
 constexpr bool GATHERED = GATHER > 0 && IN_BLOCKED;
-constexpr bool PADDED = !GATHERED && (PAD_H > 0 || PAD_W > 0 || HP > IH || WP > IW);    // then a padded copy is made
-constexpr bool FLAT = GATHERED || (TAPS == 1 && SH == 1 && SW == 1 && !PADDED);  // all rows are one row
+constexpr bool PADDED = !GATHERED && (PAD_H > 0 || PAD_W > 0 || HP > IH || WP > IW);  // then a padded copy is made
+constexpr bool FLAT = GATHERED || (TAPS == 1 && SH == 1 && SW == 1 && !PADDED);       // all rows are one row
 constexpr int64_t ROWS = FLAT ? 1 : OH, COLUMNS = FLAT ? OH * OW : OW;
 constexpr int64_t P = OH * OW;
 // Distances in the (padded) input between channels of a block, columns, rows and blocks.

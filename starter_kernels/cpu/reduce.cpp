@@ -16,20 +16,8 @@ static inline acc_t fold_range(const void* const* in, int64_t o, int64_t first, 
   for (int64_t at = first; at < last;) {
     const int64_t r = at / J, begin = at % J;
     const int64_t n = last - at < J - begin ? last - at : J - begin, part = n / STREAMS;
-    acc_t a0 = START, a1 = START, a2 = START, a3 = START, a4 = START, a5 = START, a6 = START, a7 = START;
-    if (STREAMS == 8) {
-#pragma omp simd reduction(fold : a0, a1, a2, a3, a4, a5, a6, a7)
-      for (int64_t j = begin; j < begin + part; ++j) {
-        a0 = step(a0, input(here.at, o, r, j, 0), offset);
-        a1 = step(a1, input(here.at, o, r, j + part, 0), offset);
-        a2 = step(a2, input(here.at, o, r, j + 2 * part, 0), offset);
-        a3 = step(a3, input(here.at, o, r, j + 3 * part, 0), offset);
-        a4 = step(a4, input(here.at, o, r, j + 4 * part, 0), offset);
-        a5 = step(a5, input(here.at, o, r, j + 5 * part, 0), offset);
-        a6 = step(a6, input(here.at, o, r, j + 6 * part, 0), offset);
-        a7 = step(a7, input(here.at, o, r, j + 7 * part, 0), offset);
-      }
-    } else if (STREAMS == 4) {
+    acc_t a0 = START, a1 = START, a2 = START, a3 = START;
+    if (STREAMS == 4) {
 #pragma omp simd reduction(fold : a0, a1, a2, a3)
       for (int64_t j = begin; j < begin + part; ++j) {
         a0 = step(a0, input(here.at, o, r, j, 0), offset);
@@ -47,7 +35,7 @@ static inline acc_t fold_range(const void* const* in, int64_t o, int64_t first, 
     const int64_t done = STREAMS > 1 ? begin + STREAMS * part : begin;
 #pragma omp simd reduction(fold : a0)
     for (int64_t j = done; j < begin + n; ++j) a0 = step(a0, input(here.at, o, r, j, 0), offset);
-    total = merge(total, merge(merge(merge(a0, a1), merge(a2, a3)), merge(merge(a4, a5), merge(a6, a7))));
+    total = merge(total, merge(merge(a0, a1), merge(a2, a3)));
     at += n;
   }
   return total;
