@@ -89,8 +89,8 @@ class Conv : public KernelKind {
       case kConvBlockedDepthwise: {
         const int64_t block = channel_block(format_of_output(problem, 0));
         const bool depthwise = variant.knobs.at("ALGORITHM") == kConvBlockedDepthwise;
-        for (const auto& [knob, before] : {std::pair{"PARTITION", 1}, {"GATHER", 0}})  // of a plan from before there was a choice
-          if (!variant.knobs.count(knob)) text += fmt::format("constexpr int64_t {} = {};\n", knob, before);
+        if (!variant.knobs.count("PARTITION")) text += "constexpr int64_t PARTITION = 1;\n";  // of a plan from before there was a choice
+        if (!depthwise && !variant.knobs.count("GATHER")) text += "constexpr int64_t GATHER = 0;\n";  // likewise, and of an image
         text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n", block,
                             !format_of_input(problem, 0).empty());
         text += emit_finish_block(problem, block);

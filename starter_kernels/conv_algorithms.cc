@@ -161,8 +161,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
   const bool from_blocks = !format_of_input(problem, 0).empty();
   const int64_t weight_bytes = 4 * channels * g.taps() * g.out_channels;
   // Pixels of blocks begin side by side, and threads share them: resnet50's tuned plan, the whole model in turns on Zen 3, with its 1x1 convolutions of
-  // small weights shared by channels and read where they lie 1, by pixels 1.12 [1.10, 1.15], and side by side 1.17 [1.15, 1.18]. Alone, where a core
-  // finds what it reads in its own caches, they take the same time.
+  // small weights shared by channels and read where they lie 1, by pixels 1.12 [1.10, 1.15], and side by side 1.17 [1.15, 1.18].
   const bool weights_inner = !from_blocks && weight_bytes <= machine.l2_bytes / 2;
   const auto columns_of = [g](bool one_row) { return one_row || g.is_pointwise() ? g.out_pixels() : g.out[2]; };
   const int64_t columns = columns_of(from_blocks);

@@ -290,7 +290,7 @@ TEST_F(Fire, TheCompilerHangsHalfWay) {
   install_compiler("[ -e '" + (dir_ / "bin" / "hang").string() + "' ] && [ -e kernel.cpp ] && exec sleep 1000");
   const Running r = start(resume(finished_.size() + 1000), [&] { use_it(); });
   wait_for_experiments(r, finished_.size() + 1);
-  // What hangs may have been compiled ahead for a campaign that ends before it is wanted: no experiment then, so the next one hangs.
+  // What hangs may be a placebo that a proof needs: its experiment is build-failed (docs/trust.md). Then the next one hangs.
   for (int tries = 0; tries < 5 && with_code("build-limit") == 0; ++tries) {
     hang_the_next(r);
     const auto begin = Clock::now();
