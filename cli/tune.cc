@@ -98,6 +98,8 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   int64_t kept = 0;
   for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
   fmt::print("proven   {} of {} experiments kept,\n         each by two tests on fresh processes and by the whole model\n", kept, summary.status.experiments);
+  if (const int64_t waiting = summary.status.kept - kept; waiting > 0)
+    fmt::print("waiting  {} win{} proven in fresh processes, for the whole model\n", waiting, waiting == 1 ? "" : "s");
   if (options.allow_bf16) {
     double error = 0;
     for (const LedgerEntry& e : session.ledger())

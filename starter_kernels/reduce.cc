@@ -99,7 +99,8 @@ class Reduce final : public KernelKind {
     s.knobs = {vector_bits_knob(machine)};
     if (space.columns == 1) {
       s.knobs.push_back(rows_knob(problem, space.rows, static_cast<double>(space.outer * space.along) * (shifted(problem) ? 1.5 : 0.15)));
-      s.knobs.push_back({"STREAMS", {1, 2, 4}, space.along >= 512 ? 4 : 1, "read streams and accumulators"});
+      s.knobs.push_back({"STREAMS", {1, 2, 4}, space.along >= 512 ? 4 : 1, "read streams"});
+      s.knobs.push_back({"UNROLL", {1, 2, 4}, space.along >= 512 && !machine.has("avx512f") ? 2 : 1, "vectors of a stream at a time: whole cache lines"});
     }
     if (!shifted(problem)) {
       // Cut rows only when there are fewer of them than threads.
@@ -124,8 +125,8 @@ class Reduce final : public KernelKind {
     const int64_t rows_per_task =
         std::max<int64_t>(1, pieces > 1 ? 1 : wanted > 0 ? wanted : (space.rows + problem.threads - 1) / problem.threads);
     const std::string choices = fmt::format(
-        "constexpr int64_t STREAMS = {}, PIECES = {}, ROWS_PER_TASK = {}, TASKS = {};\nconstexpr bool PARALLEL = {};\n",
-        knob("STREAMS", 1), pieces, rows_per_task, (space.rows + rows_per_task - 1) / rows_per_task,
+        "constexpr int64_t VECTOR_BITS = {}, STREAMS = {}, UNROLL = {}, PIECES = {}, ROWS_PER_TASK = {}, TASKS = {};\nconstexpr bool PARALLEL = {};\n",
+        knob("VECTOR_BITS", 256), knob("STREAMS", 1), knob("UNROLL", 1), pieces, rows_per_task, (space.rows + rows_per_task - 1) / rows_per_task,
         pieces > 1 || (space.columns > 1 ? !is_small(problem) : rows_per_task < space.rows));
     const size_t base = prologue_inputs(problem);
     return join_text({opening_text(variant), space.sizes_text(), choices, input_text(problem, space), fold_text(problem, space),
