@@ -69,7 +69,7 @@ class Race {
 
   Timing run() {
     hide_known();
-    for (int arm : {0, 1}) handover_[arm] = handover(arm);
+    handover_ = std::min(harness(0).worker().handover(deadline_), harness(1).worker().handover(deadline_));
     for (int block = 0; block < segments_.blocks && !foul_; ++block) {
       const int first = static_cast<int>(random_.below(2));
       for (const auto& order : {std::pair{first, 1 - first}, std::pair{1 - first, first}})
@@ -110,12 +110,6 @@ class Race {
     }
   }
 
-  double handover(int arm) {
-    std::vector<double> seconds;
-    for (int i = 0; i < 5; ++i) seconds.push_back(harness(arm).worker().handover(deadline_));
-    return median(seconds);
-  }
-
   // The same new numbers to one arm, then to the other.
   void row(int first, int second, int calls, std::vector<double> (&times)[2]) {
     const size_t slots = harness(0).slots();
@@ -124,7 +118,7 @@ class Race {
       if (h.row == rows_ && calls == segments_.calls) harness(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.known[h.known]);
     for (int arm : {first, second}) {
       const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
-      times[arm].push_back(std::max(time.seconds - handover_[arm], 1e-9) / calls);
+      times[arm].push_back(std::max(time.seconds - handover_, 1e-9) / calls);
       cpu_time_[arm].add(time);
     }
     look_at_outputs(calls);
@@ -166,7 +160,7 @@ class Race {
   double deadline_;
   Random& random_;
   std::vector<Hidden> hidden_;
-  double handover_[2] = {};
+  double handover_ = 0;  // the same for both: neither is favoured
   CpuTime cpu_time_[2];
   std::vector<double> times_[2], singles_[2];
   size_t at_ = 0;  // next slot

@@ -12,8 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -280,7 +282,11 @@ RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
   return time;
 }
 
-double WorkerProcess::handover(double seconds) { return run(0, 0, 1, seconds).seconds; }
+double WorkerProcess::handover(double seconds) {
+  double least = HUGE_VAL;
+  for (int i = 0; i < 5; ++i) least = std::min(least, run(0, 0, 1, seconds).seconds);
+  return least;
+}
 
 Report WorkerProcess::report(double seconds) {
   const Json r = call({{"op", "report"}}, seconds);

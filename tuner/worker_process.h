@@ -90,7 +90,9 @@ class WorkerProcess {
   void repack(double seconds);
   // `count` slots from `first` on, the whole row `times` times.
   RunTime run(int first, int count, int times, double seconds);
-  double handover(double seconds);  // what run() measures when nothing runs
+  // What run() measures when nothing runs, the least of five: it is taken off what is timed, and what a disturbed moment adds to it made calls of
+  // microseconds look as if they took no time at all (an honest gemv kernel of 0.1 ms was mistrusted for one of 0.3 ps).
+  double handover(double seconds);
   Report report(double seconds);
   std::vector<double> steps(int runs, double seconds);
   ProcessState state() const;
