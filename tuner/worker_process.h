@@ -91,7 +91,7 @@ class WorkerProcess {
   // `count` slots from `first` on, the whole row `times` times.
   RunTime run(int first, int count, int times, double seconds);
   // What run() measures when nothing runs, the least of five: it is taken off what is timed, and what a disturbed moment adds to it made calls of
-  // microseconds look as if they took no time at all (an honest gemv kernel of 0.1 ms was mistrusted for one of 0.3 ps).
+  // microseconds look as if they took no time at all (an honest gemv kernel was mistrusted for one of 0.3 ps).
   double handover(double seconds);
   Report report(double seconds);
   std::vector<double> steps(int runs, double seconds);

@@ -62,8 +62,8 @@ INLINE void rank1_update(const ACC* a, const ACC* b, Vec (&c)[ROWS][VECS]) {
 // c = A(ROWS x depth) * B(depth x VECS vectors). Element (i, k) of A is a[i * A_ROW + k * A_COL], row k of B starts at
 // b + k * B_ROW; all strides are constants, so that addresses are displacements and no register holds a row's pointer.
 // Meanwhile FETCH bytes a step are fetched from `next`, the panel of B that comes after this one: into L2, since a panel of 768 rows of 32
-// columns is three times L1, and would only push out what is multiplied now (Zen 3 fills L1 whatever the hint says, for 4 to 8%). Fewer than a line a step ask for a line several times, which
-// costs a load that there is room for; lines asked for in a burst at the start of a tile fill the miss buffers just when its A and C are
+// columns is three times L1, and would only push out what is multiplied now. (Zen 3 fills L1 whatever the hint says.)
+// Fewer than a line a step ask for a line several times, which costs a load that there is room for; lines asked for in a burst at the start of a tile fill the miss buffers just when its A and C are
 // missing too (products of quarters on Zen 3: 2 to 6% slower).
 //
 // The steps are unrolled by a pragma, which GCC obeys late, on instructions: an accumulator keeps its register. Unrolled in the text it
