@@ -18,6 +18,7 @@
 #include "profiler/print_profile.h"
 #include "starter_kernels/backend.h"
 #include "tuner/rule_power.h"
+#include "tuner/spawn_worker.h"
 
 namespace amdahl {
 namespace {
@@ -67,6 +68,9 @@ std::string first_line(const std::string& path) {
 }
 
 void look_at_system(std::vector<Advice>& advice) {
+  if (pid_wall() == PidWall::kNone)
+    advice.push_back({"a PID namespace for workers: a hostile kernel could name threads of other processes (what it does to them is looked for)",
+                      "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; a container: --cap-add SYS_ADMIN)"});
   const std::string huge = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   if (huge.find("[never]") != std::string::npos)
     advice.push_back({"huge pages: timings differ more between processes",

@@ -18,7 +18,7 @@ struct ExecutorHooks {
   std::function<std::byte*(int number, const Program::Buffer& buffer)> place;
   // Fills a seeded constant; called once, before it is packed.
   std::function<void(int number, const Program::Buffer& buffer, std::byte* data)> fill;
-  // Memory whose size kernels state themselves: the workspace, packed copies. Zeroed, 64-byte aligned.
+  // Memory whose size kernels state themselves: the workspace, packed copies. 64-byte aligned; holds anything.
   std::function<std::byte*(const std::string& name, size_t bytes)> scratch;
 };
 

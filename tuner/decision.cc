@@ -70,6 +70,13 @@ double median(std::vector<double> values) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+bool loses_in_sum(const std::vector<double>& log_ratios) {
+  const double most = std::log(4);
+  double sum = 0;
+  for (double r : log_ratios) sum += std::clamp(r, -most, most);
+  return sum < 0;
+}
+
 Gain estimate(std::vector<double> log_ratios) {
   Gain gain;
   gain.pairs = static_cast<int>(log_ratios.size());

@@ -53,6 +53,11 @@ Gain estimate(std::vector<double> log_ratios);
 
 double median(std::vector<double> values);
 
+// Whether pairs that were lost cost more than those that were won brought: their log ratios, each cut at a factor of four (one pair may be an accident), add up to
+// less than zero. A sign test asks for the median, and a challenger that is a little faster in seven processes of eight and four times slower in the
+// eighth has a good one.
+bool loses_in_sum(const std::vector<double>& log_ratios);
+
 // Does the whole model contradict what was promised? `predicted` and `measured` are log speedups. Wins are promised from
 // windows measured alone; the model need not confirm each (it may be too small to see), but its interval must lie above
 // zero, or reach half of the promise.

@@ -94,6 +94,11 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
   }
 }
 
+void Feed::new_tape(uint64_t seed) {
+  tape_seed_ = seed;
+  tape_.clear();
+}
+
 const float* Feed::tape(Family family, size_t at_least) {
   if (family != tape_family_) tape_.clear();
   tape_family_ = family;
@@ -102,7 +107,7 @@ const float* Feed::tape(Family family, size_t at_least) {
     tape_.resize(at_least);
     Draw draw;
     draw.family = family;
-    draw.seed = 0x7a9e;
+    draw.seed = tape_seed_;
     // Element i depends on i alone: a longer tape begins as the shorter one.
     fill_input(reinterpret_cast<std::byte*>(tape_.data()), DType::kF32, static_cast<int64_t>(at_least), draw, 0, {});
   }

@@ -3,7 +3,8 @@
 // read the same bytes.
 //
 // Between timed calls the contents change: every call reads numbers that no call has read before, at addresses that are used
-// again. A kernel that remembers results finds nothing to remember them by.
+// again. A kernel that remembers results finds nothing to remember them by. They are cut from a tape of random numbers, which is drawn anew for every
+// race: a kernel that knew another candidate's knows nothing.
 
 #include <map>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/entropy.h"
 #include "base/random.h"
 #include "tuner/inputs.h"
 #include "tuner/rig.h"
@@ -28,13 +30,15 @@ struct Stand {
 class Feed {
  public:
   // `ranges` by Program::Buffer::source (by position for whole models).
-  explicit Feed(std::vector<InputRange> ranges) : ranges_(std::move(ranges)) {}
+  explicit Feed(std::vector<InputRange> ranges) : ranges_(std::move(ranges)), tape_seed_(entropy()) {}
 
   const SharedMemory& memory() const { return memory_; }
   // This and draw_weights() may be called from several threads. Regions are made when new: programs of one window share them, operand by operand. Pages beside the data hold NaNs.
   Stand stand(const Program& program, Layout layout, int slots, int copies);
   void draw_inputs(const Program& program, const Stand& stand, size_t slot, const Draw& draw);
   void draw_weights(const Program& program, const Stand& stand, const Draw& draw);
+  // What follows is cut from the tape that `seed` gives.
+  void new_tape(uint64_t seed);
   // Numbers distributed as in `family`, not seen before.
   void fresh_inputs(const Program& program, const Stand& stand, size_t slot, Family family, Random& random);
 
@@ -49,6 +53,7 @@ class Feed {
   std::map<Key, Region> regions_;
   std::map<const std::byte*, std::string> held_;  // what is drawn in a weight's region
   Family tape_family_ = Family::kNormal;
+  uint64_t tape_seed_;
   std::vector<float> tape_;
 };
 

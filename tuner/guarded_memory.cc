@@ -119,6 +119,10 @@ GuardedMemory::~GuardedMemory() {
   munmap(base_, span_);
 }
 
+void GuardedMemory::allow_writes(bool allowed) {
+  if (mprotect(first_, own_pages_, allowed ? PROT_READ | PROT_WRITE : PROT_READ) != 0) throw std::bad_alloc();
+}
+
 bool GuardedMemory::intact() const {
   const auto is_slack = [](std::byte b) { return b == kSlack; };
   return std::all_of(first_, data_, is_slack) && std::all_of(data_ + bytes_, first_ + own_pages_, is_slack);

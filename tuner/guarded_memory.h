@@ -40,6 +40,9 @@ class GuardedMemory {
   GuardedMemory(const GuardedMemory&) = delete;
 
   std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  // Of memory of its own: from now on a write is a fault (false) or none. The kernel keeps it until it is told otherwise.
+  void allow_writes(bool allowed);
   bool intact() const;  // of memory of its own: nothing was written beside the data
 
  private:

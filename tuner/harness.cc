@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "tuner/early_digest.h"
 
 namespace amdahl {
 namespace {
@@ -17,10 +18,10 @@ Harness::Harness(const WorkerOptions& options, const Program& program, Feed& fee
   worker_.load(program.libraries, kLoadSeconds);
 }
 
-void Harness::bind(Layout layout, int slots, int copies, const Draw& weights, double seconds) {
+void Harness::bind(Layout layout, int slots, int copies, const Draw& weights, double seconds, bool twin) {
   stand_ = feed_.stand(program_, layout, slots, copies);
   feed_.draw_weights(program_, stand_, weights);
-  worker_.bind(program_, layout, stand_.inputs, stand_.weights, seconds);
+  worker_.bind(program_, layout, stand_.inputs, stand_.weights, seconds, twin);
 }
 
 void Harness::change_weights(const Draw& weights, double seconds) {
@@ -34,6 +35,16 @@ void Harness::poison_outputs(size_t slot, uint64_t seed) {
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
     if (region.at >= 0) poison(region.data, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)), seed + o);
   }
+}
+
+std::string Harness::trial(const Trial& trial, double seconds) {
+  const std::vector<uint64_t> at_return = worker_.trial(trial, seconds);
+  for (size_t o = 0; o < at_return.size(); ++o) {
+    const Region& region = worker_.outputs()[static_cast<size_t>(trial.slot)][o];
+    if (region.at < 0 || early_digest({region.data, region.bytes}, trial.seed) == at_return[o]) continue;
+    return fmt::format("'{}' was written to after the call had returned", program_.buffers[static_cast<size_t>(program_.outputs[o])].name);
+  }
+  return "";
 }
 
 std::string Harness::unwritten(size_t slot, uint64_t seed) const {

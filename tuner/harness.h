@@ -18,13 +18,16 @@ class Harness {
   // throws.
   Harness(const WorkerOptions& options, const Program& program, Feed& feed, const ConstantsFile& constants);
 
-  // `slots` calls in a row with operands of their own, over `copies` of the weights, drawn as in `weights`.
-  void bind(Layout layout, int slots, int copies, const Draw& weights, double seconds);
+  // `slots` calls in a row with operands of their own, over `copies` of the weights, drawn as in `weights`. `twin`: for WorkerProcess::run_both().
+  void bind(Layout layout, int slots, int copies, const Draw& weights, double seconds, bool twin = false);
   // New weights at the same addresses.
   void change_weights(const Draw& weights, double seconds);
   void draw(size_t slot, const Draw& draw) { feed_.draw_inputs(program_, stand_, slot, draw); }
+  void new_tape(uint64_t seed) { feed_.new_tape(seed); }
   void freshen(size_t slot, Family family, Random& random) { feed_.fresh_inputs(program_, stand_, slot, family, random); }
   void poison_outputs(size_t slot, uint64_t seed);
+  // One call, with workspace and temporaries soiled. "" or what of its outputs was written after it had returned.
+  std::string trial(const Trial& trial, double seconds);
 
   // "" or what is wrong with a slot's outputs whoever computed them: elements that still hold the poison …
   std::string unwritten(size_t slot, uint64_t seed) const;

@@ -43,6 +43,7 @@ struct Draw {
   int integer_bits = 12; // with the sign beside them; fewer where a narrower type must hold them (declared.h)
   bool nudged = false;   // one element somewhere inside every input is another than in the same draw without it
   bool infinities_as_nan = false;  // of specials: what depends on a value that is not finite is NaN, even where -inf would end as 0
+  bool once = false;     // for one candidate alone: its reference is not kept, and the starter was not asked
   int scale = 0;         // float inputs are multiplied by 2^scale
 };
 

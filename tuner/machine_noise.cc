@@ -116,7 +116,7 @@ class Specimen {
     drive_.slots = std::max(3, drive_.copies);
     const auto harness = start_arm(programs_[0], drive_, random);
     std::vector<double> seconds;
-    for (int i = 0; i < 5; ++i) seconds.push_back(harness->worker().run(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
+    for (int i = 0; i < 5; ++i) seconds.push_back(harness->worker().run_awake(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
     const double call = std::max(median(seconds) - harness->worker().handover(drive_.call_seconds), 1e-6);
     drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]), operand_budget(this_machine()));
     drive_.slots = std::max({drive_.segments.calls, drive_.copies, 3});

@@ -1,33 +1,22 @@
 #include "tuner/measure.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <fstream>
 #include <future>
 
+#include "base/entropy.h"
+#include "tuner/conduct.h"
 #include "tuner/cpu_time.h"
 #include "tuner/decision.h"
+#include "tuner/others_time.h"
 
 namespace amdahl {
 namespace {
 
 constexpr int kMostCalls = 256;                         // of a segment: each has mappings of its own
 constexpr int kSingles = 6;                             // calls one at a time, beside segments of several
-constexpr double kSwitchesOfARun = 4;                   // a thread is put aside by every stop; counted on 2 cores
-
-// Time that the hypervisor took from all of this machine's CPUs, in ticks of 10 ms.
-int64_t stolen_ticks() {
-  std::ifstream stat("/proc/stat");
-  std::string cpu;
-  int64_t field = 0;
-  stat >> cpu;
-  for (int i = 0; i < 8; ++i) stat >> field;  // user nice system idle iowait irq softirq steal
-  return field;
-}
 
 }  // namespace
 
@@ -68,7 +57,9 @@ class Race {
         cpu_time_{CpuTime(threads), CpuTime(threads)} {}
 
   Timing run() {
+    harness(0).new_tape(numbers_.next());
     hide_known();
+    for (int arm : {0, 1}) before_[arm] = harness(arm).worker().state();
     handover_ = std::min(harness(0).worker().handover(deadline_), harness(1).worker().handover(deadline_));
     for (int block = 0; block < segments_.blocks && !foul_; ++block) {
       const int first = static_cast<int>(random_.below(2));
@@ -78,7 +69,9 @@ class Race {
     if (segments_.calls > 1)
       for (int i = 0; i < kSingles && !foul_; ++i) row(i % 2, 1 - i % 2, 1, singles_);
     if (!foul_) look_at_cpu_time();
+    if (!foul_) look_at_conduct();
     Timing t;
+    t.seed = seed_;
     t.seconds_a = median(times_[0]);
     t.seconds_b = median(times_[1]);
     t.log_ratio = median_log_ratio(times_[0], times_[1]);
@@ -113,13 +106,16 @@ class Race {
   // The same new numbers to one arm, then to the other.
   void row(int first, int second, int calls, std::vector<double> (&times)[2]) {
     const size_t slots = harness(0).slots();
-    for (int i = 0; i < calls; ++i) harness(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.family, random_);
+    // Both stand still, with their threads awake, when the numbers are written: who computes ahead has nothing to compute with.
+    for (int arm : {second, first}) harness(arm).worker().wake(numbers_.next() >> 1, deadline_);
+    for (int i = 0; i < calls; ++i) harness(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.family, numbers_);
     for (const Hidden& h : hidden_)
       if (h.row == rows_ && calls == segments_.calls) harness(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.known[h.known]);
     for (int arm : {first, second}) {
       const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
       times[arm].push_back(std::max(time.seconds - handover_, 1e-9) / calls);
       cpu_time_[arm].add(time);
+      calls_[arm] += calls;
     }
     look_at_outputs(calls);
     at_ = (at_ + static_cast<size_t>(calls)) % slots;
@@ -152,16 +148,31 @@ class Race {
       if (auto excess = cpu_time_[arm].excess()) return blame(arm, "cpu-time", std::move(*excess));
   }
 
+  void look_at_conduct() {
+    for (int arm : {0, 1}) {
+      WorkerProcess& worker = harness(arm).worker();
+      const Report report = worker.report(deadline_);
+      const ProcessState now = worker.state();
+      auto found = misconduct(report, now, before_[arm]);
+      if (!found) found = lost_memory(now.resident_bytes - before_[arm].resident_bytes, calls_[arm]);
+      if (found) return blame(arm, found->code, found->reason + " in a race");
+    }
+  }
+
   void blame(int arm, std::string code, std::string reason) { foul_ = Foul{arm == 1, std::move(code), std::move(reason)}; }
 
   Contestant* arms_[2];
   const Segments segments_;
   const Contents& contents_;
   double deadline_;
-  Random& random_;
+  Random& random_;             // what is drawn without looking at arms: orders, places
+  const uint64_t seed_ = entropy();
+  Random numbers_{seed_};      // what calls read
   std::vector<Hidden> hidden_;
   double handover_ = 0;  // the same for both: neither is favoured
   CpuTime cpu_time_[2];
+  ProcessState before_[2];
+  int64_t calls_[2] = {0, 0};
   std::vector<double> times_[2], singles_[2];
   size_t at_ = 0;  // next slot
   int rows_ = 0;
@@ -220,23 +231,11 @@ PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive
   for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, drive.contents.family, random);
   for (Harness* h : {first, second}) warm(*h, drive);
 
-  const int64_t stolen_before = stolen_ticks();
-  const int64_t switches_before = a->worker().state().involuntary_switches + b->worker().state().involuntary_switches;
-  const auto start = std::chrono::steady_clock::now();
+  const OthersTime others({a->worker().pid(), b->worker().pid()});
   PairResult result;
   Contestant left{a.get(), incumbent.known_hashes}, right{b.get(), challenger.known_hashes};
   result.timing = alternate(left, right, drive.segments, drive.contents, drive.worker.threads, drive.call_seconds, random, &result.foul);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double stolen = 0.01 * static_cast<double>(stolen_ticks() - stolen_before);
-  const int64_t switches = a->worker().state().involuntary_switches + b->worker().state().involuntary_switches - switches_before;
-  const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-  const double runs = 4.0 * drive.segments.blocks + 2 * kSingles + 10;
-  // One tick of steal may be chance; 2% of the pair's CPU time is not. A thread that is put aside some 100 times a second,
-  // beside the stops and hand-overs of a run, shares its core with somebody.
-  if (stolen > 0.02 * seconds * cpus + 0.011)
-    result.dropped = fmt::format("the host took {:.0f} ms of {:.0f}", 1e3 * stolen, 1e3 * seconds * cpus);
-  else if (static_cast<double>(switches) > 20 + 100 * seconds + kSwitchesOfARun * runs * drive.worker.threads)
-    result.dropped = fmt::format("preempted {} times in {:.0f} ms", switches, 1e3 * seconds);
+  result.dropped = others.disturbance();
   return result;
 }
 

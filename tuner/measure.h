@@ -2,8 +2,9 @@
 // Times of two arms against each other. The unit of evidence is one pair of fresh processes: anything less measures where
 // this process happened to lie (validation.md, "Keep or revert").
 //
-// Nothing is timed whose outputs are not looked at. Both arms get the same numbers, which neither has seen before; what they
-// give back must agree, and among the fresh numbers hide, unannounced, draws whose right outputs are known to the last bit.
+// Nothing is timed whose outputs are not looked at. Both arms get the same numbers, which neither has seen before and which are not there before the clock
+// runs; what they give back must agree, and among the fresh numbers hide, unannounced, draws whose right outputs are known to the last bit. After
+// the race both must be as they were before it: threads, memory, signals, processors.
 
 #include <functional>
 #include <memory>
@@ -49,6 +50,7 @@ struct Timing {
   double log_ratio = 0;                   // log(a / b), median over rows: a segment of each arm, one after the other
   std::vector<double> segments_a, segments_b;  // one call, by segment in order of time: what other rules would decide on
   double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
+  uint64_t seed = 0;                      // of the numbers that the calls read: from the operating system, for this race alone
 };
 
 // Median of log(a / b) over rows; 0 for none. A neighbour on the core slows both runs of a row (phases of 20 to 80 ms were seen), and their
@@ -89,7 +91,7 @@ std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, R
 
 struct PairResult {
   Timing timing;            // a: incumbent, b: challenger
-  std::string dropped;      // not empty: a reason that does not look at which arm was faster
+  std::string dropped;      // not empty: a reason that neither looks at which arm was faster nor can be caused by one
   std::optional<Foul> foul;
 };
 // Random order of starting, random blocks, both processes fresh.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "graph/oracle.h"
+#include "tuner/conduct.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
 
@@ -118,8 +119,7 @@ Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {
       return measure_pair({{&a}, {}}, {{&b}, {}}, drive(b), random);
     });
     if (const auto& foul = result.pair.foul) {
-      const bool conduct = foul->code == "cpu-time" || foul->code == "wrote-beside";
-      result.failure = Failure{conduct ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
+      result.failure = Failure{is_misconduct(foul->code) ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
     }
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);

@@ -34,6 +34,8 @@ class Channel {
   // O_NONBLOCK, else a full pipe blocks past it.
   IoStatus send(const Json& header, std::span<const std::byte> payload, double seconds = 0,
                 const std::atomic<bool>* stop = nullptr);
+  int in() const { return in_; }
+  int out() const { return out_; }
   // A frame whose payload is larger than `max_payload` is garbage: a broken peer must not exhaust our memory.
   IoStatus receive(Frame& frame, size_t max_payload, double seconds = 0, const std::atomic<bool>* stop = nullptr);
 

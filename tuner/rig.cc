@@ -1,8 +1,18 @@
 #include "tuner/rig.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "base/random.h"
+#include "tuner/early_digest.h"
 
 namespace amdahl {
+namespace {
+
+constexpr int kPoisonByte = 0xff;                        // a NaN in every float type, -1 in every integer type
+constexpr uint64_t kNanBits = 0x7fff7fff7fff7fffull;     // with any sign: NaN as one double, two floats, four halves or bfloat16
+
+}  // namespace
 
 Layout layout_of_weight(size_t bytes, Layout layout) {
   return layout != Layout::kModel && bytes > kLargeWeight ? Layout::kEnd : layout;
@@ -25,7 +35,30 @@ std::vector<std::byte*> Rig::map_slot(size_t slot, const Places& places) {
   };
   place(program_.inputs, places.inputs[slot], kInputsDescriptor, false);
   place(program_.outputs, places.outputs[slot], kOutputsDescriptor, true);
+  std::vector<std::span<const std::byte>>& outputs = outputs_.emplace_back();
+  for (size_t o = 0; o < program_.outputs.size(); ++o) {
+    const auto number = static_cast<size_t>(program_.outputs[o]);
+    const bool own = places.outputs[slot][o] >= 0;
+    outputs.push_back(own ? std::span<const std::byte>(at[number], program_.buffers[number].bytes) : std::span<const std::byte>());
+  }
   return at;
+}
+
+// Aligned as the executor's own: what lies beside it is looked at afterwards. All copies work in one workspace, as all steps of a
+// model do: in one of its own, every copy's first call met pages that no call had touched, and races charged the candidate for
+// them (docs/decisions/0015).
+std::byte* Rig::scratch(const std::string& name, size_t bytes) {
+  const bool is_workspace = name == "workspace";
+  if (is_workspace && workspace_) return workspace_->data();
+  temporaries_.push_back(std::make_unique<GuardedMemory>(name, bytes, 64, Layout::kModel));
+  GuardedMemory* memory = temporaries_.back().get();
+  if (is_workspace) {
+    workspace_ = memory;
+  } else {
+    packed_.push_back(memory);
+    std::memset(memory->data(), kPoisonByte, bytes);
+  }
+  return memory->data();
 }
 
 Rig::Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places)
@@ -60,18 +93,11 @@ Rig::Rig(const Program& program, const std::byte* constants, Layout layout, cons
                                  layout_of_weight(b.bytes, layout_)));
       return copy.weights.back()->data();
     };
-    // Aligned as the executor's own: what lies beside it is looked at afterwards. All copies work in one workspace, as all steps of a
-    // model do: in one of its own, every copy's first call met pages that no call had touched, and races charged the candidate for
-    // them (docs/decisions/0015).
-    hooks.scratch = [&](const std::string& name, size_t bytes) {
-      if (name == "workspace" && workspace_) return workspace_;
-      temporaries_.push_back(std::make_unique<GuardedMemory>(name, bytes, 64, Layout::kModel));
-      if (name == "workspace") workspace_ = temporaries_.back()->data();
-      return temporaries_.back()->data();
-    };
+    hooks.scratch = [&](const std::string& name, size_t bytes) { return scratch(name, bytes); };
     copy.executor = std::make_unique<Executor>(program_, constants, hooks);
     binding_of_slot_.push_back(0);
   }
+  for (GuardedMemory* copy : packed_) copy->allow_writes(false);
 }
 
 Rig::~Rig() = default;
@@ -87,7 +113,38 @@ void Rig::run(int first, int count, int times) {
 }
 
 void Rig::repack() {
+  for (GuardedMemory* copy : packed_) {
+    copy->allow_writes(true);
+    std::memset(copy->data(), kPoisonByte, copy->bytes());
+  }
   for (Copy& c : copies_) c.executor->repack();
+  for (GuardedMemory* copy : packed_) copy->allow_writes(false);
+}
+
+void Rig::soil(uint64_t seed) {
+  Random random(seed);
+  for (const std::unique_ptr<GuardedMemory>& memory : temporaries_) {
+    if (std::find(packed_.begin(), packed_.end(), memory.get()) != packed_.end()) continue;
+    std::byte *at = memory->data(), *end = at + memory->bytes();
+    for (; end - at >= static_cast<std::ptrdiff_t>(sizeof(uint64_t)); at += sizeof(uint64_t)) {
+      const uint64_t bits = random.next() | kNanBits;
+      std::memcpy(at, &bits, sizeof bits);
+    }
+    std::memset(at, kPoisonByte, static_cast<size_t>(end - at));
+  }
+}
+
+void Rig::soil_lines_of_workspace(uint64_t seed) {
+  constexpr size_t kLine = 64;
+  if (!workspace_ || workspace_->bytes() < kLine) return;
+  Random random(seed);
+  for (int i = 0; i < 32; ++i) std::memset(workspace_->data() + random.below(workspace_->bytes() / kLine) * kLine, kPoisonByte, kLine);
+}
+
+std::vector<uint64_t> Rig::digests(size_t slot, uint64_t seed) const {
+  std::vector<uint64_t> digests;
+  for (const std::span<const std::byte> output : outputs_[slot]) digests.push_back(output.empty() ? 0 : early_digest(output, seed));
+  return digests;
 }
 
 void Rig::run_timed(std::vector<double>& seconds) { copies_[0].executor->run_timed(seconds); }

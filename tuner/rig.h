@@ -5,6 +5,7 @@
 // Lives in the worker. Knows neither seeds nor expected outputs.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "plan/executor.h"
@@ -36,10 +37,18 @@ class Rig {
 
   // `count` slots from `first` on (modulo the number of slots), the whole row `times` times.
   void run(int first, int count, int times);
+  // Packs again, over poison: what a pack leaves unwritten is not zero by chance. Between packs nothing can write to packed copies.
   void repack();
+  // What a workspace and temporaries hold before a call is anybody's: NaN in every float type, with signs from `seed`. Of a workspace that is about to be
+  // timed some lines only, here and there, which leaves caches as they are.
+  void soil(uint64_t seed);
+  void soil_lines_of_workspace(uint64_t seed);
+  // early_digest() of each output of a slot that has memory of its own, in the order of Program::outputs; 0 for the others.
+  std::vector<uint64_t> digests(size_t slot, uint64_t seed) const;
   void run_timed(std::vector<double>& seconds);
   // Whether something wrote beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is good enough.
   bool damaged() const;
+  int slots() const { return static_cast<int>(binding_of_slot_.size()); }
   const Executor& executor() const { return *copies_[0].executor; }
 
  private:
@@ -49,13 +58,16 @@ class Rig {
     std::unique_ptr<Executor> executor;
   };
   std::vector<std::byte*> map_slot(size_t slot, const Places& places);
+  std::byte* scratch(const std::string& name, size_t bytes);
   std::unique_ptr<GuardedMemory> map(int number, int fd, int64_t at, bool writable, Layout layout) const;
 
   Program program_;
   Layout layout_;
   Memories operands_;     // inputs and outputs of all slots
   Memories temporaries_;  // kModel: one arena; workspaces and packed copies
-  std::byte* workspace_ = nullptr;        // of all copies
+  GuardedMemory* workspace_ = nullptr;    // of all copies; one of temporaries_
+  std::vector<GuardedMemory*> packed_;    // of temporaries_
+  std::vector<std::vector<std::span<const std::byte>>> outputs_;  // by slot
   std::vector<std::byte*> temporary_at_;  // by buffer
   std::vector<Copy> copies_;
   std::vector<int> binding_of_slot_;

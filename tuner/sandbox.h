@@ -12,14 +12,17 @@ namespace amdahl {
 // capabilities, and a handler that says on stderr what a fault touched before it dies of it.
 void limit_process(int64_t memory_bytes);
 
-// Before any other thread exists. Files: only system libraries and `libraries` can be read, where the kernel has Landlock
-// (5.13). System calls (seccomp): reading files, memory and threads are allowed; fork, exec, sockets, ptrace, signals to
-// others, other priorities and opening a file for writing kill the process (SIGSYS); everything else fails with EPERM.
+// Before any other thread exists, and before a candidate's library is loaded. Files: only system libraries and `libraries` can be
+// read, where the kernel has Landlock (5.13). System calls (seccomp): what a loader needs. No memory is ever both writable and
+// executable from here on, nor becomes executable that was not mapped so from a library: code stays what was judged.
 // Throws Error(kInternal) when the kernel refuses the filter.
 void enter_sandbox(const std::vector<std::string>& libraries);
 
-// After constructors have run: to open anything at all kills the process, on every thread.
-void forbid_opening();
+// After constructors have run, on every thread: the list of what arithmetic needs (memory of its own, threads of its own, waiting for
+// them, the conversation with the supervisor), with its arguments. Anything else kills the process (SIGSYS): nothing may be opened or
+// asked of the system, no signal be caught, no other process or limit be named. To yield the processor does nothing. `channel_in`,
+// `channel_out`: the descriptors of the conversation.
+void seal_sandbox(int channel_in, int channel_out);
 
 // MXCSR without its status flags (rounding mode, flush-to-zero, denormals-are-zero) and, above it, the x87 control word. 0
 // on other architectures.

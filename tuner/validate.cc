@@ -56,12 +56,23 @@ Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) 
     case Death::Kind::kTimeout: return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
     case Death::Kind::kForbidden: return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
     case Death::Kind::kGarbage: return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
+    case Death::Kind::kStillWorking: return {Outcome::kMistrusted, "still-working", stage, death.reason, seed};
     case Death::Kind::kKilled: return {Outcome::kCrashed, "killed", stage, death.reason, seed};
   }
   return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }
 
 namespace {
+
+constexpr int kTwins = 8;             // slots, which two instances take in turn
+constexpr double kTwinsPatience = 10;  // seconds: two teams on the same processors wait for one another's time slices
+
+// A program that uses an exported kernel may have given OpenMP other teams, or call from inside a parallel region, where a team has one thread.
+std::vector<Trial> odd_teams(int asked) { return {{.team = 1}, {.team = asked + 1}, {.nested = true}}; }
+
+void bind_two(Harness& harness, const Judge& judge) {
+  harness.bind(Layout::kModel, kTwins, 1, judge.checks[0].draw, judge.deadline(), /*twin=*/true);
+}
 
 // Finds what a judge needs to know by trying the starter.
 class JudgeMaker {
@@ -83,8 +94,8 @@ class JudgeMaker {
       take(integers);
     }
     starter_.change_weights({Family::kNormal, 0, weights_seed}, judge_.deadline());
-    judge_.honest = starter_.worker().state();
     conclude();
+    judge_.honest = state_after_trials();
   }
 
  private:
@@ -95,6 +106,18 @@ class JudgeMaker {
       return {Family::kNormal, Family::kHeavyTail, Family::kNeedle, Family::kSpecial, Family::kInteger};
     return {Family::kNormal,    Family::kUniform, Family::kOffset, Family::kLarge,  Family::kHeavyTail, Family::kEqual,
             Family::kAlternate, Family::kPowers,  Family::kNeedle, Family::kSpecial, Family::kInteger};
+  }
+
+  // Of the starter's worker, after all that candidates go through.
+  ProcessState state_after_trials() {
+    WorkerProcess& worker = starter_.worker();
+    for (const Trial& trial : odd_teams(starter_.program().threads)) worker.trial(trial, judge_.deadline());
+    if (!judge_.too_large_for_two) {
+      bind_two(starter_, judge_);
+      worker.run_both(1, judge_.deadline(kTwins));
+    }
+    worker.run(0, 1, 1, judge_.deadline());
+    return worker.state();
   }
 
   std::optional<Check> tried(const Draw& draw, Discrepancy* d) {
@@ -156,9 +179,18 @@ class JudgeMaker {
   std::string refused_;
 };
 
-// As many as take some 50 ms at 80 GFLOP/s and 10 GB/s, which two cores with AVX2 reach.
+// As many as take some 10 ms at 50 GFLOP/s and 10 GB/s, which two cores reach.
 int endurance_calls(const Work& work) {
-  return static_cast<int>(std::clamp(std::min(4e9 / std::max(work.flops, 1.0), 5e8 / std::max(work.bytes, 1.0)), 8.0, 128.0));
+  return static_cast<int>(std::clamp(std::min(5e8 / std::max(work.flops, 1.0), 1e8 / std::max(work.bytes, 1.0)), 8.0, 4096.0));
+}
+
+// Many elements or many operations of each: two seconds of oracle a candidate, were it asked all families.
+bool is_dear(const Work& work) { return work.flops > 5e7 || work.bytes > 3e7; }
+
+bool too_large_for_two(const Program& program) {
+  size_t bytes = program.arena_bytes;
+  for (const Program::Buffer& b : program.buffers) bytes += b.role == Program::Role::kConstant ? 2 * b.bytes : kTwins * b.bytes;
+  return bytes > (size_t{256} << 20);
 }
 
 }  // namespace
@@ -167,6 +199,8 @@ Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, c
                  const ExpectedOf& expected) {
   Judge judge;
   judge.endurance_calls = endurance_calls(work);
+  judge.dear = is_dear(work);
+  judge.too_large_for_two = too_large_for_two(starter.program());
   judge.signature = signature;
   judge.ranges = std::move(ranges);
   JudgeMaker(judge, starter, expected).make(seed);
@@ -188,18 +222,18 @@ std::optional<Failure> Validation::guarded(std::initializer_list<Stage> stages) 
 std::optional<Failure> Validation::smoke() { return guarded({&Validation::first_trial, &Validation::conduct}); }
 
 std::optional<Failure> Validation::rest() {
-  return guarded({&Validation::repeats, &Validation::numerics, &Validation::shapes, &Validation::rows, &Validation::endurance,
-                  &Validation::conduct});
+  return guarded({&Validation::repeats, &Validation::numerics, &Validation::unseen, &Validation::teams, &Validation::shapes, &Validation::two_at_once,
+                  &Validation::rows, &Validation::endurance, &Validation::conduct});
 }
 
 // A trial of `check` in slot 0, judged. `code`: what a value outside its bound means here.
-std::optional<Failure> Validation::try_check(const Check& check, const char* code) {
+std::optional<Failure> Validation::try_check(const Check& check, const char* code, Trial conditions) {
   draw_ = check.draw;
   harness_.draw(0, draw_);
-  const uint64_t poison = draw_.seed * 31 + ++trials_;
-  harness_.poison_outputs(0, poison);
-  harness_.worker().run(0, 1, 1, judge_.deadline());
-  if (std::string what = harness_.unwritten(0, poison); !what.empty()) return failure(Outcome::kWrong, "unwritten", what);
+  conditions.seed = secret_.next() >> 1;
+  harness_.poison_outputs(0, conditions.seed);
+  if (std::string what = harness_.trial(conditions, judge_.deadline()); !what.empty()) return failure(Outcome::kMistrusted, "wrote-late", what);
+  if (std::string what = harness_.unwritten(0, conditions.seed); !what.empty()) return failure(Outcome::kWrong, "unwritten", what);
   return judge_slot(0, check, code);
 }
 
@@ -210,6 +244,7 @@ std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, c
   if (!d.within) return failure(Outcome::kWrong, code, on + d.message);
   // A narrower type must be exact on integers that it holds. An algorithm of other constants need not be: a third has no end.
   const bool must_be_exact = check.draw.ternary && !(declared_.products == ProductArithmetic{});
+  if (check.draw.once) return std::nullopt;  // the starter was not asked
   if (const auto what = beyond_ratchet(check.starter_rms_error, check.starter_max_error, must_be_exact ? 2 : declared_.ratchet, d)) return failure(Outcome::kWrong, "less-precise", on + *what);
   return std::nullopt;
 }
@@ -264,6 +299,29 @@ std::optional<Failure> Validation::numerics() {
   return std::nullopt;
 }
 
+// Numbers that no other candidate was or will be asked: whoever saw how another one ended knows nothing of them.
+std::optional<Failure> Validation::unseen() {
+  stage_ = "numerics";
+  harness_.change_weights(judge_.checks[0].draw, judge_.deadline());
+  for (const Check& known : judge_.checks) {
+    if (known.draw.ternary) continue;
+    Check check = known;
+    check.draw.seed = secret_.next() >> 1;
+    check.draw.once = true;
+    const char* code = check.draw.family == Family::kSpecial ? "special-values" : "wrong-value";
+    if (auto f = try_check(check, code)) return f;
+    if (judge_.dear) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> Validation::teams() {
+  stage_ = "determinism";
+  for (const Trial& team : odd_teams(harness_.program().threads))
+    if (auto f = try_check(judge_.checks[0], "wrong-value", team)) return f;
+  return std::nullopt;
+}
+
 std::optional<Failure> Validation::shapes() {
   stage_ = "shapes";
   for (Layout layout : {Layout::kShift, Layout::kStart}) {
@@ -294,7 +352,30 @@ std::optional<Failure> Validation::rows() {
   return std::nullopt;
 }
 
-// Up to a hundred calls and more at the same addresses: what grows with every call shows, and so does a kernel that behaves as long
+// Two instances of the model in one program, at work at once on other numbers: what a kernel keeps outside its workspace is found by the other.
+std::optional<Failure> Validation::two_at_once() {
+  if (judge_.too_large_for_two) return std::nullopt;
+  stage_ = "determinism";
+  bind_two(harness_, judge_);
+  const Check* of[2] = {&judge_.known.front(), &judge_.known.back()};
+  for (size_t slot = 0; slot < kTwins; ++slot) {
+    harness_.draw(slot, of[slot % 2]->draw);
+    harness_.poison_outputs(slot, secret_.next() >> 1);
+  }
+  const int times = std::clamp(judge_.endurance_calls / 16, 1, 256);
+  const bool same = harness_.worker().run_both(times, kTwinsPatience + judge_.deadline(times * kTwins));
+  for (size_t slot = 0; slot < kTwins; ++slot) {
+    draw_ = of[slot % 2]->draw;
+    if (auto f = judge_slot(slot, *of[slot % 2], "nondeterministic")) {
+      f->reason = "with another instance at work: " + f->reason;
+      return f;
+    }
+  }
+  if (!same) return failure(Outcome::kWrong, "nondeterministic", "with another instance at work the same inputs gave other bits");
+  return std::nullopt;
+}
+
+// Hundreds of calls and more at the same addresses: what grows with every call shows, and so does a kernel that behaves as long
 // as it is looked at.
 std::optional<Failure> Validation::endurance() {
   stage_ = "conduct";
@@ -304,9 +385,7 @@ std::optional<Failure> Validation::endurance() {
   harness_.worker().run(0, 1, 8, deadline);
   const int64_t before = harness_.worker().state().resident_bytes;
   harness_.worker().run(0, 1, times, deadline);
-  const int64_t grown = harness_.worker().state().resident_bytes - before;
-  if (grown > (int64_t{128} << 10) + times * 512)
-    return failure(Outcome::kMistrusted, "left-memory", fmt::format("{} calls left {} KiB of memory behind", times, grown >> 10));
+  if (auto f = failure(lost_memory(harness_.worker().state().resident_bytes - before, times))) return f;
   const Check& check = judge_.known[0];
   draw_ = check.draw;
   harness_.draw(0, draw_);
@@ -316,24 +395,15 @@ std::optional<Failure> Validation::endurance() {
   return failure(Outcome::kWrong, "nondeterministic", fmt::format("after {} calls the same inputs gave other bits", times));
 }
 
+std::optional<Failure> Validation::failure(const std::optional<Misconduct>& found) const {
+  if (!found) return std::nullopt;
+  return failure(Outcome::kMistrusted, found->code, found->reason);
+}
+
 std::optional<Failure> Validation::conduct() {
   stage_ = "conduct";
   const Report report = harness_.worker().report(judge_.deadline());
-  if (report.damaged_temporaries) return failure(Outcome::kMistrusted, "wrote-beside", "wrote beside a temporary, a workspace or a packed copy");
-  if (report.float_control_changed)
-    return failure(Outcome::kMistrusted, "left-float-control", "changed the floating-point control word (rounding, flush to zero)");
-  const ProcessState now = harness_.worker().state();
-  const ProcessState& honest = judge_.honest;
-  if (now.threads > honest.threads)
-    return failure(Outcome::kMistrusted, "left-threads", fmt::format("left {} threads behind", now.threads - honest.threads));
-  if (now.descriptors > honest.descriptors)
-    return failure(Outcome::kMistrusted, "left-descriptors", fmt::format("left {} files open", now.descriptors - honest.descriptors));
-  if (report.handlers_changed || now.caught_signals != honest.caught_signals || now.ignored_signals != honest.ignored_signals ||
-      now.blocked_signals != honest.blocked_signals)
-    return failure(Outcome::kMistrusted, "left-handlers", "changed what signals do");
-  if (now.affinity != honest.affinity)
-    return failure(Outcome::kMistrusted, "left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", now.affinity, honest.affinity));
-  return std::nullopt;
+  return failure(misconduct(report, harness_.worker().state(), judge_.honest));
 }
 
 }  // namespace amdahl

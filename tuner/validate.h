@@ -13,6 +13,8 @@
 
 #include "experiments/experiment.h"
 #include "starter_kernels/kernel_kind.h"
+#include "base/random.h"
+#include "tuner/conduct.h"
 #include "tuner/declared.h"
 #include "tuner/harness.h"
 #include "tuner/reference.h"
@@ -46,6 +48,8 @@ struct Judge {
   bool homogeneous = false;          // the starter's outputs scale with its inputs, bit by bit
   ProcessState honest;               // a worker's state after the starter's trials
   double call_seconds = 0;           // of the starter, first calls: sets deadlines
+  bool too_large_for_two = false;    // two instances of it would take more memory than trials should
+  bool dear = false;                 // an oracle of many operations: a candidate is asked one set of numbers of its own, not one of each family
   int endurance_calls = 8;           // in a row at the same addresses: from the window's work, so that no clock decides what is found
   std::string unusable;              // not empty: why nothing can be judged here
   double deadline(int calls = 1) const;  // of a run of so many
@@ -70,8 +74,9 @@ class Validation {
   // `harness` must be fresh; all arguments must outlive this.
   // `declared`: of the candidate's steps; `expected` is widened by it. Where products may round their operands, integers are
   // of 8 bits, and still exact.
-  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected, const ErrorConstant& declared)
-      : harness_(harness), judge_(judge), timed_(timed), expected_(expected), declared_(declared) {}
+  // `secret`: from the operating system, for this candidate alone; numbers that decide are drawn from it.
+  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected, const ErrorConstant& declared, uint64_t secret)
+      : harness_(harness), judge_(judge), timed_(timed), expected_(expected), declared_(declared), secret_(secret) {}
 
   std::optional<Failure> smoke();
   // Shapes, numerics, determinism, conduct. After smoke(). Leaves the harness bound for timing.
@@ -85,26 +90,31 @@ class Validation {
   Failure failure(Outcome outcome, std::string code, std::string reason) const {
     return {outcome, std::move(code), stage_, std::move(reason), draw_.seed};
   }
-  std::optional<Failure> try_check(const Check& check, const char* code);
+  // `conditions`: under which the call is made; its slot is 0 and its seed drawn.
+  std::optional<Failure> try_check(const Check& check, const char* code, Trial conditions = {});
   std::optional<Failure> judge_slot(size_t slot, const Check& check, const char* code);
   std::optional<Failure> first_trial();
   std::optional<Failure> repeats();
   std::optional<Failure> numerics();
   std::optional<Failure> shapes();
   std::optional<Failure> rows();
+  std::optional<Failure> teams();
+  std::optional<Failure> unseen();
+  std::optional<Failure> two_at_once();
   std::optional<Failure> endurance();
   std::optional<Failure> conduct();
+  std::optional<Failure> failure(const std::optional<Misconduct>& found) const;
 
   Harness& harness_;
   const Judge& judge_;
   const TimedBinding& timed_;
   const ExpectedOf& expected_;
   ErrorConstant declared_;
+  Random secret_;  // what this candidate alone is asked
   std::string stage_;
   std::vector<std::byte> first_outputs_;
   std::vector<std::string> known_hashes_;
   Draw draw_;
-  uint64_t trials_ = 0;
 };
 
 }  // namespace amdahl

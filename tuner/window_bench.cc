@@ -7,9 +7,11 @@
 #include <cmath>
 #include <set>
 
+#include "base/entropy.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "profiler/profile.h"
+#include "tuner/conduct.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
 #include "tuner/symbols.h"
@@ -67,8 +69,7 @@ std::optional<Failure> failure_of(const std::optional<Foul>& foul, const char* s
   if (!foul) return std::nullopt;
   if (!foul->challenger)  // one arm is broken, but not the one on trial
     return Failure{Outcome::kInconclusive, "incumbent-" + foul->code, stage, "the incumbent " + foul->reason, seed};
-  const bool conduct = foul->code == "cpu-time" || foul->code == "wrote-beside";
-  return Failure{conduct ? Outcome::kMistrusted : Outcome::kWrong, foul->code, stage, foul->reason, seed};
+  return Failure{is_misconduct(foul->code) ? Outcome::kMistrusted : Outcome::kWrong, foul->code, stage, foul->reason, seed};
 }
 
 }  // namespace
@@ -78,6 +79,7 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       builder_(builder),
       options_(options),
       starter_(starter_plan(graph, options.worker.threads)),
+      secrets_(options.draws_seed ? *options.draws_seed : entropy()),
       run_bytes_(static_cast<size_t>(bytes_of_run(graph, starter_))),
       constants_(graph),
       cache_(options.reference_bytes, std::min(options.window_reference_bytes, static_cast<size_t>(this_machine().memory_bytes) / 8)) {}
@@ -96,7 +98,9 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
     // Integers (that the narrower type holds) are exact there too.
     const ProductArithmetic products = draw.ternary ? ProductArithmetic{} : constant.products;
     const auto reference = [&](const Draw& d) {
-      return cache_.get(key, products, d, [&] { return expected_outputs(graph_, io, program, d, input_ranges(graph_, distinct_inputs(io)), products, given_); });
+      const auto make = [&] { return expected_outputs(graph_, io, program, d, input_ranges(graph_, distinct_inputs(io)), products, given_); };
+      if (d.once) return std::make_shared<const Expected>(make());
+      return cache_.get(key, products, d, make);
     };
     const auto plain = reference(draw);
     if (constant.factor == 1 && constant.reach == 0 && products.strassen == 0) return plain;
@@ -132,7 +136,7 @@ const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incum
       Feed feed(ranges);
       Harness harness(options_.worker, starter, feed, constants_);
       // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
-      return make_judge(task.signature, ranges, work, harness, options_.seed,
+      return make_judge(task.signature, ranges, work, harness, secrets_.next() >> 1,
                         expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
     });
   } catch (const WorkerDied& died) {
@@ -159,7 +163,7 @@ std::string WindowBench::enter(const WindowTask& task) {
     at_.timed.slots = std::max(3, at_.timed.copies);
     restart_racer();
     std::vector<double> seconds;
-    for (int i = 0; i < 5; ++i) seconds.push_back(at_.racer->worker().run(i % at_.timed.slots, 1, 1, at_.judge->deadline()).seconds);
+    for (int i = 0; i < 5; ++i) seconds.push_back(at_.racer->worker().run_awake(i % at_.timed.slots, 1, 1, at_.judge->deadline()).seconds);
     const double handover = at_.racer->worker().handover(at_.judge->deadline());
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
     at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2), run_bytes_);
@@ -220,7 +224,7 @@ Drive WindowBench::drive() const {
 void WindowBench::restart_racer() {
   const auto start = [&](const Program& program) {
     despite_kills([&] {
-      Random random(options_.seed ^ ++races_);
+      Random random(secrets_.next());
       at_.racer.reset();
       at_.racer = start_arm(program, drive(), random);
     });
@@ -263,7 +267,7 @@ std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Prog
 
 Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds,
                          std::optional<Failure>* failure) {
-  Random random(options_.seed ^ ++races_);
+  Random random(secrets_.next());
   Contestant pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
   std::optional<Foul> foul;
   const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads,
@@ -318,7 +322,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   bool timed = false;
   try {
     Harness harness(options_.worker, program, *at_.feed, constants_);
-    Validation validation(harness, judge, at_.timed, expected, declared);
+    Validation validation(harness, judge, at_.timed, expected, declared, secrets_.next());
     result.failure = validation.smoke();
     lap(&result.validate_seconds);
     if (result.failure) return result;

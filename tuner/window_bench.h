@@ -15,7 +15,8 @@ namespace amdahl {
 
 struct BenchOptions {
   WorkerOptions worker;
-  uint64_t seed = 1;                        // of the session: inputs, weights, poison
+  uint64_t seed = 1;                        // of the session: what whole models read
+  std::optional<uint64_t> draws_seed;       // of all that candidates of windows are asked; none: from the operating system
   size_t reference_bytes = size_t{512} << 20;         // of float64 references that are kept
   size_t window_reference_bytes = size_t{2} << 30;    // and of one window's, where that is more: 7 draws of 32 million elements
   double race_seconds = 0.12;               // a race; clear losers run a quarter of it
@@ -80,13 +81,13 @@ class WindowBench {
   Builder& builder_;
   BenchOptions options_;
   Plan starter_;
+  Random secrets_;
   size_t run_bytes_;  // bytes_of_run() of the starter
   ConstantsFile constants_;
   ReferenceCache cache_;
   GivenValues given_;
   std::map<std::string, Judge> judges_;  // by signature and weights
   Entered at_;
-  uint64_t races_ = 0;
 };
 
 }  // namespace amdahl

@@ -5,11 +5,13 @@
 //   amdahl-worker [--memory BYTES]       speaks tuner/protocol.h over stdin and stdout; descriptors as in tuner/rig.h
 //
 // Requests, each answered by {nonce, …} or {nonce, "error": text}:
-//   load    libraries: their constructors run; after it nothing can be opened any more
-//   bind    program, layout, places      maps operands, packs constants
+//   load    libraries: their constructors run; after it the sandbox is sealed
+//   bind    program, layout, places, twin     maps operands, packs constants; with `twin` a second instance over the same operands
 //   repack                               packs constants again
-//   ready                                nothing: wakes the threads
+//   ready   soil                         wakes the threads, soils some lines of the workspace; the operands of what comes are not there yet
 //   run     first, count, times          -> nothing: the supervisor's clock is running
+//   trial   slot, soil, team, nested, seed    one call, with soiled workspace and temporaries -> digests of the outputs at its return
+//   both    times, processors            two instances at once: even slots by one, odd ones by the other -> differs: a slot's outputs from time to time
 //   report                               -> damaged; float_control_changed, on any thread, and handlers_changed, since before a library was loaded
 //   steps   n                            -> seconds: by call, summed over n runs
 
@@ -17,11 +19,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <random>
 
@@ -67,9 +75,12 @@ class Worker {
       return Json::object();
     }
     if (op == "ready") {
+      rig_->soil_lines_of_workspace(r.at("soil"));
       wake_threads();
       return Json::object();
     }
+    if (op == "trial") return trial(r);
+    if (op == "both") return both(r);
     if (op == "repack") {
       rig_->repack();
       return Json::object();
@@ -88,19 +99,22 @@ class Worker {
     for (const std::string& library : libraries)
       if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
         throw Error(ExitCode::kInternal, fmt::format("cannot load {}: {}", library, dlerror()));
-    forbid_opening();
+    seal_sandbox(channel_.in(), channel_.out());
     return Json::object();
   }
 
   Json bind(const Json& r) {
     rig_.reset();
+    twin_.reset();
     const Program program = r.at("program").get<Program>();
     const std::byte* constants = program.blob_bytes > 0 ? map_constants(program.blob_bytes) : nullptr;
     Places places;
     places.inputs = r.at("inputs");
     places.outputs = r.at("outputs");
     places.weights = r.at("weights");
-    rig_ = std::make_unique<Rig>(program, constants, static_cast<Layout>(r.at("layout").get<int>()), places);
+    const auto layout = static_cast<Layout>(r.at("layout").get<int>());
+    rig_ = std::make_unique<Rig>(program, constants, layout, places);
+    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, constants, layout, places);
     // Packed constants are copies: what they were packed from need not stay resident.
     for (const auto& [offset, bytes] : rig_->executor().unused_blob_ranges()) release(constants + offset, bytes);
     return Json::object();
@@ -131,11 +145,71 @@ class Worker {
     }
   }
 
+  // A caller of an exported kernel may have set another team size, or call from a parallel region of its own, where OpenMP gives a team of one.
+  Json trial(const Json& r) {
+    const int slot = r.at("slot"), team = r.at("team"), as_asked = omp_get_max_threads();
+    const uint64_t seed = r.at("seed");
+    rig_->soil(r.at("soil"));
+    if (team > 0) omp_set_num_threads(team);
+    if (r.at("nested")) {
+#pragma omp parallel num_threads(2)
+#pragma omp master
+      rig_->run(slot, 1, 1);
+    } else {
+      rig_->run(slot, 1, 1);
+    }
+    const std::vector<uint64_t> digests = rig_->digests(static_cast<size_t>(slot), seed);
+    omp_set_num_threads(as_asked);
+    return {{"digests", digests}};
+  }
+
+  Json both(const Json& r) {
+    if (!twin_) throw Error(ExitCode::kInternal, "there is one instance only");
+    const int slots = rig_->slots(), times = r.at("times");
+    std::barrier both_are_here(2);
+    std::atomic<bool> differs = false;
+    const auto every_second = [&](Rig& rig, int first) {
+      std::vector<std::vector<uint64_t>> before(static_cast<size_t>(slots));
+      both_are_here.arrive_and_wait();
+      for (int t = 0; t < times; ++t)
+        for (int slot = first; slot < slots; slot += 2) {
+          rig.run(slot, 1, 1);
+          std::vector<uint64_t> digests = rig.digests(static_cast<size_t>(slot), 0);
+          if (t > 0 && digests != before[static_cast<size_t>(slot)]) differs = true;
+          before[static_cast<size_t>(slot)] = std::move(digests);
+        }
+    };
+    const std::function<void()> odd = [&] { every_second(*twin_, 1); };
+    const pthread_t other = start_on(r.at("processors").get<std::vector<int>>(), odd);
+    every_second(*rig_, 0);
+    pthread_join(other, nullptr);
+    return {{"differs", differs.load()}};
+  }
+
+  // A thread is born where its parent is bound, and two on one processor hardly meet.
+  static pthread_t start_on(const std::vector<int>& processors, const std::function<void()>& body) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu : processors) CPU_SET(cpu, &set);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+    pthread_t thread;
+    const auto run = [](void* body) -> void* {
+      (*static_cast<const std::function<void()>*>(body))();
+      return nullptr;
+    };
+    const int error = pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&body));
+    pthread_attr_destroy(&attributes);
+    if (error != 0) throw std::bad_alloc();
+    return thread;
+  }
+
   Json report() const {
     uint64_t changed = 0;
 #pragma omp parallel reduction(| : changed)
     changed |= float_control_word() ^ control_at_start_;
-    return {{"damaged", rig_->damaged()},
+    return {{"damaged", rig_->damaged() || (twin_ && twin_->damaged())},
             {"float_control_changed", changed != 0},
             {"handlers_changed", signal_handlers() != handlers_}};
   }
@@ -151,7 +225,7 @@ class Worker {
   SignalHandlers handlers_{};
   FileMapping mapped_;
   size_t mapped_bytes_ = 0;
-  std::unique_ptr<Rig> rig_;
+  std::unique_ptr<Rig> rig_, twin_;
 };
 
 // The conversation moves to descriptors nobody else uses; prints go to stderr, reads of stdin end at once.
@@ -176,6 +250,9 @@ int main(int argc, char** argv) {
   try {
     amdahl::allow_amx();  // a kernel may not ask
     amdahl::limit_process(memory);
+    // What a kernel prints must ask the system for nothing but to be written.
+    static char printed[4096];
+    std::setvbuf(stdout, printed, _IOLBF, sizeof printed);
     // Ties OpenMP's runtime to this program: were it unloaded with a candidate's library, its waiting threads would wake
     // up in unmapped code.
     if (omp_get_max_threads() < 1) return 1;

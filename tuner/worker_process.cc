@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,8 +19,11 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
+#include "base/entropy.h"
 #include "base/error.h"
+#include "tuner/spawn_worker.h"
 
 extern char** environ;
 
@@ -45,13 +47,6 @@ std::vector<std::string> worker_environment(const WorkerOptions& options) {
   env.push_back("GOMP_SPINCOUNT=20000");
   env.push_back("AMDAHL_PAD=" + std::string(options.layout_seed % 4096, 'x'));
   return env;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> p;
-  for (std::string& s : strings) p.push_back(s.data());
-  p.push_back(nullptr);
-  return p;
 }
 
 struct Pipe {
@@ -81,7 +76,7 @@ std::string worker_program() {
 }
 
 WorkerProcess::WorkerProcess(const WorkerOptions& options, const SharedMemory& inputs, int constants_fd)
-    : options_(options), nonces_(static_cast<uint64_t>(Clock::now().time_since_epoch().count())) {
+    : options_(options), nonces_(entropy()) {
   // Expected outputs and seeds are in this process: nobody but root may look into it.
   prctl(PR_SET_DUMPABLE, 0);
   Pipe request, reply;
@@ -89,35 +84,16 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, const SharedMemory& i
   std::vector<std::string> argv{worker_program(), "--memory", std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, request.read, 0);
-  posix_spawn_file_actions_adddup2(&actions, reply.write, 1);
-  posix_spawn_file_actions_adddup2(&actions, stderr_, 2);
-  // To high numbers first: a source may have one of the target numbers.
-  const std::pair<int, int> memories[] = {{constants_fd, kConstantsDescriptor},
-                                          {inputs.read_only(), kInputsDescriptor},
-                                          {output_memory_.writable(), kOutputsDescriptor}};
-  std::vector<int> copies;
-  for (const auto& [from, to] : memories)
-    if (from >= 0) copies.push_back(fcntl(from, F_DUPFD_CLOEXEC, 16)), posix_spawn_file_actions_adddup2(&actions, copies.back(), to);
-  // Nothing else that this program, or the one that started it, has open.
-  posix_spawn_file_actions_addclosefrom_np(&actions, kOutputsDescriptor + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  std::vector<char*> argv_p = pointers(argv), env_p = pointers(env);
-  const int error = posix_spawn(&pid_, argv_p[0], &actions, &attributes, argv_p.data(), env_p.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  for (int copy : copies) close(copy);
+  std::vector<std::pair<int, int>> descriptors = {{request.read, 0},  {reply.write, 1}, {stderr_, 2}, {inputs.read_only(), kInputsDescriptor},
+                                                  {output_memory_.writable(), kOutputsDescriptor}};
+  if (constants_fd >= 0) descriptors.emplace_back(constants_fd, kConstantsDescriptor);
+  pid_ = spawn_worker({argv, env, descriptors});
+  const int error = errno;
   close(request.read);
   close(reply.write);
   to_ = request.write;
   from_ = reply.read;
-  if (error != 0) {
-    pid_ = -1;
+  if (pid_ < 0) {
     close(to_), close(from_), close(stderr_);
     throw Error(ExitCode::kIo, fmt::format("cannot start {}: {}", argv[0], std::strerror(error)));
   }
@@ -149,7 +125,7 @@ std::string WorkerProcess::last_words() const {
   return words;
 }
 
-void WorkerProcess::die(IoStatus status, double seconds) {
+void WorkerProcess::die(IoStatus status, double seconds, std::optional<Death> known) {
   if (status == IoStatus::kStopped) throw Stopped{};
   Death death;
   if (status == IoStatus::kTimeout || status == IoStatus::kGarbage) kill_group();
@@ -159,6 +135,7 @@ void WorkerProcess::die(IoStatus status, double seconds) {
   kill_group();  // what the worker may have left behind
   pid_ = -1;
   exit_status_.reset();
+  if (known) throw WorkerDied(*known);
   const std::string words = last_words();
   const std::string tail = words.empty() ? "" : ": " + words;
   const bool memory = words.find("out of memory") != std::string::npos || words.find("bad_alloc") != std::string::npos ||
@@ -168,7 +145,7 @@ void WorkerProcess::die(IoStatus status, double seconds) {
   } else if (status == IoStatus::kGarbage) {
     death = {Death::Kind::kGarbage, "answered with bytes that are no reply"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGSYS) {
-    death = {Death::Kind::kForbidden, "SIGSYS: made a system call that kernels may not make (fork, exec, socket, write to a file)"};
+    death = {Death::Kind::kForbidden, "SIGSYS: made a system call that kernels may not make: they need memory and threads of their own, nothing else of the system"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {  // the watchdog's was a time-out
     death = {Death::Kind::kKilled, "SIGKILL from outside: somebody killed it, or the kernel did because memory ran out"};
   } else if (memory) {
@@ -179,6 +156,8 @@ void WorkerProcess::die(IoStatus status, double seconds) {
     else if (words.find("past the end of") != std::string::npos || words.find("before the start of") != std::string::npos)
       kind = Death::Kind::kOutOfBounds;
     death = {kind, signal_text(WTERMSIG(how)) + tail};
+  } else if (words.starts_with("SIG")) {  // the worker's own word for abort()
+    death = {Death::Kind::kSignal, words};
   } else {
     death = {Death::Kind::kExit, fmt::format("exited with status {} before it answered{}", WEXITSTATUS(how), tail)};
   }
@@ -207,7 +186,21 @@ double WorkerProcess::cpu_seconds() const {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-Json WorkerProcess::call(Json request, double seconds, RunTime* time) {
+// Teams spin for some 50 us before they sleep; on a busy machine they wait for a processor first.
+void WorkerProcess::come_to_rest() {
+  constexpr double kLook = 200e-6, kRest = 20e-6, kPatience = 0.2;  // seconds
+  double used = cpu_seconds();
+  for (const auto start = Clock::now(); std::chrono::duration<double>(Clock::now() - start).count() < kPatience;) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(kLook));
+    const double now = cpu_seconds();
+    if (now - used < kRest) return;
+    used = now;
+  }
+  kill_group();
+  die(IoStatus::kClosed, kPatience, Death{Death::Kind::kStillWorking, fmt::format("used processor time for {:.1f} s after it had returned", kPatience)});
+}
+
+Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settle) {
   if (pid_ < 0) throw WorkerDied({Death::Kind::kExit, "the worker is gone"});
   const uint64_t nonce = nonces_.next() >> 1;
   request["nonce"] = nonce;
@@ -222,6 +215,7 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time) {
   const auto end = Clock::now();
   if (status == IoStatus::kOk && reply.header.value("nonce", uint64_t{0}) != nonce) status = IoStatus::kGarbage;
   if (status != IoStatus::kOk) die(status, seconds);
+  if (settle) come_to_rest();
   stop();
   if (exit_status_) die(IoStatus::kClosed, seconds);
   if (time) {
@@ -242,7 +236,7 @@ void WorkerProcess::load(const std::vector<std::string>& libraries, double secon
 }
 
 void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
-                         const std::vector<std::vector<Region>>& weights, double seconds) {
+                         const std::vector<std::vector<Region>>& weights, double seconds, bool twin) {
   output_memory_.clear();
   outputs_.assign(inputs.size(), {});
   for (std::vector<Region>& slot : outputs_) {
@@ -266,6 +260,7 @@ void WorkerProcess::bind(const Program& program, Layout layout, const std::vecto
   call({{"op", "bind"},
         {"program", program},
         {"layout", static_cast<int>(layout)},
+        {"twin", twin},
         {"inputs", offsets(inputs)},
         {"outputs", offsets(outputs_)},
         {"weights", offsets(weights)}},
@@ -274,17 +269,36 @@ void WorkerProcess::bind(const Program& program, Layout layout, const std::vecto
 
 void WorkerProcess::repack(double seconds) { call({{"op", "repack"}}, seconds); }
 
+void WorkerProcess::wake(uint64_t soil, double seconds) { call({{"op", "ready"}, {"soil", soil}}, seconds); }
+
 RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
-  // Awake, as a model's next step finds them: what it costs to wake a stopped process is nobody's speed.
-  call({{"op", "ready"}}, seconds);
   RunTime time;
   call({{"op", "run"}, {"first", first}, {"count", count}, {"times", times}}, seconds, &time);
   return time;
 }
 
+std::vector<uint64_t> WorkerProcess::trial(const Trial& t, double seconds) {
+  const Json reply = call({{"op", "trial"}, {"slot", t.slot}, {"soil", t.seed}, {"seed", t.seed}, {"team", t.team}, {"nested", t.nested}}, seconds,
+                          nullptr, /*settle=*/true);
+  const auto digests = reply.find("digests");
+  if (digests == reply.end() || !digests->is_array() || digests->size() != outputs_.at(0).size()) die(IoStatus::kGarbage, seconds);
+  return digests->get<std::vector<uint64_t>>();
+}
+
+bool WorkerProcess::run_both(int times, double seconds) {
+  cpu_set_t mine;
+  std::vector<int> processors;
+  if (sched_getaffinity(0, sizeof mine, &mine) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &mine)) processors.push_back(cpu);
+  const Json reply = call({{"op", "both"}, {"times", times}, {"processors", processors}}, seconds, nullptr, /*settle=*/true);
+  const auto differs = reply.find("differs");
+  return differs != reply.end() && differs->is_boolean() && !differs->get<bool>();
+}
+
 double WorkerProcess::handover(double seconds) {
   double least = HUGE_VAL;
-  for (int i = 0; i < 5; ++i) least = std::min(least, run(0, 0, 1, seconds).seconds);
+  for (int i = 0; i < 5; ++i) least = std::min(least, run_awake(0, 0, 1, seconds).seconds);
   return least;
 }
 
@@ -321,7 +335,6 @@ ProcessState WorkerProcess::state() const {
     for (std::string key, value; status >> key;) {
       if (key == "Cpus_allowed_list:") status >> value, affinities.insert(value);
       else if (key == "SigBlk:") status >> std::hex >> blocked >> std::dec, s.blocked_signals |= blocked;
-      else if (key == "nonvoluntary_ctxt_switches:") status >> value, s.involuntary_switches += std::atoll(value.c_str());
       std::getline(status, key);
     }
   }

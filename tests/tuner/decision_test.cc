@@ -295,5 +295,20 @@ TEST(Contradicts, OnlyWhatTheIntervalExcludes) {
   EXPECT_TRUE(contradicts(0.001, {-0.03, -0.04, -0.01, 8}));   // slower
 }
 
+// A tenth faster in seven processes of eight, four times slower in the eighth.
+TEST(LosesInSum, WhatIsMostlyFasterAndSometimesFarSlowerDoes) {
+  std::vector<double> ratios;
+  for (int pair = 0; pair < 16; ++pair) ratios.push_back(pair % 8 == 7 ? -std::log(4) : 0.1);
+  EXPECT_GT(median(ratios), 0.05);
+  EXPECT_TRUE(loses_in_sum(ratios));
+}
+
+TEST(LosesInSum, OneAccidentDoesNotOutweighAGain) {
+  std::vector<double> ratios(18, 0.1);
+  ratios[4] = -std::log(30);
+  EXPECT_FALSE(loses_in_sum(ratios));
+  EXPECT_FALSE(loses_in_sum({}));
+}
+
 }  // namespace
 }  // namespace amdahl

@@ -548,6 +548,42 @@ TEST_F(Loop, AnImpossibleTimeCountsAgainstTheChallenger) {
   }
 }
 
+// The sides of what is dropped balance: a challenger whose lost pairs are all called disturbed loses them all the same.
+TEST_F(Loop, DroppedLossesCountWhereNoWinsAreDroppedBesideThem) {
+  const Plan starter = starter_plan(graph, 1);
+  WindowTask task;
+  task.incumbent = {starter.steps[0]};
+  lab.enter(task);
+  for (const bool balanced : {false, true}) {
+    int pair = 0;
+    lab.paired = [&](const Step&, int) { return std::optional(pair++ % 8 < 3 ? -1.0 : 0.1); };
+    lab.disturbed = [&](double log_ratio) { return log_ratio < 0 || (balanced && pair % 2 == 0); };
+    Random random(1);
+    lab.stages = {{"", 1, 8, 0}};
+    const Evidence evidence = gather_evidence(lab, DecisionRule{}, {starter.steps[0]}, {}, 1, random, [](const auto&) { return false; });
+    EXPECT_EQ(evidence.end, Evidence::End::kFailed);
+    int losses = 0, dropped_losses = 0, dropped_wins = 0;
+    for (double r : evidence.log_ratios) losses += r < 0;
+    for (double r : evidence.dropped) ++(r < 0 ? dropped_losses : dropped_wins);
+    EXPECT_LE(dropped_losses, dropped_wins);
+    EXPECT_GT(losses, 0);
+  }
+}
+
+// A disturbance that comes whoever wins leaves an honest gain as it is.
+TEST_F(Loop, AGainIsProvenOnAMachineThatIsOftenDisturbed) {
+  const Plan starter = starter_plan(graph, 1);
+  WindowTask task;
+  task.incumbent = {starter.steps[0]};
+  lab.enter(task);
+  int pair = 0;
+  lab.paired = [&](const Step&, int) { return std::optional(++pair % 9 == 0 ? -0.02 : 0.06); };
+  lab.disturbed = [&](double) { return pair % 3 == 0; };
+  lab.stages = {{"", 1, 8, 0}};
+  Random random(1);
+  EXPECT_EQ(gather_evidence(lab, DecisionRule{}, {starter.steps[0]}, {}, 1, random, [](const auto&) { return false; }).end, Evidence::End::kPassed);
+}
+
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {
   options.rules.fallback.hopeful_gain = 0.9;
   MemoryStore store;

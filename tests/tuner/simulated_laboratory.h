@@ -115,6 +115,7 @@ class SimulatedLaboratory : public Laboratory {
     const double lost = loses_later && stages.back().first > 1 ? loses_later(challenger[0]) : 0;
     p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal() - lost);
     if (const std::optional<double> ratio = paired ? paired(challenger[0], stages.back().first) : std::nullopt) p.pair.timing.log_ratio = *ratio;
+    if (disturbed && disturbed(p.pair.timing.log_ratio)) p.pair.dropped = "others took it";
     if (impossible && impossible(pairs)) p.below_floor = "the challenger took 0 ms";
     ++pairs;
     return p;
@@ -156,6 +157,7 @@ class SimulatedLaboratory : public Laboratory {
   std::function<double(const Step&)> luck;         // log ratio that a race shows too much
   std::function<double(const Step&)> loses_later;  // log ratio that a confirmation misses of its proof
   std::function<std::optional<double>(const Step&, int)> paired;  // log ratio of a pair, by challenger and number of the stage's first build
+  std::function<bool(double)> disturbed;           // whether a pair with this log ratio is
   std::function<bool(int)> impossible;             // pairs with a time below the floor, by number
   double clock = 1000, screen_seconds = 0.2, model_seconds = 1, last_screen = 0;
   std::function<bool(const Knobs&)> fails_to_build;

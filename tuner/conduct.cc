@@ -1,0 +1,49 @@
+#include "tuner/conduct.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace amdahl {
+namespace {
+
+constexpr int64_t kOnce = int64_t{128} << 10, kEachCall = 64;
+constexpr std::array<std::string_view, 4> kOfConduct{"cpu-time", "wrote-beside", "wrote-late", "still-working"};
+
+bool handlers_differ(const Report& report, const ProcessState& now, const ProcessState& honest) {
+  return report.handlers_changed || now.caught_signals != honest.caught_signals || now.ignored_signals != honest.ignored_signals ||
+         now.blocked_signals != honest.blocked_signals;
+}
+
+}  // namespace
+
+std::optional<Misconduct> misconduct(const Report& report, const ProcessState& now, const ProcessState& honest) {
+  if (report.damaged_temporaries) return Misconduct{"wrote-beside", "wrote beside a temporary, a workspace or a packed copy"};
+  if (report.float_control_changed)
+    return Misconduct{"left-float-control", "changed the floating-point control word (rounding, flush to zero)"};
+  if (now.threads > honest.threads) {
+    const int more = now.threads - honest.threads;
+    return Misconduct{"left-threads", fmt::format("left {} thread{} behind", more, more == 1 ? "" : "s")};
+  }
+  if (now.descriptors > honest.descriptors) {
+    const int more = now.descriptors - honest.descriptors;
+    return Misconduct{"left-descriptors", fmt::format("left {} file{} open", more, more == 1 ? "" : "s")};
+  }
+  if (handlers_differ(report, now, honest)) return Misconduct{"left-handlers", "changed what signals do"};
+  if (now.affinity != honest.affinity)
+    return Misconduct{"left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", now.affinity, honest.affinity)};
+  return std::nullopt;
+}
+
+std::optional<Misconduct> lost_memory(int64_t grown, int64_t calls) {
+  if (grown <= kOnce + calls * kEachCall) return std::nullopt;
+  return Misconduct{"left-memory", fmt::format("{} calls left {} KiB of memory behind", calls, grown >> 10)};
+}
+
+bool is_misconduct(const std::string& code) {
+  return code.starts_with("left-") || std::find(kOfConduct.begin(), kOfConduct.end(), code) != kOfConduct.end();
+}
+
+}  // namespace amdahl
