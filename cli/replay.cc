@@ -63,7 +63,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const Built built = bench.build({challenger}).at(0);
   fmt::print("experiment {}: {} on {}\nthen   {} at {}: {}\n", e.id, e.rewrite, e.window, name_of(e.outcome), e.stage, e.reason);
   if (!built.ok) {
-    fmt::print("now    {}: {}\n", name_of(Outcome::kBuildFailed), built.message);
+    fmt::print("now    {}: {}\n", name_of(built.outcome()), built.message);
     return 0;
   }
   if (const std::string why = bench.enter(task); !why.empty()) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "starter_kernels/library_rules.h"
 #include "starter_kernels/problem.h"
 
 namespace amdahl {
@@ -24,7 +25,7 @@ struct CompileResult {
   std::string library;   // path of the .so
   std::string message;   // compiler's first error line when !ok
   // Why not, in one word: "compile-error", "source-refused" (source_rules.h), "build-limit" (time, memory, size of a file),
-  // "no-compiler" (one that this machine does not have); "" when ok. Stored in sessions: append only.
+  // "no-compiler" (one that this machine does not have), LibraryRefusal::code (library_rules.h); "" when ok. Stored in sessions: append only.
   std::string code;
   double seconds = 0;
 };
@@ -33,11 +34,13 @@ struct CompileResult {
 std::vector<std::string> compile_flags(const Variant& variant);
 
 class ConfinedCompiler;
+struct SubprocessResult;
 
 class Toolchain {
  public:
-  // `cache_dir`: where libraries live; created when missing. Throws Error(kNoCompiler) when no compiler works.
-  explicit Toolchain(std::string cache_dir);
+  // `cache_dir`: where libraries live; created when missing. What does not keep the rules never comes to lie there. Throws
+  // Error(kNoCompiler) when no compiler works.
+  explicit Toolchain(std::string cache_dir, KernelRules rules = KernelRules::kAll);
   const std::string& description() const { return description_; }  // "g++ (Debian …) 12.2.0; clang …"
   bool has(const std::string& compiler) const;
   // "" or one line: what this machine lacks to keep a hostile source from files and network (confined_compiler.h).
@@ -45,6 +48,7 @@ class Toolchain {
   // Safe to call from several threads. Never throws for a bad candidate; throws Error when nothing at all can be built any
   // more: kNoCompiler (the compiler has gone or hangs), kIo (no space, no processes).
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const;
+  // `text` is nobody's that this program trusts.
   CompileResult compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits = {}) const;
   // Build `number` (1, 2, ...) of the variant: the machine code of compile(), other addresses (placebo.h). The compiler runs
   // once for all numbers, the assembler for each.
@@ -56,12 +60,19 @@ class Toolchain {
     std::shared_ptr<const ConfinedCompiler> program;
   };
   struct Job;
-  Job job_of(const std::string& text, const Variant& variant) const;
+  enum class Author { kProgram, kOther };
+  static Author author_of(const Variant& variant);
+  Job job_of(const std::string& text, const Variant& variant, Author author) const;
+  CompileResult library_of(const std::string& text, const Job& job, const CompileLimits& limits) const;
+  CompileResult preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const;
+  CompileResult failed_run(const SubprocessResult& run, const Job& job, const CompileLimits& limits) const;
+  CompileResult padded(const std::string& assembly, const std::string& library, const Job& job, int number, const CompileLimits& limits) const;
   CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
                         const char* source, const CompileLimits& limits) const;
   void require_working(const Job& job, const CompileLimits& limits) const;
 
   std::string cache_dir_;
+  KernelRules rules_;
   std::string description_;
   std::map<std::string, Compiler> compilers_;
 };

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <map>
 #include <set>
 #include <string_view>
-#include <vector>
+
+#include "starter_kernels/assembly_rules.h"
+#include "starter_kernels/tokens.h"
 
 namespace amdahl {
 namespace {
@@ -20,268 +22,265 @@ const std::set<std::string_view> kHeaders{
     "stdint.h", "stdlib.h", "string.h", "omp.h", "immintrin.h", "x86intrin.h", "xmmintrin.h", "emmintrin.h", "pmmintrin.h",
     "tmmintrin.h", "smmintrin.h", "nmmintrin.h", "arm_neon.h", "arm_sve.h", "arm_fp16.h", "arm_bf16.h", "arm_acle.h"};
 const std::set<std::string_view> kDirectives{"define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else",
-                                             "endif", "error", "warning", "include", "pragma", ""};
+                                             "endif", "error", "warning", "include", "pragma"};
 // Second words of #pragma GCC. Not here: dependency (reads a file), plugin and their like.
 const std::set<std::string_view> kGccPragmas{"unroll", "ivdep", "target", "optimize", "push_options", "pop_options", "reset_options",
                                              "diagnostic"};
 const std::set<std::string_view> kClangPragmas{"loop", "fp", "diagnostic"};
-// What may follow a dot in the text of assembly.
-const std::set<std::string_view> kAssembly{"p2align", "align", "balign", "byte", "short", "long", "quad", "text", "intel_syntax", "att_syntax"};
-// Words that ask for files wherever they stand.
-const std::set<std::string_view> kWords{"__has_include", "__has_include_next", "__has_embed", "incbin", "__pragma"};
 
-bool blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
-bool of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+// What speaks of how a function is computed, or to the reader. Not here: section, alias, ifunc, symver, weak, visibility (where a name lies, and whose
+// it is), constructor (the language has its own), naked, cleanup, copies of other declarations.
+const std::set<std::string_view> kAttributes{
+    "aligned", "alloc_align", "alloc_size", "always_inline", "artificial", "assume", "assume_aligned", "cold", "const", "deprecated",
+    "ext_vector_type", "fallthrough", "flatten", "hot", "leaf", "likely", "malloc", "may_alias", "maybe_unused", "noclone", "nodiscard",
+    "noinline", "noipa", "nonnull", "noreturn", "nothrow", "no_unique_address", "optimize", "packed", "pure", "returns_nonnull", "simd",
+    "target", "target_clones", "unlikely", "unused", "vector_size", "warn_unused_result"};
+const std::set<std::string_view> kWithStrings{"deprecated", "nodiscard", "optimize", "target", "target_clones", "simd"};
+const std::set<std::string_view> kAsm{"asm", "__asm", "__asm__"};
+const std::set<std::string_view> kAsmQualifiers{"volatile", "__volatile__", "__volatile", "inline", "__inline__", "goto"};
 
-// The text as it is after the first phases of translation (trigraphs, spliced lines), each character with the line it is on.
-struct Spliced {
-  std::string text;
-  std::vector<int> line;
+constexpr const char* kFiles = "asks for files";
+constexpr const char* kDate = "makes today's build another than tomorrow's";
+constexpr const char* kPlace = "says where and under which name it was built";
+constexpr const char* kStack = "reaches for who called it";
+constexpr const char* kClock = "is a clock, a counter or the processor's name";
+const std::map<std::string_view, const char*> kWords{
+    {"__has_include", kFiles}, {"__has_include_next", kFiles}, {"__has_embed", kFiles}, {"incbin", kFiles}, {"__pragma", kFiles},
+    {"__declspec", "is an attribute in another spelling"},
+    {"__DATE__", kDate}, {"__TIME__", kDate}, {"__TIMESTAMP__", kDate}, {"__amdahl_date__", kDate},
+    {"__FILE__", kPlace}, {"__FILE_NAME__", kPlace}, {"__BASE_FILE__", kPlace}, {"__INCLUDE_LEVEL__", kPlace}, {"__builtin_FILE", kPlace},
+    {"__builtin_LINE", kPlace}, {"__builtin_FUNCTION", kPlace}, {"__builtin_source_location", kPlace}, {"__func__", kPlace},
+    {"__FUNCTION__", kPlace}, {"__PRETTY_FUNCTION__", kPlace}, {"typeid", kPlace},
+    {"__builtin_return_address", kStack}, {"__builtin_extract_return_addr", kStack}, {"__builtin_frob_return_addr", kStack},
+    {"__builtin_frame_address", kStack}, {"__builtin_dwarf_cfa", kStack}, {"__builtin_thread_pointer", kStack},
+    {"__builtin_set_thread_pointer", kStack}, {"__builtin_unwind_init", kStack}, {"__builtin_eh_return", kStack},
+    {"__builtin_setjmp", kStack}, {"__builtin_longjmp", kStack}, {"__builtin_apply", kStack}, {"__builtin_apply_args", kStack},
+    {"__builtin_return", kStack},
+    {"__builtin_readcyclecounter", kClock}, {"__builtin_ia32_rdtsc", kClock}, {"__builtin_ia32_rdtscp", kClock}, {"__rdtsc", kClock},
+    {"__rdtscp", kClock}, {"_rdtsc", kClock}, {"__builtin_ia32_rdpmc", kClock}, {"__rdpmc", kClock}, {"_rdpmc", kClock}, {"_rdpid_u32", kClock},
+    {"_xgetbv", kClock}, {"__builtin_ia32_xgetbv", kClock}, {"__builtin_ia32_rdpid", kClock}};
 
-  explicit Spliced(const std::string& source) {
-    int at_line = 1;
-    const auto put = [&](char c) {
-      text += c;
-      line.push_back(at_line);
-    };
-    for (size_t i = 0; i < source.size(); ++i) {
-      char c = source[i];
-      if (source.compare(i, 3, "\?\?/") == 0) c = '\\', i += 2;
-      else if (source.compare(i, 3, "\?\?=") == 0) c = '#', i += 2;
-      size_t end = i + 1;  // a compiler also forgives blanks between the backslash and the end of the line
-      while (c == '\\' && end < source.size() && blank(source[end])) ++end;
-      if (c == '\\' && end < source.size() && source[end] == '\n') {
-        i = end;
-        ++at_line;
-        continue;
-      }
-      put(c);
-      at_line += c == '\n';
-    }
-  }
-};
+constexpr const char* kPragmaReason = "a kernel's pragmas may be omp and those that steer vectorization, written out";
 
-// Walks the text once: strips comments, reads strings, and hands out what a line, a word or a string breaks.
+// "__aligned__" is "aligned".
+std::string_view without_underscores(std::string_view word) {
+  if (word.size() > 4 && word.starts_with("__") && word.ends_with("__")) return word.substr(2, word.size() - 4);
+  return word;
+}
+
+// "avx512f,arch=x86-64-v3", "default", "unroll-loops".
+bool is_option(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || std::string_view(",.=+_- ").find(static_cast<char>(c)) != std::string_view::npos; });
+}
+
+// One reading of a text.
 class Reader {
  public:
-  explicit Reader(const Spliced& spliced) : s_(spliced.text), line_(spliced.line) {}
+  // `raw`: as it was written; else what the preprocessor left of it.
+  Reader(const std::vector<Token>& tokens, bool raw) : t_(tokens), raw_(raw) {}
 
   std::string refusal() {
-    while (at_ < s_.size() && refusal_.empty()) step();
-    if (refusal_.empty()) check_strings();
+    while (inside() && refusal_.empty()) step();
     return refusal_;
   }
 
  private:
-  struct Literal {
-    std::string text;
-    size_t at;
-  };
-
-  bool is(std::string_view what) const { return s_.compare(at_, what.size(), what) == 0; }
-  void refuse(size_t at, const std::string& what) {
-    if (refusal_.empty()) refusal_ = fmt::format("line {}: {}", line_.empty() ? 1 : line_[std::min(at, line_.size() - 1)], what);
+  bool inside(size_t ahead = 0) const { return i_ + ahead < t_.size(); }
+  bool is(std::string_view what, size_t ahead = 0) const { return inside(ahead) && t_[i_ + ahead].is(what); }
+  Token::Kind kind(size_t ahead = 0) const { return inside(ahead) ? t_[i_ + ahead].kind : Token::Kind::kMark; }
+  void refuse(const Token& at, const std::string& what) {
+    if (refusal_.empty()) refusal_ = fmt::format("line {}: {}", at.line, what);
   }
 
   void step() {
-    const char c = s_[at_];
-    if (c == '\n') {
-      start_of_line_ = true;
-      ++at_;
-    } else if (blank(c)) {
-      ++at_;
-    } else if (skip_comment()) {
-    } else if (start_of_line_ && (c == '#' || is("%:"))) {
-      directive();
-    } else {
-      start_of_line_ = false;
-      token();
+    const Token& t = t_[i_];
+    if (t.is("#") && t.starts_line) return directive();
+    if (t.kind == Token::Kind::kMark && t.text.empty()) return refuse(t, "a raw string that does not begin and end as one");
+    if (t.kind == Token::Kind::kWord) return word();
+    if (t.is("[") && is("[", 1)) return attributes(2, "]");
+    ++i_;
+  }
+
+  void word() {
+    const Token& t = t_[i_];
+    const auto refused = kWords.find(t.text);
+    if (refused != kWords.end() && !of_failed_assertion()) return refuse(t, fmt::format("{} is not allowed in a kernel: it {}", t.text, refused->second));
+    if (t.text.starts_with("__cpu_")) return refuse(t, fmt::format("{} is a name of the compiler's own", t.text));
+    if (t.text == "_Pragma") return pragma_operator();
+    if (kAsm.count(t.text)) return assembly();
+    if (t.text == "__attribute__" || t.text == "__attribute") {
+      if (!is("(", 1) || !is("(", 2)) return refuse(t, kAttributeReason);
+      return attributes(3, ")");
     }
+    ++i_;
   }
 
-  bool skip_comment() {
-    if (is("//")) {
-      at_ = std::min(s_.find('\n', at_), s_.size());
-      return true;
+  // assert() names its function to __assert_fail(text, file, line, function), which ends the process.
+  bool of_failed_assertion() const {
+    using enum Token::Kind;
+    if (raw_ || i_ < 8 || t_[i_].text != "__PRETTY_FUNCTION__") return false;
+    const Token* t = &t_[i_ - 8];
+    return t[0].is("__assert_fail") && t[1].is("(") && t[2].kind == kString && t[3].is(",") && t[4].kind == kString && t[5].is(",") &&
+           t[6].kind == kNumber && t[7].is(",") && is(")", 1);
+  }
+
+  // ---- attributes ------------------------------------------------------------------------------------------------------
+
+  // A list of them, the first `from` tokens from here, up to two of `close`.
+  void attributes(size_t from, std::string_view close) {
+    i_ += from;
+    while (refusal_.empty() && !is(close)) {
+      if (!inside()) return refuse(t_.back(), kAttributeReason);
+      if (is(",")) ++i_;
+      else attribute();
     }
-    if (!is("/*")) return false;
-    const size_t end = s_.find("*/", at_ + 2);
-    at_ = end == std::string::npos ? s_.size() : end + 2;
-    return true;
+    if (!is(close, 1)) return refuse(t_[std::min(i_, t_.size() - 1)], kAttributeReason);
+    i_ += 2;
   }
 
-  void token() {
-    const char c = s_[at_];
-    if (c == '"') return string();
-    if (c == '\'') return character();
-    if (std::isdigit(static_cast<unsigned char>(c))) {  // 1'000'000 holds no characters
-      while (at_ < s_.size() && (of_word(s_[at_]) || s_[at_] == '.' || (s_[at_] == '\'' && at_ + 1 < s_.size() && of_word(s_[at_ + 1])))) ++at_;
-      return;
+  void attribute() {
+    if (kind() != Token::Kind::kWord) return refuse(t_[i_], kAttributeReason);
+    if (is("::", 1)) {
+      const std::string_view scope = without_underscores(t_[i_].text);
+      if (scope != "gnu" && scope != "clang") return refuse(t_[i_], fmt::format("attributes of {} are not allowed in a kernel", scope));
+      i_ += 2;
+      if (kind() != Token::Kind::kWord || !inside()) return refuse(t_[i_ - 1], kAttributeReason);
     }
-    if (!of_word(c)) {
-      ++at_;
-      return;
-    }
-    const size_t start = at_;
-    while (at_ < s_.size() && of_word(s_[at_])) ++at_;
-    const std::string_view word(s_.data() + start, at_ - start);
-    if (kWords.count(word)) refuse(start, fmt::format("{} is not allowed in a kernel: it asks for files", word));
-    if (word == "_Pragma") return pragma_operator(start);
-    if (word == "asm" || word == "__asm" || word == "__asm__" || word.find("attribute") != std::string_view::npos) assembly_ = true;
-    if (at_ < s_.size() && s_[at_] == '"' && (word == "R" || word == "LR" || word == "u8R" || word == "uR" || word == "UR")) raw_string();
+    const Token& named = t_[i_++];
+    const std::string_view name = without_underscores(named.text);
+    if (!kAttributes.count(name)) return refuse(named, fmt::format("the attribute {} is not allowed in a kernel: it may have those that say how a function is computed", name));
+    if (is("(")) arguments(name);
   }
 
-  // Escapes are undone: ".\x69ncbin" is ".incbin".
-  void string() {
-    Literal literal{"", at_};
-    for (++at_; at_ < s_.size() && s_[at_] != '"' && s_[at_] != '\n';) literal.text += s_[at_] == '\\' ? escape() : s_[at_++];
-    if (at_ < s_.size() && s_[at_] == '"') ++at_;
-    strings_.push_back(std::move(literal));
+  void arguments(std::string_view attribute) {
+    int depth = 0;
+    do {
+      const Token& t = t_[i_++];
+      depth += t.is("(") - t.is(")");
+      if (t.kind == Token::Kind::kString && (!kWithStrings.count(attribute) || !(is_option(t.text) || attribute == "deprecated" || attribute == "nodiscard")))
+        return refuse(t, fmt::format("the attribute {} holds a text that it has no use for", attribute));
+    } while (inside() && depth > 0);
   }
 
-  char escape() {
-    const auto digits = [&](size_t most, int base) {
-      int value = 0;
-      for (size_t n = 0; n < most && at_ < s_.size() && std::isxdigit(static_cast<unsigned char>(s_[at_])); ++n, ++at_) {
-        const char c = static_cast<char>(std::tolower(s_[at_]));
-        const int digit = c <= '9' ? c - '0' : c - 'a' + 10;
-        if (digit >= base) break;
-        value = value * base + digit;
-      }
-      return static_cast<char>(value);
-    };
-    if (++at_ >= s_.size()) return '\\';
-    const char c = s_[at_];
-    if (c >= '0' && c <= '7') return digits(3, 8);
-    ++at_;
-    if (c == 'x') return digits(8, 16);
-    if (c == 'u') return digits(4, 16);
-    if (c == 'U') return digits(8, 16);
-    if (c == 'n' || c == 'r') return '\n';
-    if (c == 't') return '\t';
-    return c;
+  // ---- assembly --------------------------------------------------------------------------------------------------------
+
+  void assembly() {
+    const Token& start = t_[i_++];
+    while (inside() && kAsmQualifiers.count(t_[i_].text)) ++i_;
+    if (!is("(") || kind(1) != Token::Kind::kString) return refuse(start, kAssemblyReason);
+    std::string text;
+    for (++i_; kind() == Token::Kind::kString && inside(); ++i_) text += t_[i_].text;
+    if (!is(")") && !is(":") && !is("::")) return refuse(start, kAssemblyReason);
+    if (const std::string why = refused_assembly(text); !why.empty()) refuse(start, fmt::format("{}: {}", kAssemblyReason, why));
   }
 
-  void raw_string() {
-    const size_t open = s_.find('(', at_);
-    if (open == std::string::npos || open - at_ > 17) return refuse(at_, "a raw string that does not begin as one");
-    const std::string end = ")" + s_.substr(at_ + 1, open - at_ - 1) + "\"";
-    const size_t close = s_.find(end, open + 1);
-    if (close == std::string::npos) return refuse(at_, "a raw string that does not end");
-    strings_.push_back({s_.substr(open + 1, close - open - 1), at_});
-    at_ = close + end.size();
-  }
+  // ---- directives ------------------------------------------------------------------------------------------------------
 
-  void character() {
-    for (++at_; at_ < s_.size() && s_[at_] != '\'' && s_[at_] != '\n';) {
-      if (s_[at_] == '\\') ++at_;
-      ++at_;
-    }
-    if (at_ < s_.size() && s_[at_] == '\'') ++at_;
-  }
+  bool on_row(size_t row, size_t ahead = 0) const { return inside(ahead) && t_[i_ + ahead].row == row; }
 
-  void skip_blanks() {
-    while (at_ < s_.size() && (blank(s_[at_]) || (s_[at_] == '/' && skip_comment()))) {
-      if (at_ < s_.size() && blank(s_[at_])) ++at_;
-    }
-  }
-  std::string_view word() {
-    skip_blanks();
-    const size_t start = at_;
-    while (at_ < s_.size() && of_word(s_[at_])) ++at_;
-    return {s_.data() + start, at_ - start};
-  }
-
-  // The rest of a #define, an #if or a pragma is read as any other text: strings and words in it count.
+  // The rest of a #define, an #if or a pragma is read as any other text: attributes and words in it count.
   void directive() {
-    const size_t start = at_;
-    start_of_line_ = false;
-    if (s_[at_] == '%') return refuse(start, "%: is not allowed in a kernel: write #");
-    ++at_;
-    const std::string_view name = word();
-    if (!kDirectives.count(name)) return refuse(start, fmt::format("#{} is not allowed in a kernel", name));
+    const Token& start = t_[i_++];
+    if (!start.plain) return refuse(start, "%: is not allowed in a kernel: write #");
+    if (!on_row(start.row)) return;  // a null directive
+    const std::string name = t_[i_].text;
+    if (kind() != Token::Kind::kWord || !kDirectives.count(name)) return refuse(start, fmt::format("#{} is not allowed in a kernel", name.substr(0, 40)));
+    ++i_;
     if (name == "include") include(start);
     if (name == "pragma") pragma(start);
-    if (name == "error" || name == "warning") at_ = std::min(s_.find('\n', at_), s_.size());  // prose, with apostrophes
+    if (name == "error" || name == "warning")  // prose, with apostrophes
+      while (on_row(start.row)) ++i_;
   }
 
-  void include(size_t start) {
-    skip_blanks();
-    const size_t end = std::min(s_.find('\n', at_), s_.size());
-    const size_t close = s_.find('>', at_);
-    if (at_ >= end || s_[at_] != '<' || close == std::string::npos || close > end)
+  void include(const Token& start) {
+    std::string header;
+    size_t ahead = 1;
+    bool in_one_piece = on_row(start.row) && is("<");
+    for (; in_one_piece && on_row(start.row, ahead) && !is(">", ahead); ++ahead) {
+      in_one_piece = t_[i_ + ahead].begin == t_[i_ + ahead - 1].end;
+      header += t_[i_ + ahead].text;
+    }
+    if (!in_one_piece || !on_row(start.row, ahead) || t_[i_ + ahead].begin != t_[i_ + ahead - 1].end)
       return refuse(start, "#include is for <headers> of the standard library and of intrinsics only: put other text into the kernel itself");
-    const std::string header = s_.substr(at_ + 1, close - at_ - 1);
     if (!kHeaders.count(header))
       return refuse(start, fmt::format("#include <{}> is not allowed in a kernel: it may use the standard library's arithmetic and "
                                        "containers, omp.h, and intrinsics", header.substr(0, 60)));
-    at_ = close + 1;
+    i_ += ahead + 1;
   }
 
-  void pragma(size_t start) {
-    const std::string_view first = word();
-    check_pragma(start, first, word());
+  void pragma(const Token& start) {
+    std::vector<Token> rest;
+    for (size_t ahead = 0; on_row(start.row, ahead); ++ahead) rest.push_back(t_[i_ + ahead]);
+    check_pragma(start, rest);
   }
   // _Pragma("…") of one string that stands there as it is: macros could bring anything.
-  void pragma_operator(size_t start) {
-    skip_blanks();
-    if (at_ >= s_.size() || s_[at_++] != '(') return refuse(start, kPragmaReason);
-    skip_blanks();
-    if (at_ >= s_.size() || s_[at_] != '"') return refuse(start, kPragmaReason);
-    string();
-    skip_blanks();
-    if (at_ >= s_.size() || s_[at_] != ')') return refuse(start, kPragmaReason);
-    const std::string& text = strings_.back().text;
-    const size_t space = std::min(text.find(' '), text.size());
-    const size_t begin = std::min(space + 1, text.size());
-    check_pragma(start, std::string_view(text).substr(0, space), std::string_view(text).substr(begin, text.find_first_of(" (", begin) - begin));
+  void pragma_operator() {
+    const Token& start = t_[i_];
+    if (!is("(", 1) || kind(2) != Token::Kind::kString || !inside(2) || !t_[i_ + 2].plain || !is(")", 3)) return refuse(start, kPragmaReason);
+    check_pragma(start, tokens_of(t_[i_ + 2].text));
+    i_ += 4;
   }
-  void check_pragma(size_t start, std::string_view first, std::string_view second) {
-    if (first == "omp" || first == "STDC" || first == "once" || first == "unroll") return;
-    if ((first == "GCC" && kGccPragmas.count(second)) || (first == "clang" && kClangPragmas.count(second))) return;
-    refuse(start, fmt::format("pragma {} {}: {}", first, second, kPragmaReason));
+  void check_pragma(const Token& start, const std::vector<Token>& words) {
+    const std::string first = words.empty() ? "" : words[0].text, second = words.size() < 2 ? "" : words[1].text;
+    const bool known = first == "omp" || first == "STDC" || first == "once" || first == "unroll" || (first == "GCC" && kGccPragmas.count(second)) ||
+                       (first == "clang" && kClangPragmas.count(second));
+    const bool clean = second == "diagnostic" || std::all_of(words.begin(), words.end(), [](const Token& t) { return t.kind != Token::Kind::kString || is_option(t.text); });
+    if (!known || !clean) refuse(start, fmt::format("pragma {} {}: {}", first.substr(0, 40), second.substr(0, 40), kPragmaReason));
   }
 
-  // Strings next to each other are one, and macros bring them next to each other: all are read as one, too.
-  void check_strings() {
-    std::string all;
-    for (const Literal& l : strings_) {
-      all += l.text;
-      if (l.text.find("incbin") != std::string::npos || l.text.find(".include") != std::string::npos) return refuse(l.at, kAssemblyReason);
-      if (assembly_ && has_other_directive(l.text)) return refuse(l.at, kAssemblyReason);
-    }
-    if (all.find("incbin") != std::string::npos || (assembly_ && all.find(".include") != std::string::npos))
-      refuse(strings_.front().at, kAssemblyReason);
-  }
+  static constexpr const char* kAttributeReason = "an attribute of a kernel stands there in full: __attribute__((names)) or [[names]]";
+  static constexpr const char* kAssemblyReason = "assembly in a kernel may hold instructions and alignment, written out, no directives, names or data";
 
-  // A dot at the start of a statement. Not one that comes after a letter (vfmadd.s) or a digit.
-  static bool has_other_directive(const std::string& text) {
-    for (size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1)) {
-      if (dot > 0 && (of_word(text[dot - 1]) || text[dot - 1] == '}')) continue;
-      size_t end = dot + 1;
-      while (end < text.size() && of_word(text[end])) ++end;
-      if (!kAssembly.count(std::string_view(text).substr(dot + 1, end - dot - 1))) return true;
-    }
-    return false;
-  }
-
-  static constexpr const char* kPragmaReason = "a kernel's pragmas may be omp and those that steer vectorization, written out";
-  static constexpr const char* kAssemblyReason = "assembly in a kernel may hold instructions, alignment and data, no other directives";
-
-  const std::string& s_;
-  const std::vector<int>& line_;
-  size_t at_ = 0;
-  bool start_of_line_ = true, assembly_ = false;
-  std::vector<Literal> strings_;
+  const std::vector<Token>& t_;
+  bool raw_;
+  size_t i_ = 0;
   std::string refusal_;
 };
+
+// What came of the kernel's own file. `# 7 "kernel.cpp" 2`: what follows is line 7 of it.
+std::vector<Token> own_tokens(const std::string& text, const std::string& name) {
+  std::vector<Token> own;
+  const std::vector<Token> all = tokens_of(text);
+  bool mine = false;
+  int shift = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool marker = all[i].is("#") && all[i].starts_line && i + 2 < all.size() && all[i + 1].kind == Token::Kind::kNumber && all[i + 2].kind == Token::Kind::kString;
+    if (!marker) {
+      if (!mine) continue;
+      own.push_back(all[i]);
+      own.back().line += shift;
+      continue;
+    }
+    mine = all[i + 2].text == name;
+    shift = std::atoi(all[i + 1].text.c_str()) - all[i].line - 1;
+    const size_t row = all[i].row;
+    while (i + 1 < all.size() && all[i + 1].row == row) ++i;
+  }
+  return own;
+}
 
 }  // namespace
 
 std::string refused_source(const std::string& text) {
   if (text.find('\0') != std::string::npos) return "line 1: a kernel is text, without zero bytes";
-  const Spliced spliced(text);
-  return Reader(spliced).refusal();
+  return Reader(tokens_of(text), /*raw=*/true).refusal();
+}
+
+std::string refused_preprocessed(const std::string& text, const std::string& name) { return Reader(own_tokens(text, name), /*raw=*/false).refusal(); }
+
+std::vector<std::string> preprocess_arguments() {
+  return {"-E", "-D__DATE__=__amdahl_date__", "-D__TIME__=__amdahl_date__", "-D__TIMESTAMP__=__amdahl_date__"};
+}
+
+std::string refused_flags(const std::vector<std::string>& flags) {
+  static const std::set<std::string_view> kFlags{
+      "-O1", "-O2", "-O3", "-funroll-loops", "-fno-unroll-loops", "-fpeel-loops", "-fno-peel-loops", "-ftree-vectorize", "-fno-tree-vectorize",
+      "-fno-tree-slp-vectorize", "-fomit-frame-pointer", "-fschedule-insns", "-fno-schedule-insns", "-fno-schedule-insns2", "-frename-registers",
+      "-fprefetch-loop-arrays", "-fno-prefetch-loop-arrays", "-ftree-loop-distribution", "-fno-tree-loop-distribution", "-fvariable-expansion-in-unroller",
+      "-fsplit-loops", "-funswitch-loops", "-fno-ivopts", "-fno-jump-tables", "-mprefer-vector-width=128", "-mprefer-vector-width=256", "-mprefer-vector-width=512"};
+  for (const std::string& flag : flags)
+    if (!kFlags.count(flag)) return fmt::format("the flag {} is not one that kernels are compiled with (starter_kernels/source_rules.cc lists them)", flag.substr(0, 60));
+  return "";
 }
 
 }  // namespace amdahl

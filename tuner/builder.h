@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/experiment.h"
 #include "plan/plan.h"
 #include "starter_kernels/backend.h"
 
@@ -21,6 +22,9 @@ struct Built {
   std::string failure_code;            // CompileResult::code of the step that failed
   std::string code;                    // hash of all its object code
   double seconds = 0;                  // of compiling, cache hits cost nothing
+
+  // What it means for a candidate that it is not ok: kMistrusted where a library asks for what no kernel needs, else kBuildFailed.
+  Outcome outcome() const { return is_conduct(failure_code) ? Outcome::kMistrusted : Outcome::kBuildFailed; }
 };
 
 class Builder {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/hash.h"
-#include "tuner/elf.h"
+#include "base/elf.h"
 
 namespace amdahl {
 

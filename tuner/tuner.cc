@@ -381,7 +381,7 @@ struct Tuner::Loop : PendingWins {
   bool screen(Experiment& e, Campaign& c, const Proposal& p, const Built& built) {
     if (!built.ok) {
       e.code = built.failure_code;
-      end(e, Outcome::kBuildFailed, "build", built.message);
+      end(e, built.outcome(), "build", built.message);
       return false;
     }
     const auto [twin, is_new] = codes[e.signature].try_emplace(built.code, e.id);

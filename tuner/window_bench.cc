@@ -14,7 +14,6 @@
 #include "tuner/conduct.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
-#include "tuner/symbols.h"
 
 namespace amdahl {
 namespace {
@@ -303,12 +302,6 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   Screened result;
   const Judge& judge = *at_.judge;
   const uint64_t seed = judge.checks[0].draw.seed;
-  // Before anything of it is loaded: loading runs code.
-  for (const std::string& library : built.libraries)
-    if (const std::string reason = refused_symbols(library); !reason.empty()) {
-      result.failure = Failure{Outcome::kMistrusted, "forbidden-symbol", "build", reason, seed};
-      return result;
-    }
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   const ErrorConstant declared = declared_constant(challenger);
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared);

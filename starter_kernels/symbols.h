@@ -4,13 +4,15 @@
 // function of the C library.
 //
 // A list of what is allowed, not of what is not. It stops the honest mistake (a call of a BLAS) and the lazy cheat before
-// anything is loaded; machine code that makes its own system calls is the sandbox's business.
+// anything is loaded; what machine code does by itself is machine_code.h's business.
 
 #include <string>
+
+#include "base/elf.h"
 
 namespace amdahl {
 
 // "" or what it has that no kernel needs, and what to do instead.
-std::string refused_symbols(const std::string& library);
+std::string refused_symbols(const ElfFile& library);
 
 }  // namespace amdahl

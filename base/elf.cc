@@ -1,4 +1,4 @@
-#include "tuner/elf.h"
+#include "base/elf.h"
 
 #include <elf.h>
 
@@ -40,7 +40,14 @@ std::unique_ptr<const ElfFile> ElfFile::read(const std::string& path) {
     if (!copy_from(file, header.e_shoff + i * sizeof h, &h)) return nullptr;
     const bool stored = h.sh_type != SHT_NOBITS;
     if (stored && (h.sh_offset > file.size() || h.sh_size > file.size() - h.sh_offset)) return nullptr;
-    elf->sections_.push_back({{}, h.sh_type, h.sh_link, stored ? file.substr(h.sh_offset, h.sh_size) : std::string_view{}});
+    elf->sections_.push_back({{}, h.sh_type, h.sh_link, stored ? file.substr(h.sh_offset, h.sh_size) : std::string_view{}, h.sh_flags,
+                              h.sh_addr, h.sh_size});
+  }
+  elf->machine_ = header.e_machine;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr h;
+    if (!copy_from(file, header.e_phoff + i * sizeof h, &h)) return nullptr;
+    elf->segments_.push_back({h.p_type, h.p_flags, h.p_vaddr, h.p_memsz});
   }
   if (header.e_shstrndx >= headers.size()) return nullptr;
   const std::string_view names = elf->sections_[header.e_shstrndx].contents;
@@ -52,26 +59,37 @@ std::string_view ElfFile::string_at(const Section& table, size_t offset) const {
   return table.link < sections_.size() ? text_at(sections_[table.link].contents, offset) : std::string_view{};
 }
 
-std::vector<ElfFile::Symbol> ElfFile::dynamic_symbols() const {
+std::vector<ElfFile::Symbol> ElfFile::symbols_of(uint32_t section_type) const {
   std::vector<Symbol> symbols;
   for (const Section& s : sections_) {
-    if (s.type != SHT_DYNSYM) continue;
+    if (s.type != section_type) continue;
     Elf64_Sym symbol;
     for (size_t at = 0; copy_from(s.contents, at, &symbol); at += sizeof symbol)
       if (const std::string_view name = string_at(s, symbol.st_name); !name.empty())
-        symbols.push_back({name, symbol.st_shndx != SHN_UNDEF});
+        symbols.push_back({name, symbol.st_shndx != SHN_UNDEF, symbol.st_value, symbol.st_size,
+                           static_cast<unsigned char>(ELF64_ST_TYPE(symbol.st_info))});
   }
   return symbols;
 }
 
-std::vector<std::string_view> ElfFile::needed() const {
-  std::vector<std::string_view> names;
+std::vector<ElfFile::Symbol> ElfFile::dynamic_symbols() const { return symbols_of(SHT_DYNSYM); }
+std::vector<ElfFile::Symbol> ElfFile::all_symbols() const { return symbols_of(SHT_SYMTAB); }
+
+std::vector<ElfFile::Tag> ElfFile::dynamic_tags() const {
+  std::vector<Tag> tags;
   for (const Section& s : sections_) {
     if (s.type != SHT_DYNAMIC) continue;
     Elf64_Dyn entry;
     for (size_t at = 0; copy_from(s.contents, at, &entry) && entry.d_tag != DT_NULL; at += sizeof entry)
-      if (entry.d_tag == DT_NEEDED) names.push_back(string_at(s, entry.d_un.d_val));
+      tags.push_back({entry.d_tag, entry.d_un.d_val, string_at(s, entry.d_un.d_val)});
   }
+  return tags;
+}
+
+std::vector<std::string_view> ElfFile::needed() const {
+  std::vector<std::string_view> names;
+  for (const Tag& t : dynamic_tags())
+    if (t.tag == DT_NEEDED) names.push_back(t.text);
   return names;
 }
 
