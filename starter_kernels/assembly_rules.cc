@@ -41,6 +41,7 @@ class Statement {
     const std::string first = lower(text_.substr(0, end));
     if (first.empty()) return fmt::format("'{}' is no instruction", text_.substr(0, 20));
     if (first.front() == '.') return kDirectives.count(first) ? "" : fmt::format("{} is a directive", first);
+    if (end < text_.size() && text_[end] == ':') return fmt::format("{} is a name that the linker would see", first);
     if (!letter(first.front()) || first.find('_') != std::string::npos) return fmt::format("{} is no instruction", first);
     return "";
   }

@@ -118,10 +118,10 @@ class Reader {
   // assert() names its function to __assert_fail(text, file, line, function), which ends the process.
   bool of_failed_assertion() const {
     using enum Token::Kind;
-    if (raw_ || i_ < 8 || t_[i_].text != "__PRETTY_FUNCTION__") return false;
-    const Token* t = &t_[i_ - 8];
+    if (raw_ || i_ < 9 || t_[i_].text != "__PRETTY_FUNCTION__") return false;
+    const Token* t = &t_[i_ - 9];
     return t[0].is("__assert_fail") && t[1].is("(") && t[2].kind == kString && t[3].is(",") && t[4].kind == kString && t[5].is(",") &&
-           t[6].kind == kNumber && t[7].is(",") && is(")", 1);
+           t[6].kind == kNumber && t[7].is(",") && t[8].is("__extension__") && is(")", 1);
   }
 
   // ---- attributes ------------------------------------------------------------------------------------------------------
@@ -133,6 +133,7 @@ class Reader {
       if (!inside()) return refuse(t_.back(), kAttributeReason);
       if (is(",")) ++i_;
       else attribute();
+      if (refusal_.empty() && !is(",") && !is(close) && !t_[i_ - 1].is(",")) return refuse(t_[i_ - 1], kAttributeReason);
     }
     if (!is(close, 1)) return refuse(t_[std::min(i_, t_.size() - 1)], kAttributeReason);
     i_ += 2;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/backend.h"
 
 namespace amdahl {
 namespace {
@@ -62,6 +63,46 @@ TEST(SourceRules, HostileTextsAreRefused) {
       "int f() asm(\"f\\n.incbin \\\"/etc/passwd\\\"\");\n",
       "int x __attribute__((section(\"x\\n.in\" \"cbin \\\"/etc/passwd\\\"\")));\n",
       "asm(\"nop\\n.section x\");\n",
+      "asm(\".irp x,bin\\n.endr\");\n",
+      "asm(\".byte 0x0f, 0x05\");\n",
+      "asm(\"x = 5\");\n",
+      "asm(\"malloc: ret\");\n",
+      "asm(\"cpuid\");\n",
+      "asm(\"data16 CPUID\");\n",
+      "asm volatile(\"nop\" TEMPLATE : : );\n",
+      "asm volatile(TEMPLATE);\n",
+      "int g() asm(\"__cpu_indicator_init\");\n",
+      "# 12 \"other.cpp\"\n",
+      // Attributes.
+      "[[gnu::section(\".text\")]] int x;\n",
+      "[[__gnu__::__section__(\".text\")]] int x;\n",
+      "<:<: gnu::section(\".text\") :>:> int x;\n",
+      "[ [gnu::alias(\"g\")]] int f();\n",
+      "[[using gnu: section(\".text\")]] int x;\n",
+      "[[likely, gnu::ifunc(\"g\")]] int f();\n",
+      "[[omp::directive(parallel)]] {}\n",
+      "[[gnu::aligned(8) gnu::cold]] int x;\n",
+      "__attribute__((aligned(8), __constructor__)) void f();\n",
+      "__attribute((visibility(\"default\"))) int x;\n",
+      "__attribute__((aligned(8)) int x;\n",
+      "__attribute__ ALIGNED int x;\n",
+      "__attribute__((NAME)) int x;\n",
+      "__attribute__((noinline(\"\\n.incbin\"))) int f();\n",
+      "__attribute__((target(\"avx2\\n.incbin\"))) int f();\n",
+      "#define HIDDEN __attribute__((weakref(\"malloc\")))\n",
+      // What is another tomorrow, elsewhere, or in another program.
+      "const char* day = __DATE__;\n",
+      "#define TODAY __TIME__\n",
+      "#if sizeof(__TIMESTAMP__) > 1\n#endif\n",
+      "const char* f = __FILE__;\n",
+      "int n = sizeof(__func__);\n",
+      "const char* n = typeid(int).name();\n",
+      "void* p = __builtin_return_address(0);\n",
+      "void* p = __builtin_frame_address(0);\n",
+      "int n = __builtin_LINE();\n",
+      "long t = __builtin_ia32_rdtsc();\n",
+      "#pragma GCC optimize(\"O3\\\" x\")\n",
+      "#pragma GCC target(\"/tmp/x\")\n",
       std::string("int a;\0int b;", 13),
   };
   for (const std::string& text : hostile) {
@@ -87,9 +128,58 @@ TEST(SourceRules, HonestTextsPass) {
            "asm volatile(\"vfmadd231ps %0, %1, %2\\n\\t.p2align 4\\n\" : : : \"memory\");\n",
            "float f = .5f; struct { float x; } p; float g = p.x;\n",
            "#\nint null_directive;\n",
+           "[[gnu::noinline, gnu::aligned(64)]] int f(); [[maybe_unused]] int x[2][2]; [[likely]] ;\n",
+           "#define INLINE inline __attribute__((__always_inline__, vector_size(4 * N)))\n",
+           "__attribute__((target_clones(\"avx2\", \"arch=x86-64-v4\", \"default\"))) int f();\n[[deprecated(\"don't\")]] int g();\n",
+           "int a[3]; int b = a[a[0]], c = a[([] { return 0; })()];\n",
+           "register long r asm(\"r10\"); asm volatile(\"1: dec %0\\n\\tjnz 1b; {evex} vaddps %1, %2, %3\" : \"+r\"(n) : : \"memory\");\n",
+           "std::vector<::std::string> digraph;\n",
            "extern \"C\" void amdahl_run(const void* const* in, void* const* out, void*) {}\n",
        })
     EXPECT_EQ(refused_source(text), "") << text;
+}
+
+// What a macro hides from the first reading stands there in the second: by the compiler itself.
+TEST(SourceRules, MacrosHideNothing) {
+  const Toolchain toolchain(default_cache_dir());
+  const std::string paste = "#define PASTE(a, b) a##b\n#define JOIN(a, b) PASTE(a, b)\n";
+  for (const std::string& hidden : std::vector<std::string>{
+           "const char* day = JOIN(__DA, TE__);\n",
+           "JOIN(a, sm)(\".byte 0x90\");\n",
+           "JOIN(__attri, bute__)((section(\".mine\"))) int x = 1;\n",
+           "#define O [\n#define C ]\nO O gnu::section(\".mine\") C C int x = 1;\n",
+           "int n() { return sizeof(JOIN(__fun, c__)); }\n",
+           "#define noinline section(\".mine\")\n__attribute__((noinline)) int x = 1;\n",
+           "#define nop \".byte 0x90\"\n#define S(x) X(x)\n#define X(x) JOIN(as, m)(x)\nS(nop);\n",
+       }) {
+    EXPECT_EQ(refused_source(paste + hidden), "") << "seen at once: " << hidden;
+    const CompileResult r = toolchain.compile_source(paste + hidden, Variant{});
+    EXPECT_EQ(r.code, "source-refused") << hidden << r.message;
+    EXPECT_EQ(r.message.rfind("line ", 0), 0u) << r.message;
+  }
+  const CompileResult honest = toolchain.compile_source(
+      paste + "#include <cassert>\n#include <cmath>\nint JOIN(tw, ice)(int x) { assert(x > 0 && \"it's\"); return 2 * x; }\nfloat f() { return INFINITY; }\n", Variant{});
+  EXPECT_TRUE(honest.ok) << honest.message;
+}
+
+TEST(SourceRules, TheSecondReadingLooksAtTheKernelAlone) {
+  const std::string header = "# 1 \"/usr/include/x.h\" 1\nextern int f() asm(\"f\\n.incbin\");\n";
+  EXPECT_EQ(refused_preprocessed("# 0 \"kernel.cpp\"\nint a;\n" + header + "# 2 \"kernel.cpp\" 2\nint b;\n", "kernel.cpp"), "");
+  EXPECT_EQ(refused_preprocessed(header + "# 7 \"kernel.cpp\" 2\nint b;\nint c = __DATE__;\n", "kernel.cpp").rfind("line 8: __DATE__", 0), 0u);
+  const std::string assertion = "# 1 \"kernel.cpp\"\n__assert_fail(\"x\", \"kernel.cpp\", 1, __extension__ __PRETTY_FUNCTION__);\n";
+  EXPECT_EQ(refused_preprocessed(assertion, "kernel.cpp"), "");
+  EXPECT_NE(refused_preprocessed(assertion + "const char* n = __PRETTY_FUNCTION__;\n", "kernel.cpp"), "");
+}
+
+// They come with a variant, from wherever that came.
+TEST(SourceRules, FlagsAreThoseThatSayHowToOptimize) {
+  EXPECT_EQ(refused_flags({"-O3", "-funroll-loops", "-mprefer-vector-width=512"}), "");
+  for (const std::string flag : {"-fplugin=x.so", "-include/etc/passwd", "-B/tmp", "-wrapper", "-ffast-math", "-Wl,-z,execstack", "-specs=x", "@file", "-DX", "-x", "/etc/passwd", "-march=x86-64",
+                                 "-fprofile-use=/tmp/x", "-fdump-tree-all", "-o/tmp/x"}) {
+    Variant variant;
+    variant.flags = {flag};
+    EXPECT_EQ(Toolchain(default_cache_dir()).compile_source("int x;\n", variant).code, "source-refused") << flag;
+  }
 }
 
 }  // namespace
