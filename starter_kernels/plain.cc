@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "base/error.h"
 #include "graph/op.h"
 #include "starter_kernels/embedded_sources.h"
@@ -20,6 +23,13 @@ std::string operand_text(const std::string& name, const Access& access) {
                      c_type(access.dtype), name, name, access.shape.size(), name,
                      access.shape.empty() ? "1" : fmt::format("{}", fmt::join(access.shape, ", ")), name,
                      numel(access.shape));
+}
+
+// A problem may come from a file of others: what stands in a text by name is one word.
+const std::string& one_word(const std::string& name) {
+  if (name.empty() || !std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; }))
+    throw Error(ExitCode::kInternal, "a name in the problem is no word");
+  return name;
 }
 
 std::string constant_text(const std::string& name, const Json& value) {
@@ -54,10 +64,10 @@ class Plain : public KernelKind {
   std::string source(const Variant& variant) const override {
     const Problem& p = variant.problem;
     std::string text = "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n";
-    text += fmt::format("// {}\n", p.params.at("op").get<std::string>());
+    text += fmt::format("// {}\n", one_word(p.params.at("op").get<std::string>()));
     for (size_t i = 0; i < p.in.size(); ++i) text += operand_text(fmt::format("IN{}", i), p.in[i]);
     for (size_t i = 0; i < p.out.size(); ++i) text += operand_text(fmt::format("OUT{}", i), p.out[i]);
-    for (const auto& [key, value] : p.params.at("constants").items()) text += constant_text(key, value);
+    for (const auto& [key, value] : p.params.at("constants").items()) text += constant_text(one_word(key), value);
     text += embedded_source("cpu/plain_common.h");
     text += embedded_source(fmt::format("cpu/plain_{}.cpp", p.params.at("source").get<std::string>()));
     return text;
