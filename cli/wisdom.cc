@@ -38,8 +38,10 @@ Wisdom open_wisdom(const po::variables_map& values, const GlobalOptions& global)
 
 std::string day_of(int64_t unix_time) { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(unix_time))); }
 
+std::string outside(const WisdomForm& f) { return f.origin.empty() ? "" : fmt::format("; from outside ({})", f.origin); }
+
 int list(const Wisdom& wisdom, const GlobalOptions& global) {
-  const std::vector<WisdomForm> forms = wisdom.forms();
+  const std::vector<WisdomForm> forms = marked_forms(wisdom, global);
   const WisdomPlace here = wisdom_here(global, global.threads, true);
   const auto offered = [&](const WisdomForm& f) { return why_unknown({f}, here, f.signature, f.window); };
   if (global.json) {
@@ -47,14 +49,14 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
     for (const WisdomForm& f : forms)
       j.push_back({{"signature", f.signature}, {"rewrite", f.rewrite}, {"window", f.window}, {"speedup", std::exp(f.log_gain)}, {"model", f.model},
                    {"proven_at", f.proven_at}, {"threads", f.place.threads}, {"compiler", f.place.compiler}, {"allowed", f.place.allowed},
-                   {"not_offered_here", offered(f)}});
+                   {"not_offered_here", offered(f)}, {"from_outside", f.origin}});
     fmt::print("{}\n", j.dump(1));
     return 0;
   }
   for (const WisdomForm& f : forms) {
     const std::string why = offered(f);
-    fmt::print("{:5.2f}x  {:<24} {}{}  ({}, {}){}\n", std::exp(f.log_gain), f.rewrite, f.window, f.place.allowed.empty() ? "" : ", " + f.place.allowed,
-               f.model, day_of(f.proven_at), why.empty() ? "" : "; not offered here: " + why);
+    fmt::print("{:5.2f}x  {:<24} {}{}  ({}, {}){}{}\n", std::exp(f.log_gain), f.rewrite, f.window, f.place.allowed.empty() ? "" : ", " + f.place.allowed,
+               f.model, day_of(f.proven_at), outside(f), why.empty() ? "" : "; not offered here: " + why);
   }
   if (forms.empty()) fmt::print("{} holds nothing yet: `amdahl tune MODEL` fills it\n", wisdom.path());
   else fmt::print("\n{} forms in {}\n", forms.size(), wisdom.path());
@@ -64,7 +66,7 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
 // Every window that a rewrite offers on the model's starter plan, once.
 int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
   const Graph graph = load_named_model(values, global);
-  const std::vector<WisdomForm> forms = wisdom.forms();
+  const std::vector<WisdomForm> forms = marked_forms(wisdom, global);
   const WisdomPlace here = wisdom_here(global, global.threads, allows_bf16(values));
   const std::map<std::string, WisdomForm> known = known_at(forms, here);
   const Plan plan = starter_plan(graph, global.threads);
@@ -80,8 +82,9 @@ int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptio
     const auto hit = known.find(signature);
     hits += hit != known.end();
     const std::string reason = hit == known.end() ? why_unknown(forms, here, signature, window) : "";
-    if (global.json) j.push_back({{"signature", signature}, {"window", window}, {"places", places}, {"known", hit != known.end()}, {"reason", reason}});
-    else if (hit != known.end()) fmt::print("known    {} x{}: {:.2f}x by {} in {}\n", window, places, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model);
+    if (global.json) j.push_back({{"signature", signature}, {"window", window}, {"places", places}, {"known", hit != known.end()}, {"reason", reason},
+                                 {"from_outside", hit != known.end() ? hit->second.origin : ""}});
+    else if (hit != known.end()) fmt::print("known    {} x{}: {:.2f}x by {} in {}{}\n", window, places, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model, outside(hit->second));
     else fmt::print("unknown  {} x{}: {}\n", window, places, reason);
   }
   if (global.json) fmt::print("{}\n", j.dump(1));
@@ -89,13 +92,14 @@ int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptio
   return 0;
 }
 
-int merge(Wisdom& wisdom, const po::variables_map& values) {
+int merge(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
   const std::string other = required_word(values, "model", "FILE, another wisdom file");
   if (!std::filesystem::exists(other)) throw Error(ExitCode::kIo, fmt::format("cannot open {}: there is no such file", other));
   std::string note;
   const Wisdom from = Wisdom::open(other, &note);
   if (!note.empty()) throw Error(ExitCode::kSessionDamaged, note);
-  fmt::print("{} forms taken into {}\n", wisdom.learn(from.forms()), wisdom.path());
+  const int taken = wisdom.learn(marked_forms(from, global));
+  fmt::print("{} form{} taken into {}, marked as from outside; each is judged and proven again where it is used\n", taken, taken == 1 ? "" : "s", wisdom.path());
   return 0;
 }
 
@@ -116,7 +120,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   Wisdom wisdom = open_wisdom(values, global);
   if (verb == "list") return list(wisdom, global);
   if (verb == "why") return why(wisdom, values, global);
-  if (verb == "merge") return merge(wisdom, values);
+  if (verb == "merge") return merge(wisdom, values, global);
   if (verb == "prune") return prune(wisdom, values, global);
   throw Error(ExitCode::kUsage, fmt::format("wisdom {}: the verbs are list, why MODEL, merge FILE and prune", verb));
 }

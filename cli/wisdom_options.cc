@@ -1,10 +1,12 @@
 #include "cli/wisdom_options.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <ctime>
 
 #include "base/error.h"
+#include "experiments/provenance.h"
 #include "starter_kernels/backend.h"
 
 namespace amdahl {
@@ -19,12 +21,18 @@ std::string wisdom_path(const po::variables_map& values, const GlobalOptions& gl
   return values.count("wisdom") ? values["wisdom"].as<std::string>() : default_wisdom(global.cache_dir);
 }
 
+std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& global) {
+  std::vector<WisdomForm> forms = wisdom.forms();
+  mark_outside(forms, home_of(global.cache_dir), wisdom.path(), fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))));
+  return forms;
+}
+
 WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf16) {
   return {this_machine().fingerprint(), Toolchain(global.cache_dir).description(), threads, allow_bf16 ? "bf16" : ""};
 }
 
 SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options)
-    : path_(wisdom_path(values, global)) {
+    : path_(wisdom_path(values, global)), home_(home_of(global.cache_dir)) {
   if (values["no-wisdom"].as<bool>()) {
     if (values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
     return;
@@ -34,7 +42,7 @@ SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOption
     std::string note;
     wisdom_ = Wisdom::open(path_, &note);
     if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
-    known_ = known_at(wisdom_->forms(), place_);
+    known_ = known_at(marked_forms(*wisdom_, global), place_);
   } catch (const Error& error) {
     fmt::print(stderr, "amdahl: going on without wisdom: {}\n", error.what());
     wisdom_.reset();
@@ -44,7 +52,9 @@ SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOption
 int SessionWisdom::learn(const OpenSession& open) {
   if (!wisdom_) return 0;
   try {
-    return wisdom_->learn(proven_forms(open.graph, *open.session, place_, short_name(open.session->identity().model), std::time(nullptr)));
+    std::vector<WisdomForm> forms = proven_forms(open.graph, *open.session, place_, short_name(open.session->identity().model), std::time(nullptr));
+    for (WisdomForm& f : forms) f.home = home_;
+    return wisdom_->learn(forms);
   } catch (const Error& error) {
     fmt::print(stderr, "amdahl: what this session proved is not kept as wisdom: {}\n", error.what());
     return 0;

@@ -13,6 +13,8 @@ namespace amdahl {
 
 void declare_wisdom(Options& options);
 std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global);
+// Its forms; those that this account of this machine did not prove say where they came from.
+std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& global);
 // Where this process would prove things.
 WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf16);
 
@@ -27,7 +29,7 @@ class SessionWisdom {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  std::string path_, home_;
   WisdomPlace place_;
   std::optional<Wisdom> wisdom_;
   std::map<std::string, WisdomForm> known_;

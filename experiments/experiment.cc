@@ -59,6 +59,8 @@ void to_json(Json& j, const Experiment& e) {
            {"candidate", e.candidate},
            {"incumbent", e.incumbent},
            {"replacement", e.replacement},
+           {"origin", e.origin},
+           {"object_code", e.object_code},
            {"knobs", e.knobs},
            {"outcome", name_of(e.outcome)},
            {"stage", e.stage},
@@ -95,6 +97,8 @@ void from_json(const Json& j, Experiment& e) {
   j.at("candidate").get_to(e.candidate);
   e.incumbent = j.value("incumbent", "");  // sessions before it was recorded
   e.replacement = j.at("replacement");
+  e.origin = j.value("origin", "");
+  e.object_code = j.value("object_code", "");
   e.knobs = j.at("knobs");
   e.outcome = outcome_from_name(j.at("outcome").get<std::string>());
   j.at("stage").get_to(e.stage);

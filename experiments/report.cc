@@ -132,6 +132,7 @@ void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
     out += fmt::format("         {}{}, {:.1f}% of the model, {} -> {}\n", fit(e.window, 60),
                        e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
                        milliseconds(e.incumbent_seconds), milliseconds(e.challenger_seconds));
+    if (!e.origin.empty()) out += fmt::format("         from outside ({}), judged and proven here\n", fit(e.origin, 100));
   }
   if (!any) out += "  none yet\n";
 }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "experiments/provenance.h"
 #include "experiments/sqlite.h"
 
 namespace amdahl {
@@ -16,15 +17,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kApplicationId = 0x416d6477;  // "Amdw", in the file's header
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;  // 1 had no home and origin
 
 constexpr const char* kCreate =
     "CREATE TABLE IF NOT EXISTS forms(signature TEXT NOT NULL, machine TEXT NOT NULL, compiler TEXT NOT NULL, threads INTEGER NOT NULL, "
     "allowed TEXT NOT NULL, rewrite TEXT NOT NULL, window TEXT NOT NULL, steps TEXT NOT NULL, log_gain REAL NOT NULL, model TEXT NOT NULL, "
-    "proven_at INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(signature, machine, compiler, threads, allowed)) WITHOUT ROWID";
-constexpr const char* kColumns = "signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at";
+    "proven_at INTEGER NOT NULL, checksum INTEGER NOT NULL, home TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT '', PRIMARY KEY(signature, machine, compiler, threads, allowed)) WITHOUT ROWID";
+constexpr const char* kFirstColumns = "signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at";
+constexpr const char* kColumns = "signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at, home, origin";
 
 Error damaged(const std::string& what) { return Error(ExitCode::kSessionDamaged, what); }
+
+void check_rows(Database& database, const char* columns) {
+  if (database.integer(fmt::format("SELECT count(*) FROM forms WHERE checksum <> checksum({})", columns)) > 0)
+    throw damaged("a row does not have its checksum");
+}
+
+// Nobody noted who proved the forms of version 1: they count as from outside.
+void add_provenance(Database& database) {
+  Transaction transaction(database);
+  check_rows(database, kFirstColumns);
+  database.execute("ALTER TABLE forms ADD COLUMN home TEXT NOT NULL DEFAULT ''; ALTER TABLE forms ADD COLUMN origin TEXT NOT NULL DEFAULT ''");
+  database.execute(fmt::format("UPDATE forms SET checksum = checksum({}); PRAGMA user_version = {}", kColumns, kVersion));
+  transaction.commit();
+}
 
 // The file, made where it is missing. Throws Error(kSessionDamaged) when it is none of ours or of another version.
 std::unique_ptr<Database> opened(const std::string& path) {
@@ -38,14 +54,14 @@ std::unique_ptr<Database> opened(const std::string& path) {
     database->execute(kCreate);
     transaction.commit();
   }
+  if (database->integer("PRAGMA user_version") == 1) add_provenance(*database);
   if (const int64_t version = database->integer("PRAGMA user_version"); version != kVersion)
     throw damaged(fmt::format("it has version {}, this program reads {}", version, kVersion));
   return database;
 }
 
 std::vector<WisdomForm> read(Database& database) {
-  if (database.integer(fmt::format("SELECT count(*) FROM forms WHERE checksum <> checksum({})", kColumns)) > 0)
-    throw damaged("a row does not have its checksum");
+  check_rows(database, kColumns);
   std::vector<WisdomForm> forms;
   Statement select(database, fmt::format("SELECT {} FROM forms ORDER BY proven_at DESC, signature", kColumns));
   while (select.step()) {
@@ -62,18 +78,21 @@ std::vector<WisdomForm> read(Database& database) {
     f.log_gain = select.real(8);
     f.model = select.text(9);
     f.proven_at = select.integer(10);
+    f.home = select.text(11);
+    f.origin = select.text(12);
     forms.push_back(std::move(f));
   }
   return forms;
 }
 
 void write(Database& database, const WisdomForm& f) {
-  Statement insert(database, fmt::format("INSERT OR REPLACE INTO forms SELECT {0}, checksum({0}) FROM (SELECT ?1 AS signature, ?2 AS machine, "
+  Statement insert(database, fmt::format("INSERT OR REPLACE INTO forms({0}, checksum) SELECT {0}, checksum({0}) FROM (SELECT ?1 AS signature, ?2 AS machine, "
                                          "?3 AS compiler, ?4 AS threads, ?5 AS allowed, ?6 AS rewrite, ?7 AS window, ?8 AS steps, ?9 AS log_gain, "
-                                         "?10 AS model, ?11 AS proven_at)",
+                                         "?10 AS model, ?11 AS proven_at, ?12 AS home, ?13 AS origin)",
                                          kColumns));
   insert.bind(1, f.signature).bind(2, f.place.machine).bind(3, f.place.compiler).bind(4, int64_t{f.place.threads}).bind(5, f.place.allowed);
   insert.bind(6, f.rewrite).bind(7, f.window).bind(8, Json(f.steps).dump()).bind(9, f.log_gain).bind(10, f.model).bind(11, f.proven_at);
+  insert.bind(12, f.home).bind(13, f.origin);
   insert.run();
 }
 
@@ -84,6 +103,12 @@ void drop(Database& database, const WisdomForm& f) {
 }
 
 bool same_form(const WisdomForm& a, const WisdomForm& b) { return Json(a.steps) == Json(b.steps); }
+
+// What was proven here is not given up for what somebody claims, and takes the place of it.
+bool stays(const WisdomForm& known, const WisdomForm& f) {
+  if (known.origin.empty() != f.origin.empty() && !same_form(known, f)) return known.origin.empty();
+  return known.log_gain >= f.log_gain && !same_form(known, f);
+}
 
 std::string given_up(const std::vector<Step>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return multiplies_in_bf16(s.variant.problem); }) ? "bf16" : "";
@@ -130,11 +155,20 @@ std::vector<WisdomForm> proven_forms(const Graph& graph, const SessionStore& ses
       f.log_gain += e.gain.log;
       f.model = model;
       f.proven_at = now;
+      f.origin = holds_foreign_text(f.steps) ? e.origin : "";  // what this program writes itself is its own, whoever thought of it
     }
   }
   std::vector<WisdomForm> forms;
   for (auto& [signature, form] : last) forms.push_back(std::move(form));
   return forms;
+}
+
+void mark_outside(std::vector<WisdomForm>& forms, const std::string& home, const std::string& from, const std::string& day) {
+  for (WisdomForm& f : forms) {
+    if (!home.empty() && f.home == home) continue;
+    if (f.origin.empty()) f.origin = fmt::format("{}, {}", from, day);
+    std::replace_if(f.origin.begin(), f.origin.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');  // a stranger may have written it
+  }
 }
 
 std::map<std::string, WisdomForm> known_at(const std::vector<WisdomForm>& forms, const WisdomPlace& place) {
@@ -191,7 +225,7 @@ int Wisdom::learn(const std::vector<WisdomForm>& forms) {
   int learnt = 0;
   for (const WisdomForm& f : forms) {
     const auto it = known.find({f.signature, f.place});
-    if (it != known.end() && it->second.log_gain >= f.log_gain && !same_form(it->second, f)) continue;
+    if (it != known.end() && stays(it->second, f)) continue;
     write(*database, f);
     ++learnt;
   }

@@ -6,7 +6,9 @@
 // proven: CPU, compilers, threads, and precision that may be given up. What is offered is a candidate like any other: the
 // judge, both proofs and the gate have the last word again.
 //
-//   forms    signature, machine, compiler, threads, allowed (the key); rewrite, window, steps, log_gain, model, proven_at
+// A form that was not proven by this account of this machine is from outside and carries that mark (provenance.h).
+//
+//   forms    signature, machine, compiler, threads, allowed (the key); rewrite, window, steps, log_gain, model, proven_at, home, origin
 
 #include <cstdint>
 #include <functional>
@@ -35,12 +37,17 @@ struct WisdomForm {
   double log_gain = 0;          // of the window, log(before / after), all keeps of the session together
   std::string model;
   int64_t proven_at = 0;        // Unix time
+  std::string home;             // of who proved it (home_of()); "" unknown
+  std::string origin;           // "" of the search of who proved it; else where the form, or a text in it, came from
 };
 
 // The forms that the gate confirmed in a session, one a signature: its last. `place` is the session's; a form that gives nothing
 // up is kept as such, whatever was allowed.
 std::vector<WisdomForm> proven_forms(const Graph& graph, const SessionStore& session, const WisdomPlace& place, const std::string& model,
                                      int64_t now);
+
+// Marks what was not proven by `home`: it came with the file `from`, taken in or used on `day`.
+void mark_outside(std::vector<WisdomForm>& forms, const std::string& home, const std::string& from, const std::string& day);
 
 // Of these, what may be offered at `place`, by signature. What gives up precision is preferred where that is allowed.
 std::map<std::string, WisdomForm> known_at(const std::vector<WisdomForm>& forms, const WisdomPlace& place);
@@ -56,7 +63,8 @@ class Wisdom {
   static Wisdom open(const std::string& path, std::string* note);
 
   std::vector<WisdomForm> forms() const;  // newest first
-  // Takes in what is new, or gains more than the form of the same key, or is the same form proven again. Returns how many.
+  // Takes in what is new, or gains more than the form of the same key, or is the same form proven again. A form from outside never takes the
+  // place of one that is not. Returns how many.
   int learn(const std::vector<WisdomForm>& forms);
   // Drops forms for which `useless` holds. Returns how many.
   int forget(const std::function<bool(const WisdomForm&)>& useless);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "experiments/provenance.h"
 #include "tuner/applied_everywhere.h"
 #include "tuner/draft.h"
 #include "tuner/pending_wins.h"
@@ -131,7 +132,8 @@ struct Tuner::Loop : PendingWins {
     const Opportunity target = opportunities[*number];
     const WisdomForm& form = known.at(target.signature);
     Campaign c = campaign_on(target);
-    status.why = fmt::format("wisdom: {} came to {:.2f}x there in {}", form.rewrite, std::exp(form.log_gain), form.model);
+    status.why = fmt::format("wisdom{}: {} came to {:.2f}x there in {}", form.origin.empty() ? "" : " from " + form.origin, form.rewrite,
+                             std::exp(form.log_gain), form.model);
     if (!enter(c)) return true;
     const std::vector<Step> steps = placed(graph, head, target.windows[0], form.steps);
     burst(c, rewrite_named(form.rewrite, target), {{steps, {}, candidate_id(steps)}});
@@ -312,6 +314,16 @@ struct Tuner::Loop : PendingWins {
 
   // ---- one candidate ---------------------------------------------------------------------------------------------------
 
+  // Of a form that wisdom brought, or of a text in it.
+  std::string origin_of(const Campaign& c, const Proposal& p) const {
+    const auto form = known.find(c.target.signature);
+    if (form != known.end() && p.id == candidate_id(form->second.steps)) return form->second.origin;
+    if (!holds_foreign_text(p.steps)) return "";
+    std::vector<Experiment> earlier;
+    for (const auto& [id, e] : experiments) earlier.push_back(e);
+    return amdahl::origin_of(earlier, p.steps);
+  }
+
   Experiment start(const Campaign& c, const Rewrite& rewrite, const Proposal& p) const {
     Experiment e;
     e.id = next_id();
@@ -336,6 +348,7 @@ struct Tuner::Loop : PendingWins {
     e.candidate = p.id;
     e.incumbent = c.incumbent;
     e.replacement = p.steps;
+    e.origin = origin_of(c, p);
     e.knobs = p.knobs;
     e.seed = random_for(e.id, 0).next() >> 1;
     e.share = c.target.seconds / std::max(profile.seconds, 1e-12);
@@ -362,6 +375,7 @@ struct Tuner::Loop : PendingWins {
       if (c.best && must_prove_now(c.target)) break;  // to judge 64 MiB takes 3 to 5 s a candidate
       Experiment e = start(c, rewrite, proposals[i]);
       e.seconds.build = build_seconds;
+      if (built[i].ok) e.object_code = built[i].code;
       if (!screen(e, c, proposals[i], built[i]) || e.race_log_ratio <= bar) continue;
       fastest = static_cast<int>(i);
       c.draft_ratio = e.race_log_ratio;

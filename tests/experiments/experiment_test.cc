@@ -19,10 +19,21 @@ TEST(Experiment, SurvivesJson) {
   e.confirm_log_ratios = {0.1, -0.25};
   e.gain = {0.1, 0.05, 0.2, 9};
   e.seconds.race = 0.125;
+  e.origin = "friend.db, 2026-11-27";
+  e.object_code = "a hash";
   const Experiment back = Json::parse(Json(e).dump()).get<Experiment>();
   EXPECT_EQ(Json(back), Json(e));
   EXPECT_EQ(back.outcome, Outcome::kMistrusted);
   EXPECT_EQ(back.seed, ~uint64_t{0});
+  EXPECT_EQ(back.origin, "friend.db, 2026-11-27");
+  EXPECT_EQ(back.object_code, "a hash");
+}
+
+TEST(Experiment, OfAnOlderSessionIsItsOwn) {
+  Json older = Experiment{};
+  older.erase("origin");
+  older.erase("object_code");
+  EXPECT_EQ(older.get<Experiment>().origin, "");
 }
 
 TEST(Outcome, UnknownNameIsADamagedSession) {

@@ -171,5 +171,66 @@ TEST(WisdomPlaces, ReducedPrecisionIsOfferedOnlyWhereItIsAllowed) {
   EXPECT_EQ(known_at({exact}, allowing).at("a").log_gain, 0.5);
 }
 
+// The home that proved it is part of a form; who cannot name ours has not proven it here.
+TEST_F(WisdomFile, WhatWasNotProvenHereIsMarked) {
+  WisdomForm ours = form("a", 0.5), theirs = form("b", 0.2), handed_on = form("c", 0.2);
+  ours.home = "ours";
+  theirs.home = "theirs";
+  handed_on.origin = "a friend's\x1b[2J";
+  std::vector<WisdomForm> forms{ours, theirs, handed_on, form("d", 0.1)};
+  mark_outside(forms, "ours", "friend.db", "2026-11-27");
+  EXPECT_EQ(forms[0].origin, "");
+  EXPECT_EQ(forms[1].origin, "friend.db, 2026-11-27");
+  EXPECT_EQ(forms[2].origin, "a friend's?[2J");
+  EXPECT_EQ(forms[3].origin, "friend.db, 2026-11-27") << "a form of nobody is nobody's we know";
+  forms = {ours};
+  mark_outside(forms, "", "friend.db", "2026-11-27");
+  EXPECT_NE(forms[0].origin, "") << "without a home of our own, nothing is ours";
+}
+
+TEST_F(WisdomFile, TheMarkIsKept) {
+  WisdomForm f = form("a", 0.5);
+  f.home = "theirs";
+  f.origin = "friend.db, 2026-11-27";
+  open().learn({f});
+  EXPECT_EQ(open().forms()[0].home, "theirs");
+  EXPECT_EQ(open().forms()[0].origin, "friend.db, 2026-11-27");
+}
+
+TEST_F(WisdomFile, AClaimDoesNotTakeThePlaceOfAProof) {
+  WisdomForm ours = form("a", 0.5, 6), claim = form("a", 5, 8);
+  ours.home = "ours";
+  claim.origin = "friend.db, 2026-11-27";
+  Wisdom wisdom = open();
+  EXPECT_EQ(wisdom.learn({claim}), 1);
+  EXPECT_EQ(wisdom.learn({ours}), 1) << "proven here, however little";
+  EXPECT_EQ(wisdom.learn({claim}), 0);
+  EXPECT_EQ(wisdom.forms()[0].steps[0].variant.knobs.at("MR"), 6);
+}
+
+// A file as version 1 wrote it: its rows stay, as those of nobody.
+TEST_F(WisdomFile, VersionOneIsTakenOver) {
+  open().learn({form("a", 0.5)});
+  {
+    Database old(path_, SQLITE_OPEN_READWRITE);
+    old.execute("ALTER TABLE forms DROP COLUMN home; ALTER TABLE forms DROP COLUMN origin; PRAGMA user_version = 1");
+    old.execute("UPDATE forms SET checksum = checksum(signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at)");
+  }
+  const std::vector<WisdomForm> forms = open().forms();
+  EXPECT_EQ(note_, "");
+  ASSERT_EQ(forms.size(), 1u);
+  EXPECT_EQ(forms[0].log_gain, 0.5);
+  EXPECT_EQ(forms[0].home, "");
+  EXPECT_EQ(open().learn({form("b", 0.1)}), 1);
+  EXPECT_EQ(set_aside(), 0);
+}
+
+TEST_F(WisdomFile, ADamagedVersionOneIsSetAside) {
+  open().learn({form("a", 0.5)});
+  Database(path_, SQLITE_OPEN_READWRITE).execute("ALTER TABLE forms DROP COLUMN home; ALTER TABLE forms DROP COLUMN origin; PRAGMA user_version = 1");
+  EXPECT_TRUE(open().forms().empty());  // its checksums are of other columns
+  EXPECT_EQ(set_aside(), 1);
+}
+
 }  // namespace
 }  // namespace amdahl

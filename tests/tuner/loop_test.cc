@@ -139,6 +139,31 @@ TEST_F(Loop, WhatASessionProvedIsTriedFirstInTheNext) {
   for (const Step& step : gated_plan(second).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
 }
 
+// The mark goes with the form, and with a text in it, into the session and on into its own wisdom.
+TEST_F(Loop, WhatComesFromOutsideSaysSo) {
+  MemoryStore first, second, third;
+  tune(first);
+  known = learnt_from(graph, first);
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known.begin()->second.origin, "");
+  known.begin()->second.origin = "friend.db, 2026-11-27";
+  lab = {};
+  tune(second);
+  ASSERT_FALSE(second.experiments().empty());
+  EXPECT_EQ(second.experiments()[0].origin, "friend.db, 2026-11-27");
+  EXPECT_NE(second.experiments()[0].object_code, "");
+  for (const Experiment& e : second.experiments())
+    if (e.id > 1) EXPECT_EQ(e.origin, "") << "its own search";
+  EXPECT_EQ(learnt_from(graph, second).begin()->second.origin, "") << "a text of this program, proven here";
+
+  for (Step& step : known.begin()->second.steps) step.variant.source_override = "a friend's text";
+  lab = {};
+  tune(third);
+  EXPECT_EQ(third.experiments()[0].origin, "friend.db, 2026-11-27");
+  ASSERT_EQ(third.experiments()[0].outcome, Outcome::kKept);
+  EXPECT_EQ(learnt_from(graph, third).begin()->second.origin, "friend.db, 2026-11-27") << "the text is a friend's still";
+}
+
 TEST_F(Loop, WhatIsKnownIsJudgedAgainAndTriedOnce) {
   MemoryStore first, second;
   tune(first);
