@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/machine.h"
+#include "cli/exportable_plan.h"
 #include "cli/model_options.h"
 #include "cli/find_padding.h"
 #include "cli/make_self_test.h"
@@ -76,7 +77,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const ExportFormat* format = find_export_format(format_name);
   if (!format) throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", format_name, format_names()));
   const OpenSession open = open_session(path, Session::Access::kRead, global);
-  const BucketPart part = part_to_export(open, *format, values);
+  BucketPart part = part_to_export(open, *format, values);
+  part.plan = exportable_plan(*open.session, std::move(part.plan), global);
   ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), values["output"].as<std::string>(), {}, 0, ""};
   Progress progress("exporting", global.progress());
   progress.update(0, 0, "self-test reference in float64");

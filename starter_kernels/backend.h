@@ -50,6 +50,8 @@ class Toolchain {
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const;
   // `text` is nobody's that this program trusts.
   CompileResult compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits = {}) const;
+  // What an export takes of a text that is not this program's (resolved_text.h); compile() makes the same machine code of it. Not ok: why not.
+  CompileResult resolve(const Variant& variant, std::string* text, const CompileLimits& limits = {}) const;
   // Build `number` (1, 2, ...) of the variant: the machine code of compile(), other addresses (placebo.h). The compiler runs
   // once for all numbers, the assembler for each.
   CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const;
@@ -64,6 +66,7 @@ class Toolchain {
   static Author author_of(const Variant& variant);
   Job job_of(const std::string& text, const Variant& variant, Author author) const;
   CompileResult library_of(const std::string& text, const Job& job, const CompileLimits& limits) const;
+  CompileResult preprocess(const std::string& text, const Job& job, const CompileLimits& limits, std::string* output) const;
   CompileResult preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const;
   CompileResult failed_run(const SubprocessResult& run, const Job& job, const CompileLimits& limits) const;
   CompileResult padded(const std::string& assembly, const std::string& library, const Job& job, int number, const CompileLimits& limits) const;

@@ -76,8 +76,7 @@ bool is_option(const std::string& text) {
 // One reading of a text.
 class Reader {
  public:
-  // `raw`: as it was written; else what the preprocessor left of it.
-  Reader(const std::vector<Token>& tokens, bool raw) : t_(tokens), raw_(raw) {}
+  explicit Reader(const std::vector<Token>& tokens) : t_(tokens) {}
 
   std::string refusal() {
     while (inside() && refusal_.empty()) step();
@@ -118,7 +117,7 @@ class Reader {
   // assert() names its function to __assert_fail(text, file, line, function), which ends the process.
   bool of_failed_assertion() const {
     using enum Token::Kind;
-    if (raw_ || i_ < 9 || t_[i_].text != "__PRETTY_FUNCTION__") return false;
+    if (i_ < 9 || t_[i_].text != "__PRETTY_FUNCTION__") return false;
     const Token* t = &t_[i_ - 9];
     return t[0].is("__assert_fail") && t[1].is("(") && t[2].kind == kString && t[3].is(",") && t[4].kind == kString && t[5].is(",") &&
            t[6].kind == kNumber && t[7].is(",") && t[8].is("__extension__") && is(")", 1);
@@ -233,7 +232,6 @@ class Reader {
   static constexpr const char* kAssemblyReason = "assembly in a kernel may hold instructions and alignment, written out, no directives, names or data";
 
   const std::vector<Token>& t_;
-  bool raw_;
   size_t i_ = 0;
   std::string refusal_;
 };
@@ -264,10 +262,14 @@ std::vector<Token> own_tokens(const std::string& text, const std::string& name) 
 
 std::string refused_source(const std::string& text) {
   if (text.find('\0') != std::string::npos) return "line 1: a kernel is text, without zero bytes";
-  return Reader(tokens_of(text), /*raw=*/true).refusal();
+  const std::vector<Token> tokens = tokens_of(text);
+  return Reader(tokens).refusal();
 }
 
-std::string refused_preprocessed(const std::string& text, const std::string& name) { return Reader(own_tokens(text, name), /*raw=*/false).refusal(); }
+std::string refused_preprocessed(const std::string& text, const std::string& name) {
+  const std::vector<Token> tokens = own_tokens(text, name);
+  return Reader(tokens).refusal();
+}
 
 std::vector<std::string> preprocess_arguments() {
   return {"-E", "-D__DATE__=__amdahl_date__", "-D__TIME__=__amdahl_date__", "-D__TIMESTAMP__=__amdahl_date__"};

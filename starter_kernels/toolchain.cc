@@ -23,6 +23,7 @@
 #include "starter_kernels/confined_compiler.h"
 #include "starter_kernels/kernel_kind.h"
 #include "starter_kernels/placebo.h"
+#include "starter_kernels/resolved_text.h"
 #include "starter_kernels/source_rules.h"
 
 namespace fs = std::filesystem;
@@ -259,10 +260,8 @@ CompileResult Toolchain::failed_run(const SubprocessResult& run, const Job& job,
   return result;
 }
 
-// With a code when what the preprocessor makes of the text breaks the rules: 20 ms, of 100 to 1500 that the compiler takes. Our own texts
-// have names in them that come from sessions and models.
-CompileResult Toolchain::preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const {
-  if (rules_ != KernelRules::kAll) return {};
+// With a code when the preprocessor refuses the text.
+CompileResult Toolchain::preprocess(const std::string& text, const Job& job, const CompileLimits& limits, std::string* output) const {
   const Scratch scratch(cache_dir_);
   scratch.write(kSource, text);
   std::vector<std::string> all = job.flags;
@@ -271,8 +270,29 @@ CompileResult Toolchain::preprocessed_refusal(const std::string& text, const Job
   const SubprocessResult r = job.compiler->program->run(all, scratch.path(), limits);
   if (!r.ok()) return failed_run(r, job, limits);
   std::ifstream in(scratch.file("kernel.ii"), std::ios::binary);
-  const std::string why = refused_preprocessed(std::string((std::istreambuf_iterator<char>(in)), {}), kSource);
+  output->assign(std::istreambuf_iterator<char>(in), {});
+  return {};
+}
+
+// With a code when what the preprocessor makes of the text breaks the rules: 20 ms, of 100 to 1500 that the compiler takes. Our own texts
+// have names in them that come from sessions and models.
+CompileResult Toolchain::preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const {
+  if (rules_ != KernelRules::kAll) return {};
+  std::string output;
+  const CompileResult failure = preprocess(text, job, limits, &output);
+  if (!failure.code.empty()) return failure;
+  const std::string why = refused_preprocessed(output, kSource);
   return why.empty() ? CompileResult{} : failed("source-refused", why);
+}
+
+CompileResult Toolchain::resolve(const Variant& variant, std::string* text, const CompileLimits& limits) const {
+  const Job job = job_of(variant.source_override, variant, Author::kOther);
+  if (!job.impossible.code.empty()) return job.impossible;
+  std::string output;
+  CompileResult result = preprocess(variant.source_override, job, limits, &output);
+  result.ok = result.code.empty();
+  if (result.ok) *text = resolved_text(variant.source_override, output, kSource, job.name);
+  return result;
 }
 
 // A candidate is blamed only while a source that cannot be at fault builds: else a full disk, or a compiler that is being

@@ -182,5 +182,18 @@ TEST(SourceRules, FlagsAreThoseThatSayHowToOptimize) {
   }
 }
 
+// Problems come with forms of others, and their names go into our own texts.
+TEST(SourceRules, AProblemAddsNoText) {
+  Variant variant;
+  variant.problem.kind = "plain";
+  variant.problem.params = Json{{"op", "Trilu\nint evil;"}, {"source", "trilu"}, {"constants", Json::object()}};
+  const CompileResult r = Toolchain(default_cache_dir()).compile(variant);
+  EXPECT_EQ(r.code, "compile-error");
+  EXPECT_NE(r.message.find("no word"), std::string::npos) << r.message;
+  variant.problem.params["op"] = "Trilu";
+  variant.problem.params["constants"] = Json{{"N = 1; int evil", 3}};
+  EXPECT_NE(Toolchain(default_cache_dir()).compile(variant).message.find("no word"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace amdahl

@@ -1,0 +1,14 @@
+#pragma once
+// What of a session's plan may leave it.
+
+#include "cli/commands.h"
+#include "experiments/session_store.h"
+#include "plan/plan.h"
+
+namespace amdahl {
+
+// The plan with texts that are not this program's as they were judged (starter_kernels/resolved_text.h). Throws Error(kNotVerified) when one of them was not
+// proven in this session, or does not become the machine code that was judged.
+Plan exportable_plan(const SessionStore& session, Plan plan, const GlobalOptions& global);
+
+}  // namespace amdahl
