@@ -8,8 +8,12 @@
 namespace amdahl {
 
 void clean_up(Graph& graph) {
-  drop_unused(graph);
   FoldBudget budget(graph);
+  clean_up(graph, budget);
+}
+
+void clean_up(Graph& graph, FoldBudget& budget) {
+  drop_unused(graph);
   // One pass feeds the next: a folded shape makes a Reshape a no-op, a removed no-op makes two nodes equal. Real
   // exports settle in two or three rounds; every change removes or simplifies nodes, so it ends.
   for (bool changed = true; changed;) {

@@ -11,6 +11,8 @@ namespace amdahl {
 
 struct FoldBudget;
 
+void clean_up(Graph& graph, FoldBudget& budget);  // all of them, as onnx_load.h says, with what loading has left of the budget
+
 bool fold_constants(Graph& graph, FoldBudget& budget);  // clean_up_fold.cc: nodes whose results are known become constants
 bool remove_no_ops(Graph& graph);        // clean_up_no_ops.cc: nodes that hand their input through
 bool simplify_movement(Graph& graph);    // clean_up_movement.cc: views become Reshape, chains of them one node

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/parsed_model.h"
 
 namespace amdahl {
@@ -13,7 +14,7 @@ ParsedConstant constant_of(const ParsedNode& node) {
   c.refusal = node.refusal;
   if (!c.refusal.empty()) return c;
   if (node.attributes.size() != 1)
-    throw Error(ExitCode::kBadModel, fmt::format("Constant node of '{}' must have exactly one attribute", c.name));
+    throw Error(ExitCode::kBadModel, fmt::format("Constant node of '{}' must have exactly one attribute", shown(c.name)));
   const auto& [key, value] = *node.attributes.begin();
   if (const auto* tensor = std::get_if<Tensor>(&value)) {
     c.tensor = *tensor;
@@ -26,7 +27,7 @@ ParsedConstant constant_of(const ParsedNode& node) {
   } else if (const auto* floats = std::get_if<std::vector<double>>(&value)) {
     c.tensor = from_doubles(DType::kF32, {static_cast<int64_t>(floats->size())}, *floats);
   } else {
-    c.refusal = fmt::format("Constant with {} is not supported (strings)", key);
+    c.refusal = fmt::format("Constant with {} is not supported (strings)", shown(key));
   }
   return c;
 }

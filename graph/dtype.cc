@@ -58,7 +58,12 @@ Shape row_major_strides(const Shape& shape) {
   return strides;
 }
 
-std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+// Shapes of tensors are shorter (kMaxRank); lists of integers out of a file, which are shown too, may be as long as the file.
+std::string to_string(const Shape& shape) {
+  constexpr size_t kMost = 32;
+  if (shape.size() <= kMost) return fmt::format("[{}]", fmt::join(shape, ", "));
+  return fmt::format("[{}, … {} more …, {}]", fmt::join(shape.begin(), shape.begin() + 6, ", "), shape.size() - 7, shape.back());
+}
 
 Shape broadcast(const Shape& a, const Shape& b) {
   Shape out(std::max(a.size(), b.size()));

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace amdahl {
 namespace {
@@ -32,7 +33,7 @@ const MappedFile& ExternalData::open(const std::string& tensor, const std::strin
     bad(fmt::format(
         "initializer '{}' refers to '{}', outside the model's folder; this is refused: save the model again "
         "with its external data beside it",
-        tensor, location.c_str()));  // up to a zero byte, where there is one
+        tensor, shown(location)));
   const fs::path folder = folder_.empty() ? fs::path(".") : folder_;
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
@@ -40,16 +41,16 @@ const MappedFile& ExternalData::open(const std::string& tensor, const std::strin
   const fs::path file = fs::canonical(root / relative, error);
   if (error)
     bad(fmt::format("external data file '{}' of initializer '{}' is missing ({}): put it beside the model",
-                    (folder / relative).string(), tensor, error.message()));
+                    shown((folder / relative).string()), tensor, error.message()));
   if (!is_below(root, file))
     bad(
         fmt::format("external data file '{}' of initializer '{}' is a link that leaves the model's folder; this is "
                     "refused: copy the file into the folder",
-                    (folder / relative).string(), tensor));
+                    shown((folder / relative).string()), tensor));
   try {
     return files_.emplace(location, map_file(file)).first->second;
   } catch (const std::system_error& e) {
-    bad(fmt::format("cannot read external data file '{}' of initializer '{}': {}", file.string(), tensor,
+    bad(fmt::format("cannot read external data file '{}' of initializer '{}': {}", shown(file.string()), tensor,
                     e.code().message()));
   }
 }
@@ -57,16 +58,16 @@ const MappedFile& ExternalData::open(const std::string& tensor, const std::strin
 Tensor ExternalData::read(const std::string& tensor, const std::string& location, int64_t offset, int64_t length,
                           DType dtype, const Shape& shape) {
   const auto needed = static_cast<uint64_t>(numel(shape)) * size_of(dtype);
-  if (offset < 0) bad(fmt::format("initializer '{}' has a negative offset into '{}'", tensor, location));
+  if (offset < 0) bad(fmt::format("initializer '{}' has a negative offset into '{}'", tensor, shown(location)));
   if (length >= 0 && static_cast<uint64_t>(length) != needed)
     bad(fmt::format("initializer '{}' of shape {} {} needs {} bytes, but the model says that '{}' holds {} for it",
-                    tensor, to_string(shape), name_of(dtype), needed, location, length));
+                    tensor, to_string(shape), name_of(dtype), needed, shown(location), length));
   const MappedFile& file = open(tensor, location);
   if (static_cast<uint64_t>(offset) > file.size || needed > file.size - static_cast<uint64_t>(offset))
     bad(fmt::format(
         "external data file '{}' is too short: initializer '{}' needs {} bytes at offset {}, the file has {}; "
         "fetch or export it again",
-        location, tensor, needed, offset, file.size));
+        shown(location), tensor, needed, offset, file.size));
   const std::byte* start = file.data.get() + offset;
   if (needed > 0 && offset % static_cast<int64_t>(size_of(dtype)) == 0)
     return Tensor(dtype, shape, std::shared_ptr<const std::byte>(file.data, start));

@@ -3,14 +3,31 @@
 #include <algorithm>
 
 #include "graph/fold_movement.h"
-#include "graph/fold_work.h"
+#include "graph/fold_cost.h"
 #include "graph/oracle.h"
 
 namespace amdahl {
 namespace {
 
-// A ConstantOfShape or Expand may make a constant of any size from a few bytes; past this it is better computed.
-constexpr size_t kMaxGrownBytes = size_t{64} << 20;
+// Masks and tables of positions are made from a few bytes: those of 1024 positions in float32 take 4 MiB, and 16 while they are
+// evaluated.
+constexpr double kFloorBytes = 0x1p25;
+
+// Constants may share memory, all of them the same piece of one file: what is counted is memory, not constants.
+double distinct_bytes(const Graph& graph) {
+  std::vector<std::pair<const std::byte*, const std::byte*>> ranges;
+  for (const Value& v : graph.values)
+    if (v.constant) ranges.emplace_back(v.constant->data(), v.constant->data() + v.constant->bytes());
+  std::sort(ranges.begin(), ranges.end());
+  double bytes = 0;
+  const std::byte* end = nullptr;
+  for (const auto& [from, to] : ranges) {
+    if (to <= end) continue;
+    bytes += static_cast<double>(to - std::max(from, end));
+    end = to;
+  }
+  return bytes;
+}
 
 Tensor shape_of(const Node& node, const Shape& shape) {
   const auto rank = static_cast<int64_t>(shape.size());
@@ -21,12 +38,11 @@ Tensor shape_of(const Node& node, const Shape& shape) {
 
 }  // namespace
 
-FoldBudget::FoldBudget(const Graph& graph) : bytes(0x1p28), operations(2e8) {
-  for (const Value& v : graph.values) {
-    if (!v.constant) continue;
-    bytes += 4.0 * static_cast<double>(v.constant->bytes());
-    operations += 64.0 * static_cast<double>(v.constant->numel());
-  }
+FoldBudget::FoldBudget(const Graph& graph) {
+  const double there = distinct_bytes(graph);
+  bytes = kFloorBytes + 4 * there;
+  working = kFloorBytes + 16 * there;
+  operations = 2e8 + 16 * there;
 }
 
 bool fold_node(Graph& graph, const Node& node, FoldBudget& budget) {
@@ -39,20 +55,20 @@ bool fold_node(Graph& graph, const Node& node, FoldBudget& budget) {
         node.op == "Shape" ? shape_of(node, shape) : from_ints(DType::kI64, {}, {numel(shape)});
     return true;
   }
-  size_t bytes_in = 0, bytes_out = 0;
+  double bytes = 0;
   std::vector<const Tensor*> inputs;
   for (ValueId v : node.inputs) {
     if (v != kNoValue && !graph.is_constant(v)) return false;
     inputs.push_back(v == kNoValue ? nullptr : &*graph.value(v).constant);
-    if (v != kNoValue) bytes_in += inputs.back()->bytes();
   }
   for (ValueId v : node.outputs)
-    if (v != kNoValue) bytes_out += static_cast<size_t>(numel(graph.value(v).shape)) * size_of(graph.value(v).dtype);
-  if (bytes_out > std::max(kMaxGrownBytes, bytes_in)) return false;
-  const double work = is_view(node) ? 0 : fold_work(graph, node), bytes = is_view(node) ? 0 : static_cast<double>(bytes_out);
-  if (work > budget.operations || bytes > budget.bytes) return false;
-  budget.operations -= work;
-  budget.bytes -= bytes;
+    if (v != kNoValue) bytes += static_cast<double>(numel(graph.value(v).shape)) * static_cast<double>(size_of(graph.value(v).dtype));
+  if (!is_view(node)) {
+    const FoldCost cost = fold_cost(graph, node);
+    if (cost.operations > budget.operations || cost.bytes > budget.working || bytes > budget.bytes) return false;
+    budget.operations -= cost.operations;
+    budget.bytes -= bytes;
+  }
   if (inputs.size() > 0 && inputs[0] && node.outputs[0] != kNoValue) {
     if (auto moved = fold_movement(node, *inputs[0], graph.value(node.outputs[0]).shape)) {
       constant_of(node.outputs[0]) = std::move(*moved);

@@ -69,9 +69,11 @@ bool is_view(const Node& node) {
   return node.domain.empty() && kViews.count(node.op) > 0;
 }
 
+bool moves_bytes(const Node& node) { return is_view(node) || (node.domain.empty() && node.op == "Transpose"); }
+
 std::optional<Tensor> fold_movement(const Node& node, const Tensor& input, const Shape& shape) {
   if (is_view(node)) return input.reshaped(shape);
-  if (!node.domain.empty() || node.op != "Transpose") return std::nullopt;
+  if (!moves_bytes(node)) return std::nullopt;
   std::vector<int64_t> perm = node.attr_ints("perm");
   if (perm.empty())
     for (size_t i = shape.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));

@@ -10,6 +10,9 @@ namespace amdahl {
 // Reshape, Squeeze, …: the result shares its input's memory and costs nothing.
 bool is_view(const Node& node);
 
+// Those and Transpose: done on the bytes, without a copy in float64.
+bool moves_bytes(const Node& node);
+
 // The result of a Transpose or of a view of a constant, or nullopt for other operators. `shape` is that of the result.
 std::optional<Tensor> fold_movement(const Node& node, const Tensor& input, const Shape& shape);
 

@@ -1,8 +1,10 @@
 #include "graph/graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/hash.h"
 
 namespace amdahl {
@@ -15,7 +17,7 @@ const T* find_attribute(const Node& node, const std::string& name) {
   const T* value = std::get_if<T>(&it->second);
   if (!value)
     throw Error(ExitCode::kBadModel,
-                fmt::format("node '{}' ({}): attribute '{}' has the wrong type", node.name, node.op, name));
+                fmt::format("node '{}' ({}): attribute '{}' has the wrong type", shown(node.name), node.op, name));
   return value;
 }
 
@@ -26,7 +28,7 @@ std::string to_text(const Attribute& attribute) {
     std::string operator()(int64_t v) const { return fmt::format("{}", v); }
     std::string operator()(double v) const { return fmt::format("{:a}", v); }
     std::string operator()(const std::string& v) const { return "s:" + v; }
-    std::string operator()(const std::vector<int64_t>& v) const { return to_string(v); }
+    std::string operator()(const std::vector<int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
     std::string operator()(const std::vector<double>& v) const {
       std::string s;
       for (double d : v) s += fmt::format("{:a},", d);

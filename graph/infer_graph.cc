@@ -10,47 +10,62 @@
 #include "graph/fold.h"
 #include "graph/onnx_tensor.h"
 #include "graph/op.h"
+#include "graph/refusals.h"
 
 namespace amdahl {
 namespace {
+
+void refuse_node(const ParsedNode& node, const std::string& name, const std::string& why, Refusals& refusals) {
+  refusals.add(operator_text(node.domain, node.op, node.version), "node", name, why);
+}
+
+std::string refusal_of(const ParsedNode& node) {
+  return !node.refusal.empty() ? node.refusal : !find_op(node.domain, node.op) ? "unknown operator" : "";
+}
+
+// Whoever replaces the control flow wants to know what else stands in its branches.
+void refuse_inside(const ParsedNode& node, Refusals& refusals) {
+  for (const ParsedNode& inner : node.inside)
+    if (const std::string why = refusal_of(inner); !why.empty()) refuse_node(inner, inner.name, why, refusals);
+}
 
 class Inference {
  public:
   Inference(ParsedModel model, const std::map<std::string, Shape>& shapes)
       : model_(std::move(model)), shapes_(shapes) {}
 
-  Graph run() {
+  InferredGraph run() {
     graph_.name = model_.name;
     for (const ParsedInput& i : model_.inputs) add_input(i);
     for (ParsedConstant& c : model_.constants) {
       if (c.refusal.empty())
         bind(c.name, graph_.add_constant(c.name, std::move(c.tensor)));
       else
-        refuse(fmt::format("initializer '{}': {}", c.name, c.refusal), c.name);
+        refuse("initializer", c.name, c.refusal);
     }
     budget_.emplace(graph_);
     for (const ParsedNode& n : model_.nodes) add_node(n);
-    if (!reasons_.empty()) throw_reasons();
+    refusals_.raise();
     for (const std::string& name : model_.outputs) graph_.outputs.push_back(ids_.at(name));
-    return std::move(graph_);
+    return {std::move(graph_), *budget_};
   }
 
  private:
   void bind(const std::string& name, ValueId v) { ids_[name] = v; }
 
   // A value that cannot be had is reported once, where it arises: what depends on it is passed over in silence.
-  void refuse(const std::string& reason, const std::string& name) {
-    reasons_.push_back(reason);
+  void refuse(const std::string& kind, const std::string& name, const std::string& why) {
+    refusals_.add("", kind, name, why);
     unknown_.insert(name);
   }
 
   void add_input(const ParsedInput& input) {
-    if (!input.refusal.empty()) return refuse(fmt::format("input '{}': {}", input.name, input.refusal), input.name);
+    if (!input.refusal.empty()) return refuse("input", input.name, input.refusal);
     const Shape& shape = shapes_.at(input.name);
     try {
       require_possible(shape, input.dtype);
     } catch (const Refusal& e) {
-      return refuse(fmt::format("input '{}': {}", input.name, e.what()), input.name);
+      return refuse("input", input.name, e.what());
     }
     const ValueId v = graph_.add_value(input.name, input.dtype, shape);
     graph_.inputs.push_back(v);
@@ -67,9 +82,9 @@ class Inference {
     return name;
   }
 
-  void refuse_node(const ParsedNode& parsed, const std::string& name, const std::string& reason) {
-    reasons_.push_back(fmt::format("{} ({} {}), node '{}': {}", parsed.op,
-                                   parsed.domain.empty() ? "ai.onnx" : parsed.domain, parsed.version, name, reason));
+  void refuse_node(const ParsedNode& parsed, const std::string& name, const std::string& why) {
+    amdahl::refuse_node(parsed, name, why, refusals_);
+    refuse_inside(parsed, refusals_);
     unknown_.insert(parsed.outputs.begin(), parsed.outputs.end());
   }
 
@@ -80,8 +95,7 @@ class Inference {
     node.op = parsed.op;
     node.version = parsed.version;
     node.attributes = parsed.attributes;
-    if (!parsed.refusal.empty()) return refuse_node(parsed, node.name, parsed.refusal);
-    if (!find_op(node.domain, node.op)) return refuse_node(parsed, node.name, "unknown operator");
+    if (const std::string why = refusal_of(parsed); !why.empty()) return refuse_node(parsed, node.name, why);
     for (const std::string& name : parsed.inputs) {
       if (unknown_.count(name)) {
         unknown_.insert(parsed.outputs.begin(), parsed.outputs.end());
@@ -124,13 +138,6 @@ class Inference {
     graph_.nodes.push_back(std::move(node));
   }
 
-  [[noreturn]] void throw_reasons() const {
-    std::string text =
-        fmt::format("this model cannot run, for {} reason{}:", reasons_.size(), reasons_.size() == 1 ? "" : "s");
-    for (const std::string& r : reasons_) text += "\n  " + r;
-    throw Error(ExitCode::kUnsupported, text);
-  }
-
   ParsedModel model_;
   const std::map<std::string, Shape>& shapes_;
   Graph graph_;
@@ -138,12 +145,23 @@ class Inference {
   std::unordered_map<std::string, ValueId> ids_;
   std::set<std::string> unknown_, node_names_;
   std::unordered_map<std::string, int> next_number_;  // by base name
-  std::vector<std::string> reasons_;
+  Refusals refusals_;
 };
 
 }  // namespace
 
-Graph infer_graph(ParsedModel model, const std::map<std::string, Shape>& shapes) {
+void require_known_operators(const ParsedModel& model) {
+  Refusals refusals;
+  for (const ParsedNode& node : model.nodes) {
+    const std::string why = refusal_of(node);
+    if (why.empty()) continue;
+    refuse_node(node, node.name, why, refusals);
+    refuse_inside(node, refusals);
+  }
+  refusals.raise();
+}
+
+InferredGraph infer_graph(ParsedModel model, const std::map<std::string, Shape>& shapes) {
   return Inference(std::move(model), shapes).run();
 }
 

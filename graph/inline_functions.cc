@@ -6,15 +6,38 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/op.h"
 #include "graph/parsed_model.h"
 
 namespace amdahl {
 namespace {
 
-// A chain of functions that each call the next twice doubles at every level, and names grow with every level. No real model comes
-// near these.
-constexpr size_t kMaxNodes = 200'000, kMaxDepth = 100, kMaxNameBytes = size_t{128} << 20;
+// A chain of functions that each call the next twice doubles at every level, names grow with every level, and each call takes a
+// copy of what the body holds. No real model comes near these.
+constexpr size_t kMaxNodes = 200'000, kMaxDepth = 100, kMaxBytes = size_t{512} << 20;
+
+size_t bytes_of(const std::vector<std::string>& names) {
+  size_t bytes = names.size() * sizeof(std::string);
+  for (const std::string& name : names) bytes += name.size();
+  return bytes;
+}
+
+size_t bytes_of(const Attribute& attribute) {
+  if (const auto* text = std::get_if<std::string>(&attribute)) return text->size();
+  if (const auto* ints = std::get_if<std::vector<int64_t>>(&attribute)) return ints->size() * sizeof(int64_t);
+  if (const auto* floats = std::get_if<std::vector<double>>(&attribute)) return floats->size() * sizeof(double);
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute)) return bytes_of(*texts);
+  return 0;  // a tensor is shared
+}
+
+// What a copy of the node takes, without the node itself.
+size_t bytes_of(const ParsedNode& node) {
+  size_t bytes = node.name.size() + bytes_of(node.inputs) + bytes_of(node.outputs);
+  for (const auto& [name, value] : node.attributes) bytes += name.size() + bytes_of(value);
+  for (const ParsedNode& inner : node.inside) bytes += sizeof inner + inner.name.size();
+  return bytes;
+}
 
 std::string key_of(const std::string& domain, const std::string& name, const std::string& overload) {
   return domain + "\n" + name + "\n" + overload;
@@ -27,7 +50,7 @@ class Inliner {
       const std::string key = key_of(f.domain, f.name, f.overload);
       if (!functions_.emplace(key, &f).second)
         throw Error(ExitCode::kBadModel,
-                    fmt::format("function '{}' of domain '{}' is defined twice", f.name, f.domain));
+                    fmt::format("function '{}' of domain '{}' is defined twice", shown(f.name), shown(f.domain)));
     }
     for (const ParsedInput& i : model.inputs) taken_.insert(i.name);
     for (const ParsedConstant& c : model.constants) taken_.insert(c.name);
@@ -48,7 +71,28 @@ class Inliner {
     return f->second;
   }
 
+  // What stands in a branch is only named: the functions called there give their operators once, however often they are called.
+  void open_inside(ParsedNode& node) {
+    for (size_t i = 0; i < node.inside.size(); ++i) {
+      const ParsedFunction* f = callee(node.inside[i]);
+      if (!f || !opened_inside_.insert(f).second) continue;
+      for (const ParsedNode& body : f->nodes) {
+        node.inside.push_back(named(body));
+        node.inside.insert(node.inside.end(), body.inside.begin(), body.inside.end());
+      }
+    }
+    std::erase_if(node.inside, [&](const ParsedNode& inner) { return callee(inner) != nullptr; });
+  }
+
+  static ParsedNode named(const ParsedNode& node) {
+    ParsedNode copy;
+    copy.name = node.name, copy.domain = node.domain, copy.op = node.op, copy.overload = node.overload;
+    copy.version = node.version, copy.refusal = node.refusal;
+    return copy;
+  }
+
   void append(ParsedNode node) {
+    open_inside(node);
     if (const ParsedFunction* f = callee(node)) return expand(node, *f);
     if (done_.size() >= kMaxNodes)
       throw Error(ExitCode::kBadModel, fmt::format("the model's functions expand to more than {} nodes; inline them before the export", kMaxNodes));
@@ -58,12 +102,12 @@ class Inliner {
   void expand(const ParsedNode& call, const ParsedFunction& f) {
     const std::string key = key_of(f.domain, f.name, f.overload);
     if (!open_.insert(key).second)
-      throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", f.name, f.domain));
+      throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", shown(f.name), shown(f.domain)));
     if (open_.size() > kMaxDepth)
       throw Error(ExitCode::kBadModel, fmt::format("the model's functions call each other more than {} deep; inline them before the export", kMaxDepth));
     if (call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size())
       throw Error(ExitCode::kBadModel,
-                  fmt::format("node '{}' gives function '{}' more inputs or outputs than it has", call.name, f.name));
+                  fmt::format("node '{}' gives function '{}' more inputs or outputs than it has", shown(call.name), shown(f.name)));
     const std::string prefix = call.name.empty() ? f.name : call.name;
     std::map<std::string, std::string> names;  // inside -> outside
     names[""] = "";
@@ -89,6 +133,7 @@ class Inliner {
 
   ParsedNode instance(const ParsedNode& inner, const ParsedNode& call, const ParsedFunction& f,
                       const std::string& prefix, std::map<std::string, std::string>& names) {
+    count(bytes_of(inner) + prefix.size());
     ParsedNode node = inner;
     node.name = fmt::format("{}/{}", prefix, inner.name.empty() ? inner.op : inner.name);
     for (auto* list : {&node.inputs, &node.outputs})
@@ -98,21 +143,29 @@ class Inliner {
         name = entry->second;
       }
     for (const auto& [own, outer] : inner.references) {
-      const auto given = call.attributes.find(outer);
-      if (given != call.attributes.end())
-        node.attributes[own] = given->second;
-      else if (const auto d = f.defaults.find(outer); d != f.defaults.end())
-        node.attributes[own] = d->second;
-      // Given by neither: the attribute is left out, as ONNX says.
+      const Attribute* given = find(call.attributes, outer);
+      if (!given) given = find(f.defaults, outer);
+      if (!given) continue;  // the attribute is left out, as ONNX says
+      count(bytes_of(*given));
+      node.attributes[own] = *given;
     }
     node.references.clear();
     return node;
   }
 
+  static const Attribute* find(const std::map<std::string, Attribute>& attributes, const std::string& name) {
+    const auto at = attributes.find(name);
+    return at == attributes.end() ? nullptr : &at->second;
+  }
+
+  void count(size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ > kMaxBytes)
+      throw Error(ExitCode::kBadModel, "the names and attributes of the model's functions grow beyond measure; inline them before the export");
+  }
+
   std::string unused(std::string name) {
-    name_bytes_ += name.size();
-    if (name_bytes_ > kMaxNameBytes)
-      throw Error(ExitCode::kBadModel, "the names of the model's functions and values grow beyond measure; inline them before the export");
+    count(name.size());
     if (taken_.insert(name).second) return name;
     int& next = next_number_.try_emplace(name, 2).first->second;  // from 2 each time, many equal names would take hours
     const std::string base = name;
@@ -125,7 +178,8 @@ class Inliner {
   std::map<std::string, const ParsedFunction*> functions_;
   std::set<std::string> taken_, open_;
   std::vector<ParsedNode> done_;
-  size_t name_bytes_ = 0;
+  std::set<const ParsedFunction*> opened_inside_;
+  size_t bytes_ = 0;
   std::unordered_map<std::string, int> next_number_;  // by base name
 };
 

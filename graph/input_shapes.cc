@@ -4,9 +4,13 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/printable.h"
+#include "graph/onnx_tensor.h"
 
 namespace amdahl {
 namespace {
+
+constexpr size_t kOptions = 64;  // in a message: what is copied from there should be whole
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ExitCode::kUsage, message); }
 
@@ -14,8 +18,13 @@ namespace {
 std::string shape_text(const ParsedInput& input) {
   std::vector<std::string> dims;
   for (const auto& d : input.dims)
-    dims.push_back(d.value >= 0 ? std::to_string(d.value) : d.symbol.empty() ? "?" : d.symbol);
-  return fmt::format("[{}]", fmt::join(dims, ", "));
+    dims.push_back(d.value >= 0 ? std::to_string(d.value) : d.symbol.empty() ? "?" : shown(d.symbol));
+  return fmt::format("[{}]", listed(dims));
+}
+
+// The option to type; one that no command line holds is only hinted at.
+std::string option_text(const ParsedInput& input, const Shape& shape) {
+  return fmt::format("--shape {}={}", shortened(printable(input.name), 1000), shape.size() <= kMaxRank ? fmt::format("{}", fmt::join(shape, ",")) : to_string(shape));
 }
 
 struct Setting {
@@ -24,7 +33,7 @@ struct Setting {
 };
 
 void check_given(const ParsedInput& input, const Shape& shape, std::map<std::string, Setting>& symbols) {
-  const std::string option = fmt::format("--shape {}={}", input.name, fmt::join(shape, ","));
+  const std::string option = option_text(input, shape);
   for (int64_t d : shape)
     if (d < 0) refuse(fmt::format("{}: a dimension cannot be negative", option));
   if (!input.has_shape) return;
@@ -42,7 +51,7 @@ void check_given(const ParsedInput& input, const Shape& shape, std::map<std::str
     const auto [known, fresh] = symbols.emplace(dim.symbol, Setting{shape[i], input.name});
     if (!fresh && known->second.size != shape[i])
       refuse(fmt::format("{}: '{}' is {} here and {} in input '{}'; the model says they are the same", option,
-                         dim.symbol, shape[i], known->second.size, known->second.input));
+                         shown(dim.symbol), shape[i], known->second.size, shown(known->second.input)));
   }
 }
 
@@ -58,9 +67,9 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
   for (const auto& [name, shape] : given) {
     if (!inputs.count(name)) {
       std::vector<std::string> names;
-      for (const ParsedInput& i : model.inputs) names.push_back(i.name);
+      for (const ParsedInput& i : model.inputs) names.push_back(shown(i.name));
       refuse(
-          fmt::format("--shape {}=…: the model has no such input; its inputs are: {}", name, fmt::join(names, ", ")));
+          fmt::format("--shape {}=…: the model has no such input; its inputs are: {}", shown(name), listed(names, ", ", 30)));
     }
     check_given(*inputs[name], shape, symbols);
   }
@@ -75,8 +84,8 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
     }
     if (!input.refusal.empty()) continue;  // reported with the other reasons that the model cannot run
     if (!input.has_shape) {
-      unset.push_back(fmt::format("input '{}' has no shape in the model", input.name));
-      options.push_back(fmt::format("--shape {}=1,128", input.name));
+      unset.push_back(fmt::format("input '{}' has no shape in the model", shown(input.name)));
+      options.push_back(option_text(input, {1, 128}));
       continue;
     }
     Shape shape, suggestion;
@@ -85,20 +94,20 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
       const auto& dim = input.dims[i];
       const auto known = dim.symbol.empty() ? symbols.end() : symbols.find(dim.symbol);
       const int64_t size = dim.value >= 0 ? dim.value : known != symbols.end() ? known->second.size : -1;
-      if (size < 0) open.push_back(dim.symbol.empty() ? fmt::format("{}", i) : fmt::format("{} ('{}')", i, dim.symbol));
+      if (size < 0) open.push_back(dim.symbol.empty() ? fmt::format("{}", i) : fmt::format("{} ('{}')", i, shown(dim.symbol)));
       shape.push_back(size);
       suggestion.push_back(size >= 0 ? size : example(i, input.dims.size()));
     }
     if (!open.empty()) {
       unset.push_back(
-          fmt::format("input '{}' {} leaves dimension {} open", input.name, shape_text(input), fmt::join(open, ", ")));
-      options.push_back(fmt::format("--shape {}={}", input.name, fmt::join(suggestion, ",")));
+          fmt::format("input '{}' {} leaves dimension {} open", shown(input.name), shape_text(input), listed(open)));
+      options.push_back(option_text(input, suggestion));
     }
     shapes[input.name] = std::move(shape);
   }
   if (!unset.empty())
     throw Error(ExitCode::kUnsetDimension,
-                fmt::format("{}; set the sizes, for example: {}", fmt::join(unset, "; "), fmt::join(options, " ")));
+                fmt::format("{}; set the sizes, for example: {}", listed(unset, "; ", 4), listed(options, " ", kOptions)));
   return shapes;
 }
 

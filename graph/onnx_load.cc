@@ -6,7 +6,9 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/builders.h"
+#include "graph/clean_up_passes.h"
 #include "graph/infer_graph.h"
 #include "graph/input_shapes.h"
 
@@ -20,7 +22,7 @@ Graph load_builtin(const std::string& name, const LoadOptions& options) {
   if (!builder) {
     std::string known;
     for (const ShippedModel& b : shipped_models()) known += fmt::format(" {}", b.name);
-    throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}", name, known));
+    throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}", shown(name), known));
   }
   if (!options.input_shapes.empty())
     throw Error(ExitCode::kUsage,
@@ -56,6 +58,16 @@ std::string mistaken_for(std::string_view bytes) {
   return "";
 }
 
+// A model that cannot run at any size says so before it asks for sizes.
+std::map<std::string, Shape> shapes_of_inputs(const ParsedModel& model, const std::map<std::string, Shape>& given) {
+  try {
+    return resolve_input_shapes(model, given);
+  } catch (const Error& e) {
+    if (e.code() == ExitCode::kUnsetDimension) require_known_operators(model);
+    throw;
+  }
+}
+
 Graph load_bytes(std::string_view bytes, const std::string& folder, const LoadOptions& options) {
   if (bytes.empty()) throw Error(ExitCode::kBadModel, "the file is empty; fetch or export it again");
   if (const std::string what = mistaken_for(bytes); !what.empty())
@@ -65,16 +77,16 @@ Graph load_bytes(std::string_view bytes, const std::string& folder, const LoadOp
   inline_functions(model);
   take_constants(model);
   sort_nodes(model, options.clean);
-  const auto shapes = resolve_input_shapes(model, options.input_shapes);
-  Graph graph = infer_graph(std::move(model), shapes);
+  const auto shapes = shapes_of_inputs(model, options.input_shapes);
+  auto [graph, budget] = infer_graph(std::move(model), shapes);
   if (options.clean) {
-    clean_up(graph);
+    clean_up(graph, budget);
   } else {
     for (const Node& node : graph.nodes)
       for (ValueId v : node.outputs)
         if (v != kNoValue) graph.values[static_cast<size_t>(v)].constant.reset();
   }
-  return graph;
+  return std::move(graph);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace amdahl {
 namespace {
@@ -17,7 +18,7 @@ int64_t read_number(const std::string& text, const std::string& name, const char
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    bad(fmt::format("initializer '{}': external data has {} '{}', not a number of bytes", name, key, text));
+    bad(fmt::format("initializer '{}': external data has {} '{}', not a number of bytes", name, key, shown(text)));
   return value;
 }
 
@@ -127,6 +128,7 @@ std::string onnx_type_name(int elem_type) {
 
 std::optional<int64_t> checked_numel(const Shape& shape, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
+  if (shape.size() > kMaxRank) return std::nullopt;
   int64_t n = 1;
   bool empty = false;
   for (int64_t d : shape) {

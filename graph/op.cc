@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/machine.h"
 #include "graph/onnx_tensor.h"
 #include "graph/op_signatures.h"
@@ -29,7 +30,7 @@ const Value& InferContext::input(size_t i) const {
 
 const Tensor& InferContext::constant(size_t i, const char* what) const {
   const Value& v = input(i);
-  if (!v.constant) throw Refusal(fmt::format("{} (input '{}') depends on the data; only constants are supported", what, v.name));
+  if (!v.constant) throw Refusal(fmt::format("{} (input '{}') depends on the data; only constants are supported", what, shown(v.name)));
   return *v.constant;
 }
 
@@ -42,6 +43,7 @@ int64_t InferContext::normalized_axis(int64_t axis, size_t rank) const {
 }
 
 void require_possible(const Shape& shape, DType dtype) {
+  if (shape.size() > kMaxRank) throw Refusal(fmt::format("{} dimensions, at most {} are supported", shape.size(), kMaxRank));
   const std::optional<int64_t> n = checked_numel(shape, dtype);
   if (!n) throw Refusal(fmt::format("shape {} is impossible or too large", to_string(shape)));
   const double bytes = static_cast<double>(*n) * static_cast<double>(size_of(dtype)), memory = static_cast<double>(this_machine().memory_bytes);

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace amdahl {
 namespace {
 
 const OpDef& op_of(const Node& node) {
   if (const OpDef* op = find_op(node.domain, node.op)) return *op;
-  throw Error(ExitCode::kUnsupported, fmt::format("node '{}': operator {} is not supported", node.name, node.op));
+  throw Error(ExitCode::kUnsupported, fmt::format("node '{}': operator {} is not supported", shown(node.name), shown(node.op)));
 }
 
 // An operator that leaves an output unfilled would be read as zeros by its consumers.
@@ -20,7 +21,7 @@ void check_filled(const Node& node, const EvalContext& context) {
     const bool bounds_fit = out.bound.empty() || out.bound.size() == filled;
     if (node.outputs[i] != kNoValue && (filled != static_cast<size_t>(out.numel()) || !bounds_fit))
       throw Error(ExitCode::kInternal,
-                  fmt::format("node '{}' ({}): output {} holds {} elements and {} bounds, its shape is {}", node.name,
+                  fmt::format("node '{}' ({}): output {} holds {} elements and {} bounds, its shape is {}", shown(node.name),
                               node.op, i, filled, out.bound.size(), to_string(out.shape)));
   }
 }
@@ -69,7 +70,9 @@ class Interpreter {
     for (ValueId v : wanted) {
       std::vector<RefTensor> constants;
       constants.reserve(1);
-      if (!result.count(v)) result[v] = find(v, constants);
+      if (result.count(v)) continue;
+      const auto computed = live_.find(v);
+      result[v] = computed == live_.end() ? find(v, constants) : std::move(computed->second);  // the last to ask for it
     }
     return result;
   }
@@ -80,7 +83,7 @@ class Interpreter {
     if (const auto it = given_.find(v); it != given_.end()) return it->second;
     if (graph_.is_constant(v)) return constants.emplace_back(RefTensor::of(*graph_.value(v).constant));
     throw Error(ExitCode::kInternal, fmt::format("oracle: value {} '{}' is neither given nor computed by these nodes", v,
-                                                 graph_.value(v).name));
+                                                 shown(graph_.value(v).name)));
   }
 
   const Graph& graph_;

@@ -4,9 +4,11 @@
 #include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/onnx_tensor.h"
 #include "graph/parsed_model.h"
 
@@ -19,6 +21,8 @@ using Imports = std::map<std::string, int>;  // domain -> opset version
 constexpr int64_t kOldestOpset = 9, kNewestOpset = 24;
 // Fields that are younger than the installed onnx.proto; protobuf keeps them, undecoded.
 constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;
+
+constexpr const char* kControlFlow = "control flow (a subgraph as attribute) is not supported";
 
 [[noreturn]] void bad(const std::string& message) { throw Error(ExitCode::kBadModel, message); }
 
@@ -36,7 +40,16 @@ std::string overload_of(const google::protobuf::UnknownFieldSet& fields, int num
   return found.empty() ? "" : found.back();
 }
 
-std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : printable(domain); }
+
+// Every name of the file becomes printable here, on its way in: what prints one later, in a message, a report, a comment of
+// generated code or JSON, need not think of it. Two names that thereby become one are refused as any name given twice.
+template <typename Names>
+std::vector<std::string> printable_names(const Names& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) all.push_back(printable(name));
+  return all;
+}
 
 template <typename Opsets>
 Imports read_imports(const Opsets& opsets) {
@@ -88,64 +101,92 @@ std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::stri
       return std::vector<std::string>(a.strings().begin(), a.strings().end());
     case A::TENSOR: {
       std::string reason;
-      Tensor t = read_tensor(*a.mutable_t(), fmt::format("{} of {}", a.name(), owner), &external, &reason);
+      Tensor t = read_tensor(*a.mutable_t(), fmt::format("{} of {}", shown(a.name()), owner), &external, &reason);
       if (reason.empty()) return t;
-      *refusal = fmt::format("attribute '{}': {}", a.name(), reason);
+      *refusal = fmt::format("attribute '{}': {}", shown(a.name()), reason);
       return std::nullopt;
     }
     case A::GRAPH:
-    case A::GRAPHS:
-      *refusal = "control flow (a subgraph as attribute) is not supported";
+    case A::GRAPHS:  // read_node lists what is in them
+      *refusal = kControlFlow;
       return std::nullopt;
     case A::SPARSE_TENSOR:
     case A::SPARSE_TENSORS:
-      *refusal = fmt::format("attribute '{}' is a sparse tensor", a.name());
+      *refusal = fmt::format("attribute '{}' is a sparse tensor", shown(a.name()));
       return std::nullopt;
     default:
-      *refusal = fmt::format("attribute '{}' has a type that is not supported", a.name());
+      *refusal = fmt::format("attribute '{}' has a type that is not supported", shown(a.name()));
       return std::nullopt;
   }
 }
 
-ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalData& external) {
+// Who it is, without what it reads and does.
+ParsedNode named_node(const onnx::NodeProto& proto, const Imports& imports) {
   ParsedNode node;
-  node.name = proto.name();
+  node.name = printable(proto.name());
   node.domain = domain_of(proto.domain());
-  node.op = proto.op_type();
+  node.op = printable(proto.op_type());
   node.overload = overload_of(proto.unknown_fields(), kNodeOverload);
-  node.inputs.assign(proto.input().begin(), proto.input().end());
-  node.outputs.assign(proto.output().begin(), proto.output().end());
   const auto version = imports.find(node.domain);
-  if (version == imports.end() && node.domain.empty())
+  node.version = version == imports.end() ? 1 : version->second;
+  return node;
+}
+
+bool has_subgraph(const onnx::NodeProto& proto) {
+  return std::any_of(proto.attribute().begin(), proto.attribute().end(), [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
+}
+
+void list_inside(const onnx::NodeProto& proto, const std::string& where, const Imports& imports, std::vector<ParsedNode>& inside) {
+  const auto list = [&](const onnx::AttributeProto& a, const onnx::GraphProto& body) {
+    for (const onnx::NodeProto& inner : body.node()) {
+      ParsedNode node = named_node(inner, imports);
+      // Where it stands is shortened at each level: in full, a long name outside would be there once for each node inside.
+      node.name = fmt::format("{}/{}/{}", shown(where), shown(a.name()), shown(node.name.empty() ? node.op : node.name));
+      if (has_subgraph(inner)) node.refusal = kControlFlow;
+      inside.push_back(node);
+      list_inside(inner, node.name, imports, inside);
+    }
+  };
+  for (const onnx::AttributeProto& a : proto.attribute()) {
+    if (a.has_g()) list(a, a.g());
+    for (const onnx::GraphProto& body : a.graphs()) list(a, body);
+  }
+}
+
+ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalData& external) {
+  ParsedNode node = named_node(proto, imports);
+  node.inputs = printable_names(proto.input());
+  node.outputs = printable_names(proto.output());
+  if (node.domain.empty() && !imports.count(node.domain))
     bad(
         fmt::format("node '{}' ({}) belongs to ONNX's own operators, but the file does not say which opset it uses; "
                     "export it again",
-                    node.name, node.op));
-  node.version = version == imports.end() ? 1 : version->second;
-  const std::string owner = fmt::format("node '{}' ({})", node.name, node.op);
+                    shown(node.name), shown(node.op)));
+  const std::string owner = fmt::format("node '{}' ({})", shown(node.name), shown(node.op));
   for (auto& a : *proto.mutable_attribute()) {
     if (a.has_ref_attr_name() && !a.ref_attr_name().empty()) {
-      node.references.emplace_back(a.name(), a.ref_attr_name());
+      node.references.emplace_back(printable(a.name()), printable(a.ref_attr_name()));
       continue;
     }
-    if (auto value = read_attribute(a, owner, external, &node.refusal)) node.attributes[a.name()] = std::move(*value);
+    if (auto value = read_attribute(a, owner, external, &node.refusal)) node.attributes[printable(a.name())] = std::move(*value);
   }
+  list_inside(proto, node.name.empty() ? node.op : node.name, imports, node.inside);
   return node;
 }
 
 ParsedFunction read_function(onnx::FunctionProto& proto, ExternalData& external) {
   ParsedFunction f;
-  f.name = proto.name();
+  f.name = printable(proto.name());
   f.domain = domain_of(proto.domain());
   f.overload = overload_of(proto.unknown_fields(), kFunctionOverload);
-  f.inputs.assign(proto.input().begin(), proto.input().end());
-  f.outputs.assign(proto.output().begin(), proto.output().end());
+  f.inputs = printable_names(proto.input());
+  f.outputs = printable_names(proto.output());
   for (const std::string& bytes : undecoded(proto.unknown_fields(), kFunctionDefaults)) {
     onnx::AttributeProto a;
-    if (!a.ParseFromString(bytes)) bad(fmt::format("function '{}' has a damaged attribute", f.name));
+    if (!a.ParseFromString(bytes)) bad(fmt::format("function '{}' has a damaged attribute", shown(f.name)));
     std::string refusal;  // a default that cannot be represented matters only where a body refers to it
-    if (auto value = read_attribute(a, fmt::format("function '{}'", f.name), external, &refusal))
-      f.defaults[a.name()] = std::move(*value);
+    if (auto value = read_attribute(a, fmt::format("function '{}'", shown(f.name)), external, &refusal))
+      f.defaults[printable(a.name())] = std::move(*value);
   }
   const Imports imports = read_imports(proto.opset_import());
   for (auto& node : *proto.mutable_node()) f.nodes.push_back(read_node(node, imports, external));
@@ -154,7 +195,7 @@ ParsedFunction read_function(onnx::FunctionProto& proto, ExternalData& external)
 
 ParsedInput read_input(const onnx::ValueInfoProto& info) {
   ParsedInput input;
-  input.name = info.name();
+  input.name = printable(info.name());
   const onnx::TypeProto& type = info.type();
   if (!type.has_tensor_type()) {
     input.refusal = type.has_sequence_type()        ? "it is a sequence"
@@ -173,7 +214,7 @@ ParsedInput read_input(const onnx::ValueInfoProto& info) {
   for (const auto& dim : type.tensor_type().shape().dim()) {
     ParsedInput::Dimension d;
     if (dim.has_dim_value() && dim.dim_value() >= 0) d.value = dim.dim_value();
-    if (dim.has_dim_param()) d.symbol = dim.dim_param();
+    if (dim.has_dim_param()) d.symbol = printable(dim.dim_param());
     input.dims.push_back(std::move(d));
   }
   return input;
@@ -194,24 +235,25 @@ ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
   if (graph.output_size() == 0) bad("the model's graph has no outputs; export it again");
 
   ParsedModel model;
-  model.name = graph.name();
+  model.name = printable(graph.name());
   const Imports imports = read_imports(proto.opset_import());
   std::map<std::string, bool> constants;
   for (auto& tensor : *graph.mutable_initializer()) {
     ParsedConstant c;
-    c.name = tensor.name();
+    c.name = printable(tensor.name());
     constants[c.name] = true;
-    c.tensor = read_tensor(tensor, c.name, &external, &c.refusal);
+    c.tensor = read_tensor(tensor, shown(c.name), &external, &c.refusal);
     model.constants.push_back(std::move(c));
   }
   for (const auto& sparse : graph.sparse_initializer()) {
-    constants[sparse.values().name()] = true;
-    model.constants.push_back({sparse.values().name(), {}, "it is a sparse tensor"});
+    const std::string name = printable(sparse.values().name());
+    constants[name] = true;
+    model.constants.push_back({name, {}, "it is a sparse tensor"});
   }
   // Up to IR version 3 every initializer was listed as an input too; its value is the model's all the same.
   for (const auto& input : graph.input())
-    if (!constants.count(input.name())) model.inputs.push_back(read_input(input));
-  for (const auto& output : graph.output()) model.outputs.push_back(output.name());
+    if (!constants.count(printable(input.name()))) model.inputs.push_back(read_input(input));
+  for (const auto& output : graph.output()) model.outputs.push_back(printable(output.name()));
   for (auto& function : *proto.mutable_functions()) model.functions.push_back(read_function(function, external));
   for (auto& node : *graph.mutable_node()) model.nodes.push_back(read_node(node, imports, external));
   return model;

@@ -39,6 +39,7 @@ struct ParsedNode {
   std::vector<std::pair<std::string, std::string>> references;  // own attribute <- attribute of the calling node
   std::vector<std::string> inputs, outputs;                     // "" where absent
   std::string refusal;
+  std::vector<ParsedNode> inside;  // of its subgraphs and theirs, for the list of what cannot run: operators and names only
 };
 
 struct ParsedFunction {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/parsed_model.h"
 
 namespace amdahl {
@@ -14,7 +15,7 @@ constexpr int kGiven = -1;  // an input or a constant
 
 [[noreturn]] void bad(const std::string& message) { throw Error(ExitCode::kBadModel, message); }
 
-std::string describe(const ParsedNode& node) { return fmt::format("node '{}' ({})", node.name, node.op); }
+std::string describe(const ParsedNode& node) { return fmt::format("node '{}' ({})", shown(node.name), shown(node.op)); }
 
 using Producers = std::unordered_map<std::string, int>;  // value name -> node index or kGiven
 
@@ -23,7 +24,7 @@ Producers producers_of(const ParsedModel& model) {
   const auto add = [&](const std::string& name, int node) {
     if (name.empty() && node == kGiven) bad("an input or initializer has no name");
     if (!name.empty() && !producers.emplace(name, node).second)
-      bad(fmt::format("the name '{}' is given to two values; the file is damaged, export it again", name));
+      bad(fmt::format("the name '{}' is given to two values; the file is damaged, export it again", shown(name)));
   };
   for (const ParsedInput& i : model.inputs) add(i.name, kGiven);
   for (const ParsedConstant& c : model.constants) add(c.name, kGiven);
@@ -55,7 +56,7 @@ std::vector<bool> needed_nodes(const ParsedModel& model, const Producers& produc
 void sort_nodes(ParsedModel& model, bool only_needed) {
   const Producers producers = producers_of(model);
   for (const std::string& name : model.outputs)
-    if (!producers.count(name)) bad(fmt::format("nothing produces the model's output '{}'; export it again", name));
+    if (!producers.count(name)) bad(fmt::format("nothing produces the model's output '{}'; export it again", shown(name)));
 
   const size_t count = model.nodes.size();
   const std::vector<bool> wanted = only_needed ? needed_nodes(model, producers) : std::vector<bool>(count, true);
@@ -67,7 +68,7 @@ void sort_nodes(ParsedModel& model, bool only_needed) {
       const auto p = producers.find(name);
       if (p == producers.end())
         bad(fmt::format("{} reads '{}', which nothing produces; export the model again", describe(model.nodes[n]),
-                        name));
+                        shown(name)));
       if (p->second == kGiven) continue;
       ++missing[n];
       readers[static_cast<size_t>(p->second)].push_back(static_cast<int>(n));

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "graph/op.h"
+#include "graph/refusals.h"
 #include "plan/plan.h"
 
 namespace amdahl {
@@ -10,7 +10,7 @@ Plan starter_plan(const Graph& graph, int threads) {
   const std::vector<ValueId> storage = storage_of(graph);
   Plan plan;
   plan.threads = threads;
-  std::string reasons;
+  Refusals refusals;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     if (is_renaming(node)) continue;
@@ -23,10 +23,10 @@ Plan starter_plan(const Graph& graph, int threads) {
       step.variant = std::move(lowering.variant);
       plan.steps.push_back(std::move(step));
     } catch (const Refusal& refusal) {
-      reasons += fmt::format("\n  {} (node '{}'): {}", describe(node), node.name, refusal.what());
+      refusals.add(operator_text(node.domain, node.op, node.version), "node", node.name, refusal.what());
     }
   }
-  if (!reasons.empty()) throw Error(ExitCode::kUnsupported, "no kernel for these nodes:" + reasons);
+  refusals.raise();
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
@@ -25,10 +26,10 @@ Labels expand_term(const std::string& term, size_t rank) {
   const size_t dots = term.find("...");
   if (dots == std::string::npos) {
     if (term.size() != rank)
-      throw Refusal(fmt::format("Einsum term '{}' does not fit an operand of rank {}", term, rank));
+      throw Refusal(fmt::format("Einsum term '{}' does not fit an operand of rank {}", shown(term), rank));
     return term;
   }
-  if (term.size() - 3 > rank) throw Refusal(fmt::format("Einsum term '{}' does not fit rank {}", term, rank));
+  if (term.size() - 3 > rank) throw Refusal(fmt::format("Einsum term '{}' does not fit rank {}", shown(term), rank));
   const size_t covered = rank - (term.size() - 3);
   if (covered > 10) throw Refusal("Einsum ellipsis over more than ten dimensions");
   Labels middle;
@@ -53,7 +54,7 @@ Labels implicit_output(const std::vector<Labels>& inputs) {
 void require_letters(std::string term) {
   if (const size_t dots = term.find("..."); dots != std::string::npos) term.erase(dots, 3);
   if (!std::all_of(term.begin(), term.end(), [](unsigned char l) { return std::isalpha(l); }))
-    throw Refusal(fmt::format("Einsum term '{}' has other than letters", term));
+    throw Refusal(fmt::format("Einsum term '{}' has other than letters", shown(term)));
 }
 
 Equation parse(const Node& node, const std::vector<Shape>& shapes) {
@@ -69,7 +70,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
     start = comma + 1;
   }
   if (terms.size() != shapes.size())
-    throw Refusal(fmt::format("Einsum '{}' has {} terms for {} operands", text, terms.size(), shapes.size()));
+    throw Refusal(fmt::format("Einsum '{}' has {} terms for {} operands", shown(text), terms.size(), shapes.size()));
   for (const std::string& term : terms) require_letters(term);
   Equation e;
   size_t dots = 0;
@@ -81,7 +82,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
       int64_t& size = e.size.try_emplace(label, shapes[i][d]).first->second;
       if (size == 1) size = shapes[i][d];
       else if (shapes[i][d] != size && shapes[i][d] != 1)
-        throw Refusal(fmt::format("Einsum '{}': sizes of '{}' differ", text, label));
+        throw Refusal(fmt::format("Einsum '{}': sizes of '{}' differ", shown(text), label));
     }
   }
   if (arrow == std::string::npos) {
@@ -93,7 +94,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
     e.output = expand_term(right, has_dots ? right.size() - 3 + dots : right.size());
   }
   for (char l : e.output)
-    if (!e.size.count(l)) throw Refusal(fmt::format("Einsum '{}': output label '{}' is in no operand", text, l));
+    if (!e.size.count(l)) throw Refusal(fmt::format("Einsum '{}': output label '{}' is in no operand", shown(text), l));
   return e;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/ops/copy.h"
 
 namespace amdahl {
@@ -13,7 +14,7 @@ int64_t checked_index(int64_t index, int64_t size, const Node& node) {
   const int64_t i = index < 0 ? index + size : index;
   if (i < 0 || i >= size)
     throw Error(ExitCode::kBadInput,
-                fmt::format("node '{}' ({}): index {} is out of range for a dimension of {}", node.name, node.op, index, size));
+                fmt::format("node '{}' ({}): index {} is out of range for a dimension of {}", shown(node.name), node.op, index, size));
   return i;
 }
 

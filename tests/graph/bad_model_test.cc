@@ -75,6 +75,13 @@ void chain_of_functions(ModelMaker& m, int depth, int calls) {
   m.output("z");
 }
 
+onnx::GraphProto& subgraph(onnx::NodeProto& node, const std::string& name) {
+  auto* a = node.add_attribute();
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::GRAPH);
+  return *a->mutable_g();
+}
+
 // If nodes inside each other's branches.
 void nested_branches(ModelMaker& m, int depth) {
   onnx::NodeProto* node = &m.node("If", {"x"}, {"z"}, "branch");
@@ -286,6 +293,70 @@ std::vector<BadModel> bad_models() {
          m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");
          m.output("z");
        })},
+      {"operators in branches, and in functions called there",
+       ExitCode::kUnsupported,
+       {"4 reasons", "If (ai.onnx 17), 2 nodes ('branch', 'branch/then_branch/If_c'): control flow", "Frobnicate (ai.onnx 17), 2 nodes ('branch/then_branch/f', 'branch/then_branch/If_c/then_branch/deep'): unknown operator", "Quux (acme 1), node 'branch/else_branch/q'",
+        "Inner (ai.onnx 17), node 'i'"},
+       broken([](ModelMaker& m) {
+         m.output("z");
+         auto& branch = m.node("If", {"x"}, {"z"}, "branch");
+         onnx::GraphProto& then = subgraph(branch, "then_branch");
+         ModelMaker::fill(*then.add_node(), "Frobnicate", {"x"}, {"a"}, "f");
+         ModelMaker::fill(*then.add_node(), "Relu", {"x"}, {"b"}, "known");
+         auto& nested = ModelMaker::fill(*then.add_node(), "If", {"x"}, {"c"});
+         ModelMaker::fill(*subgraph(nested, "then_branch").add_node(), "Frobnicate", {"x"}, {"a"}, "deep");
+         onnx::GraphProto& otherwise = subgraph(branch, "else_branch");
+         ModelMaker::fill(*otherwise.add_node(), "Quux", {"x"}, {"a"}, "q").set_domain("acme");
+         for (const char* name : {"one", "two"}) ModelMaker::fill(*otherwise.add_node(), "F", {"x"}, {name}).set_domain("local");
+         auto* f = m.proto.add_functions();
+         f->set_name("F"), f->set_domain("local"), f->add_input("a"), f->add_output("b");
+         *f->add_opset_import() = m.proto.opset_import(0);
+         ModelMaker::fill(*f->add_node(), "Inner", {"a"}, {"b"}, "i");
+       })},
+      {"a line an operator",
+       ExitCode::kUnsupported,
+       {"2 reasons", "\n  Frobnicate (ai.onnx 17), 40 nodes ('f0', 'f1', 'f2', 'f3', 'f4', … 34 more …, 'f39'): unknown operator\n",
+        "\n  Reshape (ai.onnx 17), 20 nodes: the target shape (input 's0') depends on the data"},
+       broken([](ModelMaker& m) {
+         for (int i = 0; i < 40; ++i) {
+           const std::string n = std::to_string(i);
+           m.node("Frobnicate", {"x"}, {"y" + n}, "f" + n);
+           m.output("y" + n);
+         }
+         for (int i = 0; i < 20; ++i) {
+           const std::string n = std::to_string(i);
+           m.input("s" + n, {"1"}, onnx::TensorProto::INT64);
+           m.node("Reshape", {"x", "s" + n}, {"r" + n}, "reshape" + n);
+           m.output("r" + n);
+         }
+       })},
+      {"operators before sizes", ExitCode::kUnsupported, {"Frobnicate"}, broken([](ModelMaker& m) {
+         m.input("open", {"batch", "2"}).output("z");
+         m.node("Frobnicate", {"open"}, {"z"});
+       })},
+      {"names that control a terminal",
+       ExitCode::kBadModel,
+       {"node 'a\\nb' (Add) reads 'two\\nlines \\x1b[31mred', which nothing"},
+       broken([](ModelMaker& m) {
+         m.node("Add", {"x", "two\nlines \x1b[31mred"}, {"z"}, "a\nb");
+         m.output("z");
+       })},
+      {"names that end no comment, turn no text and are no text",
+       ExitCode::kUnsupported,
+       {"Fro\\u202eb (ai.onnx 17), node '\\xff'"},
+       broken([](ModelMaker& m) {
+         m.node("Fro\u202e" "b", {"x"}, {"z"}, "\xff");
+         m.output("z");
+       })},
+      {"names that are one when printed", ExitCode::kBadModel, {"'a\\n' is given to two values"}, broken([](ModelMaker& m) {
+         m.node("Relu", {"x"}, {"a\n"});
+         m.node("Relu", {"x"}, {"a\\n"});
+         m.output("a\n");
+       })},
+      {"more dimensions than anybody has", ExitCode::kUnsupported, {"5000 dimensions, at most 32"}, broken([](ModelMaker& m) {
+         m.input("many", std::vector<std::string>(5000, "1")).output("z");
+         m.node("Relu", {"many"}, {"z"});
+       })},
       {"subgraphs in subgraphs", ExitCode::kUnsupported, {"If (ai.onnx 17)", "control flow"}, broken([](ModelMaker& m) { nested_branches(m, 20); })},
       {"subgraphs without end", ExitCode::kBadModel, {"not an ONNX model, or damaged"}, broken([](ModelMaker& m) { nested_branches(m, 2000); })},
       {"functions without end", ExitCode::kBadModel, {"functions call each other more than"}, broken([](ModelMaker& m) { chain_of_functions(m, 50000, 1); })},
@@ -294,6 +365,17 @@ std::vector<BadModel> bad_models() {
          chain_of_functions(m, 14, 2);
          for (auto& f : *m.proto.mutable_functions())
            for (auto& n : *f.mutable_node()) n.set_name(std::string(5000, 'n'));
+       })},
+      {"functions of endless attributes", ExitCode::kBadModel, {"grow beyond measure"}, broken([](ModelMaker& m) {
+         chain_of_functions(m, 12, 2);
+         auto* leaf = m.proto.mutable_functions(12);
+         for (auto& n : *leaf->mutable_node()) set_ints(n, "unheard_of", std::vector<int64_t>(100000, 1));
+       })},
+      {"functions that double and compute nothing", ExitCode::kBadModel, {"grow beyond measure"}, broken([](ModelMaker& m) {
+         chain_of_functions(m, 60, 2);
+         for (auto& f : *m.proto.mutable_functions())
+           for (auto& n : *f.mutable_node()) n.clear_output();
+         m.proto.mutable_functions(60)->clear_node();
        })},
       {"function that calls itself", ExitCode::kBadModel, {"'Loop'", "calls itself"}, broken([](ModelMaker& m) {
          auto* f = m.proto.add_functions();

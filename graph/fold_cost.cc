@@ -1,6 +1,8 @@
-#include "graph/fold_work.h"
+#include "graph/fold_cost.h"
 
 #include <algorithm>
+
+#include "graph/fold_movement.h"
 
 namespace amdahl {
 namespace {
@@ -21,13 +23,20 @@ double depth(const Graph& graph, const Node& node) {
   return taps;
 }
 
+// Elements of tensors that the evaluator makes for itself; `steps` are its products.
+double between(const Graph& graph, const Node& node, double steps) {
+  if (node.op == "Einsum") return node.inputs.size() < 2 ? 0 : 2 * elements(graph, node.inputs[0]) * elements(graph, node.inputs[1]);
+  return node.op == "Attention" || node.op == "Conv" || node.op == "ConvTranspose" ? steps : 0;
+}
+
 }  // namespace
 
-double fold_work(const Graph& graph, const Node& node) {
+FoldCost fold_cost(const Graph& graph, const Node& node) {
   double in = 0, out = 0;
   for (ValueId v : node.inputs) in += elements(graph, v);
   for (ValueId v : node.outputs) out += elements(graph, v);
-  return in + out + depth(graph, node) * std::max(out, node.inputs.empty() ? 0.0 : elements(graph, node.inputs[0]));
+  const double steps = depth(graph, node) * std::max(out, node.inputs.empty() ? 0.0 : elements(graph, node.inputs[0]));
+  return {in + out + steps, moves_bytes(node) ? 0.0 : 8 * (in + out + between(graph, node, steps))};
 }
 
 }  // namespace amdahl
