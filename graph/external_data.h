@@ -16,15 +16,21 @@ class ExternalData {
   explicit ExternalData(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   // The `length` bytes at `offset` of `location` as a tensor; length < 0: as many as the shape needs. The result shares
-  // the file's mapping. Throws Error(kBadModel): path leaves the folder, file missing, too short, or sizes disagree.
+  // the file's mapping. Throws Error(kBadModel): path leaves the folder, file missing, too short, sizes disagree, or the
+  // model reads the same file over and over.
   Tensor read(const std::string& tensor, const std::string& location, int64_t offset, int64_t length, DType dtype,
               const Shape& shape);
 
  private:
-  const MappedFile& open(const std::string& tensor, const std::string& location);
+  struct File {
+    MappedFile bytes;
+    double read = 0, copied = 0;  // bytes, by all tensors so far
+  };
+  File& open(const std::string& tensor, const std::string& location);
+  static void count(File& file, const std::string& location, double bytes, bool copies);
 
   std::filesystem::path folder_;
-  std::map<std::string, MappedFile> files_;  // by location: each file is mapped once
+  std::map<std::string, File> files_;  // by location: each file is mapped once
 };
 
 }  // namespace amdahl
