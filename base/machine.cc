@@ -11,6 +11,7 @@
 
 #include "base/amx.h"
 #include "base/hash.h"
+#include "base/memory_limit.h"
 
 namespace amdahl {
 namespace {
@@ -65,7 +66,7 @@ MachineInfo detect() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) m.cores = std::max(1, CPU_COUNT(&set));
-  m.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  m.memory_bytes = usable_memory_bytes();
   return m;
 }
 

@@ -15,7 +15,10 @@
 
 #include "base/error.h"
 #include "base/machine.h"
+#include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/print_json.h"
+#include "cli/version.h"
 #include "starter_kernels/backend.h"
 
 namespace amdahl {
@@ -37,6 +40,12 @@ GlobalOptions global_of(const po::variables_map& values) {
   return global;
 }
 
+int print_version(bool json) {
+  if (json) print_json(version_json());
+  else fmt::print("{}", version_text());
+  return 0;
+}
+
 void print_overview() {
   fmt::print(
       "Amdahl makes a neural network run faster on this machine: it measures where the time goes, rewrites the kernels\n"
@@ -45,7 +54,7 @@ void print_overview() {
   for (const Command* command : commands()) fmt::print("  {:<10} {}\n", command->name, command->summary);
   fmt::print(
       "\nMODEL is an ONNX file, or builtin:NAME for one of `amdahl models`.\n"
-      "`amdahl COMMAND --help` shows the options of a command.\n");
+      "`amdahl COMMAND --help` shows the options of a command, `amdahl --version` which program this is.\n");
 }
 
 void print_help(const Command& command, const Options& options) {
@@ -89,6 +98,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
       print_help(command, options);
       return 0;
     }
+    if (values["version"].as<bool>()) return print_version(values["json"].as<bool>());
     po::notify(values);
   } catch (const po::error& error) {
     throw usage_error(explain(error, command, known));
@@ -106,6 +116,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     print_overview();
     return 0;
   }
+  if (name == "--version" || name == "version") return print_version(std::find(arguments.begin(), arguments.end(), "--json") != arguments.end());
   std::vector<std::string> names;
   for (const Command* command : commands()) {
     if (command->name == name) return run_command(*command, {arguments.begin() + 1, arguments.end()});
@@ -125,7 +136,8 @@ po::options_description global_options() {
       ("quiet", po::bool_switch(), "no progress")                                     //
       ("threads", po::value<int>()->value_name("N"), "threads of a kernel (default: all cores)")  //
       ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
-      ("help,h", po::bool_switch(), "this page");
+      ("help,h", po::bool_switch(), "this page")                                                   //
+      ("version", po::bool_switch(), "the version of this program, and what it was built with");
   return options;
 }
 
@@ -179,7 +191,7 @@ int run_amdahl(const std::vector<std::string>& arguments) {
   std::set_terminate(on_terminate);
   const auto fail = [](ExitCode code, const std::string& message) {
     std::fflush(stdout);
-    fmt::print(stderr, "amdahl: {}\n", message);
+    fmt::print(stderr, "amdahl: {}\n", shown_message(message));  // words of files and of the command line are in it
     return static_cast<int>(code);
   };
   try {

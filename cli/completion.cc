@@ -137,7 +137,7 @@ std::string zsh_arguments(const Command& command) {
 std::string bash_completion() {
   std::string text = kBashHead;
   text += fmt::format("  local models=\"{}\"\n", builtin_names(""));
-  text += fmt::format("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W \"{} --help\" -- \"$current\"))\n    return\n  fi\n", names_of_commands());
+  text += fmt::format("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$current\"))\n    return\n  fi\n", names_of_commands());
   text += "  case $command in\n";
   for (const Command* command : commands())
     text += fmt::format("    {})\n      options=\"{}\" first={}\n      case $previous in\n{}      esac ;;\n", command->name, words_text(all_rows(*command)),
@@ -151,6 +151,7 @@ std::string zsh_completion() {
   text += fmt::format("_amdahl_model() {{ compadd -- {}; _files }}\n", builtin_names("builtin:"));
   text += "_amdahl() {\n  if ((CURRENT == 2)); then\n    local -a names=(\n";
   for (const Command* command : commands()) text += fmt::format("      '{}:{}'\n", command->name, zsh_text(command->summary));
+  text += "      '--help:the commands'\n      '--version:which program this is'\n";
   text += "    )\n    _describe command names\n    return\n  fi\n  local command=$words[2]\n  shift words\n  ((CURRENT--))\n  case $command in\n";
   for (const Command* command : commands()) text += fmt::format("    {})\n      _arguments \\\n{} ;;\n", command->name, zsh_arguments(*command));
   return text + "  esac\n}\n_amdahl \"$@\"\n";

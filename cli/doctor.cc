@@ -11,6 +11,7 @@
 #include "base/machine.h"
 #include "cli/commands.h"
 #include "cli/find_noise.h"
+#include "cli/print_json.h"
 #include "cli/progress.h"
 #include "profiler/ceilings.h"
 #include "profiler/counters.h"
@@ -146,7 +147,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                         {"ceilings", ceilings}, {"core_distance_seconds", distance}, {"advice", nlohmann::json::array()}};
     if (noise) j["noise"] = *noise;
     for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
-    fmt::print("{}\n", j.dump(1));
+    print_json(j);
     return 0;
   }
   fmt::print("machine    {}, {} core{}\n", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s");

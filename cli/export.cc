@@ -12,6 +12,7 @@
 #include "cli/find_padding.h"
 #include "cli/make_self_test.h"
 #include "cli/open_session.h"
+#include "cli/print_json.h"
 #include "cli/progress.h"
 #include "export/exporter.h"
 #include "plan/bucket_part.h"
@@ -93,7 +94,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   progress.update(0, 0, "writing");
   const std::vector<std::string> files = format->write(request);
   if (global.json) {
-    fmt::print("{}\n", Json{{"directory", request.directory}, {"files", files}, {"relative_norm", request.self_test.relative_norm}}.dump(1));
+    print_json(Json{{"directory", request.directory}, {"files", files}, {"relative_norm", request.self_test.relative_norm}});
     return 0;
   }
   fmt::print("{} files in {}; outputs {:.2g} from float64 (relative norm)\n", files.size(), request.directory, request.self_test.relative_norm);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/option_table.h"
+#include "cli/version.h"
 
 namespace amdahl {
 namespace {
@@ -66,13 +67,14 @@ std::string exit_status() {
   return text;
 }
 
-constexpr const char* kHead = R"(.TH AMDAHL 1
-.SH NAME
+constexpr const char* kHead = R"(.SH NAME
 amdahl \- makes a neural network run faster on this machine, and proves it
 .SH SYNOPSIS
 .B amdahl
 .I COMMAND
 [arguments] [options]
+.br
+.B amdahl \-\-version
 .SH DESCRIPTION
 Amdahl measures where the time of a model goes, rewrites the kernels that are worth it, keeps what is proven faster in fresh
 processes and right against a float64 interpreter, and hands over the result as plain source.
@@ -123,7 +125,7 @@ amdahl export gpt2\-mini.amdahl \-\-format cxx \-o gpt2
 }  // namespace
 
 std::string manual_page() {
-  std::string text = kHead;
+  std::string text = fmt::format(".TH AMDAHL 1 \"\" \"amdahl {}\"\n", version_number()) + kHead;
   for (const Command* command : commands()) text += command_text(*command);
   text += ".SH OPTIONS OF EVERY COMMAND\n" + options_text(rows_for_every_command());
   return text + exit_status() + kTail;

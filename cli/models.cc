@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/print_json.h"
 #include "cli/progress.h"
 #include "graph/builders.h"
 
@@ -24,7 +25,7 @@ void list(const GlobalOptions& global) {
   if (global.json) {
     nlohmann::json j = nlohmann::json::array();
     for (const ShippedModel& b : shipped_models()) j.push_back({{"name", b.name}, {"description", b.description}});
-    fmt::print("{}\n", j.dump(1));
+    print_json(j);
     return;
   }
   size_t width = 0;
@@ -65,7 +66,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   for (const Value& value : graph.values)
     if (value.constant && is_float(value.dtype)) parameters += static_cast<double>(numel(value.shape));
   if (global.json)
-    fmt::print("{}\n", nlohmann::json{{"file", path}, {"nodes", graph.nodes.size()}, {"parameters", parameters}}.dump(1));
+    print_json(nlohmann::json{{"file", path}, {"nodes", graph.nodes.size()}, {"parameters", parameters}});
   else
     fmt::print("{}: {} nodes, {:.1f} million parameters (random, seeded)\n", path, graph.nodes.size(), parameters / 1e6);
   return 0;

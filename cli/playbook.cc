@@ -9,6 +9,8 @@
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/print_json.h"
+#include "plan/require_memory.h"
 
 namespace amdahl {
 namespace {
@@ -63,6 +65,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (values.count("model")) {
     const Graph graph = load_named_model(values, global);
     const Plan plan = starter_plan(graph, global.threads);
+    require_memory(graph, plan);
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);
     const RewriteContext context = RewriteContext::of(graph, plan, this_machine(), uses, storage);
@@ -79,7 +82,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     if (const auto it = applies.find(rewrite); it != applies.end())
       j.back()["applies"] = {{"matches", it->second.matches}, {"steps", it->second.anchors}, {"refusal", it->second.refusal}};
   }
-  fmt::print("{}\n", j.dump(1));
+  print_json(j);
   return 0;
 }
 

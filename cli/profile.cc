@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/prepare_model.h"
+#include "cli/print_json.h"
 #include "cli/progress.h"
 #include "profiler/print_profile.h"
 
@@ -84,7 +85,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                         {"machine", {{"cpu", this_machine().cpu}, {"fingerprint", this_machine().fingerprint()}}},
                         {"toolchain", model.toolchain()}, {"profile", profile_json(profile)},
                         {"counters", reading}, {"ceilings", ceilings}};
-    fmt::print("{}\n", j.dump(1));
+    print_json(j);
     return 0;
   }
   fmt::print("{}: {} steps, {} kernels; {}\n", name, plan.steps.size(), model.kernels(), sizes_text(graph));

@@ -11,6 +11,7 @@
 #include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/prepare_model.h"
+#include "cli/print_json.h"
 #include "graph/buckets.h"
 #include "plan/bucket_part.h"
 #include "profiler/print_profile.h"
@@ -128,7 +129,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     written.push_back({{"name", v.name}, {"file", path}, {"dtype", name_of(v.dtype)}, {"shape", v.shape}});
   }
   if (global.json)
-    fmt::print("{}\n", nlohmann::json{{"seconds", seconds}, {"outputs", written}}.dump(1));
+    print_json(nlohmann::json{{"seconds", seconds}, {"outputs", written}});
   else
     fmt::print("one run, caches cold: {}\n", time_text(seconds));
   return 0;

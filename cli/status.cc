@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/print_json.h"
 #include "experiments/report.h"
 #include "experiments/report_page.h"
 
@@ -21,7 +22,7 @@ void declare_report(Options& options) {
 int print(const po::variables_map& values, const GlobalOptions& global, const ReportOptions& options) {
   const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
   if (global.json)
-    fmt::print("{}\n", report_json(*session, session->identity()).dump(1, ' ', false, Json::error_handler_t::replace));
+    print_json(report_json(*session, session->identity()));
   else
     fmt::print("{}", report_text(*session, session->identity(), options));
   return 0;
@@ -36,7 +37,7 @@ int run_report(const po::variables_map& values, const GlobalOptions& global) {
   const std::string page = report_page(*session);
   write_atomically(path, page);
   if (global.json)
-    fmt::print("{}\n", Json{{"html", path}, {"bytes", page.size()}}.dump(1));
+    print_json(Json{{"html", path}, {"bytes", page.size()}});
   else
     fmt::print("{}: {} experiments, {:.1f} MB; open it in a browser\n", path, session->experiments().size(), page.size() / 1e6);
   return 0;

@@ -17,10 +17,12 @@
 #include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/precision_option.h"
+#include "cli/print_json.h"
 #include "cli/progress.h"
 #include "cli/wisdom_options.h"
 #include "experiments/bucket_times.h"
 #include "experiments/report.h"
+#include "plan/require_memory.h"
 #include "playbook/playbook.h"
 #include "tuner/headline.h"
 #include "tuner/profile_pair.h"
@@ -182,7 +184,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
   }
   if (page) page->finish();
   const int learnt = wisdom.learn(open);
-  if (global.json) fmt::print("{}\n", report_json(*open.session, open.session->identity()).dump(1, ' ', false, Json::error_handler_t::replace));
+  if (global.json) print_json(report_json(*open.session, open.session->identity()));
   else print_end(*open.session, path, summary, open.options, learnt);
   return static_cast<int>(summary.end == TuneEnd::kStopped ? ExitCode::kInterrupted : ExitCode::kOk);
 }
@@ -226,7 +228,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   open.options.seed = values["seed"].as<uint64_t>();
   set_budget(values, open.options);
   set_precision(values, open.options);
-  starter_plan(open.graph, open.options.threads);  // refused with all reasons before a file is made
+  require_memory(open.graph, starter_plan(open.graph, open.options.threads));  // refused with all reasons before a file is made
   const Toolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
   open.session = Session::create(path, identity_of(model, bucket_sizes(values), open.graph, toolchain.description()));

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/open_session.h"
 #include "cli/model_options.h"
+#include "cli/print_json.h"
 #include "cli/progress.h"
 #include "tuner/gate.h"
 #include "tuner/headline.h"
@@ -49,7 +50,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     Json j = {{"seed", seed},           {"measured", now},       {"error", after.error}, {"starter_error", before.error},
               {"outputs_right", right}, {"holds", right && faster}};
     if (claim) j["claimed"] = *claim;
-    fmt::print("{}\n", j.dump(1));
+    print_json(j);
   } else {
     fmt::print("outputs   {:.2g} from float64 (relative norm), starter {:.2g}: {}\n", after.error, before.error, right ? "right" : "WRONG");
     if (claim)

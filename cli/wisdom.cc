@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/model_options.h"
 #include "cli/precision_option.h"
+#include "cli/print_json.h"
 #include "cli/wisdom_options.h"
 #include "playbook/playbook.h"
 #include "tuner/opportunity.h"
@@ -50,7 +51,7 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
       j.push_back({{"signature", f.signature}, {"rewrite", f.rewrite}, {"window", f.window}, {"speedup", std::exp(f.log_gain)}, {"model", f.model},
                    {"proven_at", f.proven_at}, {"threads", f.place.threads}, {"compiler", f.place.compiler}, {"allowed", f.place.allowed},
                    {"not_offered_here", offered(f)}, {"from_outside", f.origin}});
-    fmt::print("{}\n", j.dump(1));
+    print_json(j);
     return 0;
   }
   for (const WisdomForm& f : forms) {
@@ -87,7 +88,7 @@ int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptio
     else if (hit != known.end()) fmt::print("known    {} x{}: {:.2f}x by {} in {}{}\n", window, places, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model, outside(hit->second));
     else fmt::print("unknown  {} x{}: {}\n", window, places, reason);
   }
-  if (global.json) fmt::print("{}\n", j.dump(1));
+  if (global.json) print_json(j);
   else fmt::print("\n{} of {} windows of the starter plan are known; each is proven again before it is used\n", hits, windows.size());
   return 0;
 }
