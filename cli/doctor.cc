@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/machine.h"
 #include "cli/commands.h"
@@ -104,14 +105,14 @@ void print_rule(const KernelNoise& k) {
 }
 
 void print_noise(const MachineNoise& n) {
-  fmt::print("proofs     pairs of fresh processes of equal code, {} thread{}, measured {} ago in {:.0f} s{}\n", n.threads, n.threads == 1 ? "" : "s",
+  fmt::print("proofs     pairs of fresh processes of equal code, {}, measured {} ago in {:.0f} s{}\n", counted(n.threads, "thread"),
              age_text(n.measured_at), n.took_seconds, n.quick ? " (short form; --noise takes a minute)" : "");
   for (const KernelNoise& k : n.kernels) {
-    fmt::print("           {:<15} {:>8}: {:.2f}% between processes, {:.2f}% between builds (up to {:.2f}%), {} pairs, {:.2f} s each\n", k.name,
-               time_text(k.seconds), 100 * k.process_sd, 100 * k.layout_sd, 100 * k.layout_high, k.pairs, k.pair_seconds);
+    fmt::print("           {:<15} {:>8}: {:.2f}% between processes, {:.2f}% between builds (up to {:.2f}%), {}, {:.2f} s each\n", k.name,
+               time_text(k.seconds), 100 * k.process_sd, 100 * k.layout_sd, 100 * k.layout_high, counted(k.pairs, "pair"), k.pair_seconds);
     print_rule(k);
   }
-  if (n.pairs_dropped > 0) fmt::print("           {} pairs were disturbed by others on this machine\n", n.pairs_dropped);
+  if (n.pairs_dropped > 0) fmt::print("           {} disturbed by others on this machine\n", counted(n.pairs_dropped, "pair was", "pairs were"));
   fmt::print("           delta: what a keep must beat; K: builds of each arm that its pairs are drawn from; P(g): chance that a gain g is kept\n\n");
 }
 
@@ -150,7 +151,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     print_json(j);
     return 0;
   }
-  fmt::print("machine    {}, {} core{}\n", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s");
+  fmt::print("machine    {}, {}\n", machine.cpu, counted(machine.cores, "core"));
   fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
              machine.l2_bytes >> 10, machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));
   fmt::print("           {}\n", vector_features(machine));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/machine.h"
 #include "cli/exportable_plan.h"
@@ -66,7 +67,7 @@ BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, c
 
 void print_padding(const PaddingFinding& padding) {
   if (padding.refusal.empty())
-    fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {} shape{}\n", padding.cases.size(), padding.cases.size() == 1 ? "" : "s");
+    fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {}\n", counted(padding.cases.size(), "shape"));
   else
     fmt::print("shapes between the tuned ones: refused, since {}\n", padding.refusal);
 }
@@ -97,7 +98,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     print_json(Json{{"directory", request.directory}, {"files", files}, {"relative_norm", request.self_test.relative_norm}});
     return 0;
   }
-  fmt::print("{} files in {}; outputs {:.2g} from float64 (relative norm)\n", files.size(), request.directory, request.self_test.relative_norm);
+  fmt::print("{} in {}; outputs {:.2g} from float64 (relative norm)\n", counted(files.size(), "file"), request.directory, request.self_test.relative_norm);
   if (part.graph.buckets.size() > 1) print_padding(request.padding);
   if (!format->next.empty()) fmt::print("build and check it: cd {} && {}\n", request.directory, format->next);
   return 0;

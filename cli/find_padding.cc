@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/make_self_test.h"
 #include "cli/prepare_model.h"
 #include "cli/progress.h"
@@ -31,7 +32,7 @@ int64_t half(int64_t smallest, int64_t other) { return smallest == other ? small
 
 std::string input_shapes_of(const Graph& graph) {
   std::string text;
-  for (ValueId v : graph.inputs) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph.value(v).name, to_string(graph.value(v).shape));
+  for (ValueId v : graph.inputs) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shown(graph.value(v).name), to_string(graph.value(v).shape));
   return text;
 }
 
@@ -52,7 +53,7 @@ std::string try_padding(const BucketPart& large, const Graph& small, const Paddi
   for (size_t o = 0; o < test.expected.size(); ++o) {
     const double error = relative_norm(cropped(model.output(static_cast<int>(o)), test.expected[o].shape()), test.expected[o]);
     if (!(error <= limit))
-      return fmt::format("{} of {}, computed as {} with zeros appended, is {:.2g} from float64 where {:.2g} is right", small.value(small.outputs[o]).name,
+      return fmt::format("{} of {}, computed as {} with zeros appended, is {:.2g} from float64 where {:.2g} is right", shown(small.value(small.outputs[o]).name),
                          input_shapes_of(small), input_shapes_of(large.graph), error, limit);
   }
   return "";

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
+
 namespace amdahl {
 namespace {
 
@@ -55,7 +57,7 @@ std::string clock_text(double seconds) {
 
 std::string left_text(const TuneStatus& s) {
   if (s.seconds_left >= 0) return clock_text(s.seconds_left) + " left";
-  if (s.experiments_left >= 0) return fmt::format("{} experiments left", s.experiments_left);
+  if (s.experiments_left >= 0) return counted(s.experiments_left, "experiment") + " left";
   return "until nothing is left to win";
 }
 
@@ -79,7 +81,7 @@ std::string now_text(const TuneStatus& s) {
 
 std::string tried_text(const TuneStatus& s) {
   const double rate = s.seconds_spent > 1 ? 3600.0 * static_cast<double>(s.experiments) / s.seconds_spent : 0;
-  std::string text = fmt::format("{} experiments, {:.0f} an hour", s.experiments, rate);
+  std::string text = fmt::format("{}, {:.0f} an hour", counted(s.experiments, "experiment"), rate);
   const char* before = ": ";
   for (const auto& [outcome, count] : s.outcomes) {
     if (count == 0) continue;
@@ -166,7 +168,7 @@ std::vector<std::string> live_block(const LiveState& state, const LiveSize& size
 }
 
 std::string live_line(const TuneStatus& s) {
-  std::string text = fmt::format("{}; {} experiments, {} kept, {}; {}", model_text(s), s.experiments, s.kept, left_text(s), now_text(s));
+  std::string text = fmt::format("{}; {}, {} kept, {}; {}", model_text(s), counted(s.experiments, "experiment"), s.kept, left_text(s), now_text(s));
   if (!s.why.empty()) text += fmt::format(" ({})", s.why);
   return cut(text, 1000);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
@@ -68,7 +69,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (global.json)
     print_json(nlohmann::json{{"file", path}, {"nodes", graph.nodes.size()}, {"parameters", parameters}});
   else
-    fmt::print("{}: {} nodes, {:.1f} million parameters (random, seeded)\n", path, graph.nodes.size(), parameters / 1e6);
+    fmt::print("{}: {}, {:.1f} million parameters (random, seeded)\n", path, counted(graph.nodes.size(), "node"), parameters / 1e6);
   return 0;
 }
 

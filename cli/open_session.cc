@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
@@ -51,7 +52,7 @@ SessionIdentity identity_of(const std::string& model, const std::vector<BucketSi
   SessionIdentity id;
   id.model = model.rfind("builtin:", 0) == 0 ? model : std::filesystem::absolute(model).string();
   id.model_fingerprint = fingerprint(graph);
-  id.machine = fmt::format("{}, {} cores", this_machine().cpu, this_machine().cores);
+  id.machine = fmt::format("{}, {}", this_machine().cpu, counted(this_machine().cores, "core"));
   id.machine_fingerprint = this_machine().fingerprint();
   id.load = load_json(buckets);
   id.buckets = graph.buckets;

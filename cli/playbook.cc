@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/print_json.h"
@@ -54,7 +55,7 @@ void print_rewrites(const std::map<const Rewrite*, Applies>& applies) {
     const auto it = applies.find(rewrite);
     if (it == applies.end()) continue;
     if (it->second.matches)
-      fmt::print("      applies at {} of {} steps\n", it->second.matches, it->second.anchors);
+      fmt::print("      applies at {} of {}\n", it->second.matches, counted(it->second.anchors, "step"));
     else
       fmt::print("      applies nowhere: {}\n", it->second.refusal);
   }

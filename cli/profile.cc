@@ -6,9 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/prepare_model.h"
@@ -46,12 +48,9 @@ std::vector<std::vector<double>> sample(PreparedModel& model, int runs, const Gl
 }
 
 std::string sizes_text(const Graph& graph) {
-  std::string text;
-  for (ValueId input : graph.inputs) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", graph.value(input).name, to_string(graph.value(input).shape));
-  }
-  return text;
+  std::vector<std::string> inputs;
+  for (ValueId input : graph.inputs) inputs.push_back(fmt::format("{} {}", shown(graph.value(input).name), to_string(graph.value(input).shape)));
+  return listed(inputs);
 }
 
 int run(const po::variables_map& values, const GlobalOptions& global) {
@@ -88,7 +87,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     print_json(j);
     return 0;
   }
-  fmt::print("{}: {} steps, {} kernels; {}\n", name, plan.steps.size(), model.kernels(), sizes_text(graph));
+  fmt::print("{}: {}, {}; {}\n", name, counted(plan.steps.size(), "step"), counted(model.kernels(), "kernel"), sizes_text(graph));
   fmt::print("{}\n\n", this_machine().cpu);
   winsize window{};
   const bool wide = values["wide"].as<bool>() || (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 130);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
@@ -90,7 +91,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     fmt::print("\n");
   } else {
     const Gain g = estimate(ratios);
-    fmt::print(", {} pairs of fresh processes {:.3f}x [{:.3f}, {:.3f}]\n", g.pairs, std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
+    fmt::print(", {} of fresh processes {:.3f}x [{:.3f}, {:.3f}]\n", counted(g.pairs, "pair"), std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
@@ -31,7 +32,7 @@ std::string expected_inputs(const Graph& graph) {
   std::string text;
   for (ValueId input : graph.inputs) {
     const Value& v = graph.value(input);
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", v.name, name_of(v.dtype), to_string(v.shape));
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", shown(v.name), name_of(v.dtype), to_string(v.shape));
   }
   return text.empty() ? "none" : text;
 }
@@ -125,7 +126,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     const Value& v = graph.value(graph.outputs[i]);
     const std::string path = folder / file_name(v.name);
     save_npy(model.output(static_cast<int>(i)), path);
-    if (!global.json) fmt::print("{}: {} {} of {}\n", path, name_of(v.dtype), to_string(v.shape), v.name);
+    if (!global.json) fmt::print("{}: {} {} of {}\n", path, name_of(v.dtype), to_string(v.shape), shown(v.name));
     written.push_back({{"name", v.name}, {"file", path}, {"dtype", name_of(v.dtype)}, {"shape", v.shape}});
   }
   if (global.json)

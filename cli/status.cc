@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
+#include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/print_json.h"
@@ -39,7 +40,7 @@ int run_report(const po::variables_map& values, const GlobalOptions& global) {
   if (global.json)
     print_json(Json{{"html", path}, {"bytes", page.size()}});
   else
-    fmt::print("{}: {} experiments, {:.1f} MB; open it in a browser\n", path, session->experiments().size(), page.size() / 1e6);
+    fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", path, counted(session->experiments().size(), "experiment"), page.size() / 1e6);
   return 0;
 }
 

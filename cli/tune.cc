@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "cli/live_page.h"
@@ -93,15 +94,15 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
 void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options, int learnt) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
   if (const auto h = session.headline(); h && h->gain.pairs > 0)
-    fmt::print("won      {}, {:.2f} ms -> {:.2f} ms a run\n         over the starter plan, in {} pairs of fresh processes\n", interval(h->gain),
-               1e3 * h->starter_seconds, 1e3 * h->kept_seconds, h->gain.pairs);
+    fmt::print("won      {}, {:.2f} ms -> {:.2f} ms a run\n         over the starter plan, in {} of fresh processes\n", interval(h->gain),
+               1e3 * h->starter_seconds, 1e3 * h->kept_seconds, counted(h->gain.pairs, "pair"));
   else
     fmt::print("won      nothing is confirmed on the whole model yet\n");
   int64_t kept = 0;
   for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
-  fmt::print("proven   {} of {} experiments kept,\n         each by two tests on fresh processes and by the whole model\n", kept, summary.status.experiments);
+  fmt::print("proven   {} of {} kept,\n         each by two tests on fresh processes and by the whole model\n", kept, counted(summary.status.experiments, "experiment"));
   if (const int64_t waiting = summary.status.kept - kept; waiting > 0)
-    fmt::print("waiting  {} win{} proven in fresh processes, for the whole model\n", waiting, waiting == 1 ? "" : "s");
+    fmt::print("waiting  {} proven in fresh processes, for the whole model\n", counted(waiting, "win"));
   if (options.allow_bf16) {
     double error = 0;
     for (const LedgerEntry& e : session.ledger())
@@ -115,7 +116,7 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   if (!left.empty())
     fmt::print("left     most, {:.2f} ms above its roofline, in\n         {} {} x{}\n", 1e3 * (left[0].seconds - left[0].floor_seconds), left[0].kind,
                left[0].shapes, left[0].count);
-  if (learnt > 0) fmt::print("learnt   {} forms for other sessions (amdahl wisdom list)\n", learnt);
+  if (learnt > 0) fmt::print("learnt   {} for other sessions (amdahl wisdom list)\n", counted(learnt, "form"));
   std::vector<std::string> next{"report " + path};
   if (session.headline()) next.insert(next.end(), {"verify " + path, "export " + path + " --format cxx -o DIR"});
   if (summary.end != TuneEnd::kConverged) next.push_back("resume " + path);
@@ -194,7 +195,7 @@ void require_options_of(const OpenSession& open, const std::string& path, const 
   const TuneOptions& had = open.options;
   std::string differs;
   if (values.count("threads") && values["threads"].as<int>() != had.threads)
-    differs = fmt::format("is tuned for {} thread{}", had.threads, had.threads == 1 ? "" : "s");
+    differs = "is tuned for " + counted(had.threads, "thread");
   else if (allows_bf16(values) != had.allow_bf16)
     differs = had.allow_bf16 ? "was made with --allow bf16" : "was made without --allow bf16";
   else if (!values["max-error"].defaulted() && values["max-error"].as<double>() != had.max_error)
@@ -219,7 +220,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
                               "`amdahl resume {}` to go on with it",
                               path, id.model, path));
     require_options_of(open, path, values);
-    if (global.progress()) fmt::print(stderr, "going on with {} ({} experiments)\n", path, open.session->experiments().size());
+    if (global.progress()) fmt::print(stderr, "going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
     set_budget(values, open.options);
     return tune(open, path, values, global);
   }

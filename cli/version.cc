@@ -30,11 +30,11 @@ const char* compiler() {
 
 std::vector<std::string> libraries() {
   return {
-      "Boost " + unpacked(BOOST_VERSION, 100, 1000),
+      fmt::format("Boost {}", unpacked(BOOST_VERSION, 100, 1000)),
       fmt::format("Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION),
-      "fmt " + unpacked(FMT_VERSION, 100, 100),
+      fmt::format("fmt {}", unpacked(FMT_VERSION, 100, 100)),
       fmt::format("JSON for Modern C++ {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH),
-      "protobuf " + unpacked(GOOGLE_PROTOBUF_VERSION, 1000, 1000),
+      fmt::format("protobuf {}", unpacked(GOOGLE_PROTOBUF_VERSION, 1000, 1000)),
       fmt::format("SQLite {}", sqlite3_libversion()),
   };
 }

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "cli/model_options.h"
 #include "cli/precision_option.h"
@@ -60,7 +61,7 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
                f.model, day_of(f.proven_at), outside(f), why.empty() ? "" : "; not offered here: " + why);
   }
   if (forms.empty()) fmt::print("{} holds nothing yet: `amdahl tune MODEL` fills it\n", wisdom.path());
-  else fmt::print("\n{} forms in {}\n", forms.size(), wisdom.path());
+  else fmt::print("\n{} in {}\n", counted(forms.size(), "form"), wisdom.path());
   return 0;
 }
 
@@ -89,7 +90,7 @@ int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptio
     else fmt::print("unknown  {} x{}: {}\n", window, places, reason);
   }
   if (global.json) print_json(j);
-  else fmt::print("\n{} of {} windows of the starter plan are known; each is proven again before it is used\n", hits, windows.size());
+  else fmt::print("\nknown are {} of {} of the starter plan; each is proven again before it is used\n", hits, counted(windows.size(), "window"));
   return 0;
 }
 
@@ -100,7 +101,7 @@ int merge(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& 
   const Wisdom from = Wisdom::open(other, &note);
   if (!note.empty()) throw Error(ExitCode::kSessionDamaged, note);
   const int taken = wisdom.learn(marked_forms(from, global));
-  fmt::print("{} form{} taken into {}, marked as from outside; each is judged and proven again where it is used\n", taken, taken == 1 ? "" : "s", wisdom.path());
+  fmt::print("{} taken into {}, marked as from outside; each is judged and proven again where it is used\n", counted(taken, "form"), wisdom.path());
   return 0;
 }
 
@@ -112,7 +113,7 @@ int prune(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& 
   const int gone = wisdom.forget([&](const WisdomForm& f) {
     return static_cast<double>(f.proven_at) < oldest || (elsewhere && (f.place.machine != here.machine || f.place.compiler != here.compiler));
   });
-  fmt::print("{} forms dropped from {}\n", gone, wisdom.path());
+  fmt::print("{} dropped from {}\n", counted(gone, "form"), wisdom.path());
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <map>
 
+#include "base/counted.h"
 #include "experiments/bucket_times.h"
 #include "experiments/session_time.h"
 
@@ -101,16 +102,16 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   else if (kept == 0)
     out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", milliseconds(baseline));
   else
-    out += fmt::format("{} faster, confirmed on the whole model in {} step{}: {} -> about {} a run\n", factor(gain), kept,
-                       kept == 1 ? "" : "s", milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
+    out += fmt::format("{} faster, confirmed on the whole model in {}: {} -> about {} a run\n", factor(gain), counted(kept, "step"),
+                       milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
 
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
-    out += fmt::format("headline: {} faster, starter {} -> kept {} a run, in {} pairs of fresh processes\n", factor(h->gain),
-                       milliseconds(h->starter_seconds), milliseconds(h->kept_seconds), h->gain.pairs);
+    out += fmt::format("headline: {} faster, starter {} -> kept {} a run, in {} of fresh processes\n", factor(h->gain),
+                       milliseconds(h->starter_seconds), milliseconds(h->kept_seconds), counted(h->gain.pairs, "pair"));
 
   double seconds = 0;
   for (const Experiment& e : experiments) seconds += e.seconds.total();
-  out += fmt::format("{} experiments in {}", experiments.size(), duration(seconds));
+  out += fmt::format("{} in {}", counted(experiments.size(), "experiment"), duration(seconds));
   const char* separator = ": ";
   for (const auto& [outcome, count] : outcomes_of(experiments)) {
     out += fmt::format("{}{} {}", separator, count, name_of(outcome));
@@ -127,8 +128,8 @@ void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
   for (const Experiment& e : experiments) {
     if (e.outcome != Outcome::kKept) continue;
     any = true;
-    out += fmt::format("  {:>5}  tier {} {:<28} {}  {} pairs\n", fmt::format("#{}", e.id), e.tier, fit(e.rewrite, 28),
-                       factor(e.gain), e.gain.pairs);
+    out += fmt::format("  {:>5}  tier {} {:<28} {}  {}\n", fmt::format("#{}", e.id), e.tier, fit(e.rewrite, 28),
+                       factor(e.gain), counted(e.gain.pairs, "pair"));
     out += fmt::format("         {}{}, {:.1f}% of the model, {} -> {}\n", fit(e.window, 60),
                        e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
                        milliseconds(e.incumbent_seconds), milliseconds(e.challenger_seconds));
@@ -140,7 +141,7 @@ void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
 // What rounds otherwise than plain sums, and what that came to in the model's outputs.
 void declared_line(const SessionStore& store, std::string& out) {
   std::string names;
-  for (const auto& [name, count] : declared_steps(store)) names += fmt::format("{}{} in {} step{}", names.empty() ? "" : ", ", name, count, count == 1 ? "" : "s");
+  for (const auto& [name, count] : declared_steps(store)) names += fmt::format("{}{} in {}", names.empty() ? "" : ", ", name, counted(count, "step"));
   if (names.empty()) return;
   out += fmt::format("\nrounds by a bound of its own: {}", names);
   const std::vector<LedgerEntry> ledger = store.ledger();
@@ -189,7 +190,7 @@ void bucket_table(const SessionStore& store, const SessionIdentity& identity, st
 
 void experiment_table(const std::vector<Experiment>& experiments, size_t last, std::string& out) {
   const size_t first = experiments.size() > last ? experiments.size() - last : 0;
-  out += first > 0 ? fmt::format("\nlast {} experiments\n", last) : "\nexperiments\n";
+  out += first > 0 ? fmt::format("\nlast {}\n", counted(last, "experiment")) : "\nexperiments\n";
   for (size_t i = first; i < experiments.size(); ++i) {
     const Experiment& e = experiments[i];
     out += fmt::format("  {:>5}  {:<12} {:<26} {}\n", fmt::format("#{}", e.id), name_of(e.outcome), fit(e.rewrite, 26),

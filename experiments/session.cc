@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "experiments/sqlite.h"
@@ -226,7 +227,7 @@ class Session::Tables {
     if (!select.step()) throw damaged(database.path(), "its tally is gone");
     tally = {select.integer(0), select.integer(1), static_cast<uint64_t>(select.integer(2))};
     if (found.rows != tally.rows)
-      throw damaged(database.path(), fmt::format("{} rows were written, {} are there", tally.rows, found.rows));
+      throw damaged(database.path(), fmt::format("{} written, {} there", counted(tally.rows, "row was", "rows were"), found.rows));
     found.commits = tally.commits;
     if (!(found == tally)) throw damaged(database.path(), "its rows are not those that were written");
   }

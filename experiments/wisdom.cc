@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "experiments/provenance.h"
 #include "experiments/sqlite.h"
@@ -188,7 +189,7 @@ std::string why_unknown(const std::vector<WisdomForm>& forms, const WisdomPlace&
     if (offered_at(f, place)) return "";
     if (f.place.machine != place.machine) reason = "proven on another CPU";
     else if (f.place.compiler != place.compiler) reason = fmt::format("proven with other compilers: {}", f.place.compiler);
-    else if (f.place.threads != place.threads) reason = fmt::format("proven with {} thread{}, not {}", f.place.threads, f.place.threads == 1 ? "" : "s", place.threads);
+    else if (f.place.threads != place.threads) reason = fmt::format("proven with {}, not {}", counted(f.place.threads, "thread"), place.threads);
     else reason = fmt::format("what was proven needs --allow {}", f.place.allowed);
   }
   if (!reason.empty()) return reason;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "graph/bucket_axes.h"
 #include "graph/buckets.h"
 
@@ -102,13 +103,13 @@ std::string case_tables(const ExportRequest& request) {
 std::string readme_of(const std::string& name, const ExportRequest& request) {
   const std::string names = fmt::format("{}", fmt::join(names_of(request.graph), ", "));
   return fmt::format(
-      "\n## Shapes\n\nTuned for {} shapes of the inputs: {}. `{}_run_shape(model, sizes, inputs, outputs)` computes inputs of any of them, by the kernels\n"
+      "\n## Shapes\n\nTuned for {} of the inputs: {}. `{}_run_shape(model, sizes, inputs, outputs)` computes inputs of any of them, by the kernels\n"
       "tuned for that shape. {}\n",
-      request.graph.buckets.size(), names, name,
+      counted(request.graph.buckets.size(), "shape"), names, name,
       request.padding.refusal.empty()
-          ? fmt::format("Smaller inputs are computed by the next larger shape, with zeros appended: found right against float64 at {} shapes\nbetween, "
+          ? fmt::format("Smaller inputs are computed by the next larger shape, with zeros appended: found right against float64 at {}\nbetween, "
                         "which the self-test runs again. It copies inputs and outputs and costs what the larger shape costs.",
-                        request.padding.cases.size())
+                        counted(request.padding.cases.size(), "shape"))
           : fmt::format("Other sizes are refused (the result is negative), since {}.", request.padding.refusal));
 }
 
@@ -131,7 +132,6 @@ void write_shapes(ExportFolder& folder, const std::string& name, const ExportReq
 Words shape_words(const std::string& name, const ExportRequest& request) {
   Words words{{"NAME", name}, {"SHAPES_API", ""}, {"SHAPES_SOURCE", ""}, {"SHAPES_SELFTEST_SOURCE", ""}, {"TEST_SHAPES_DECLARATION", ""}, {"TEST_SHAPES", ""}, {"SHAPES_README", ""}};
   if (!has_shapes(request)) return words;
-  words["SHAPES"] = fmt::format("{}", request.graph.buckets.size());
   words["SHAPE_NAMES"] = in_comment(fmt::format("{}", fmt::join(names_of(request.graph), ", ")));
   words["PADDING_NOTE"] = request.padding.refusal.empty() ? ", or the smallest that\n * holds them, with zeros appended." : ".";
   words["SHAPES_API"] = filled_template("shapes_templates/shapes.h.in", words);

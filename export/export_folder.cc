@@ -8,6 +8,7 @@
 
 #include "base/embedded.h"
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace fs = std::filesystem;
 
@@ -55,9 +56,12 @@ std::string filled_template(const std::string& name, const Words& words) {
   return text;
 }
 
-std::string in_comment(std::string text) {
-  for (size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text.insert(at + 1, " ");
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+std::string in_comment(const std::string& words) {
+  std::string text = printable(words);
+  std::replace(text.begin(), text.end(), '\\', '/');
+  std::replace(text.begin(), text.end(), '"', '\'');
+  for (const char* pair : {"*/", "/*", "??"})  // the last begins trigraphs, one of which is a backslash
+    for (size_t at = 0; (at = text.find(pair, at)) != std::string::npos;) text.insert(at + 1, " ");
   return text;
 }
 

@@ -31,7 +31,7 @@ using Words = std::map<std::string, std::string>;
 // The template of this name ("cxx_templates/model.cpp.in") with every @WORD@ in place. Throws Error(kInternal) when there is none.
 std::string filled_template(const std::string& name, const Words& words);
 
-// For a comment of C: what would end it does not.
-std::string in_comment(std::string text);
+// For a comment of C or CMake, or a text of several lines in Python: what would end it, or join the next line to it, does not.
+std::string in_comment(const std::string& words);
 
 }  // namespace amdahl

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "starter_kernels/problem.h"
 
 namespace amdahl {
@@ -31,6 +32,7 @@ Words self_test_words(const ExportRequest& request) {
   return {{"NAME", c_identifier(request.name)},
           {"PROVENANCE", in_comment(request.provenance)},
           {"THREADS", fmt::format("{}", request.plan.threads)},
+          {"COUNTED_THREADS", counted(request.plan.threads, "OpenMP thread")},
           {"LIMIT", fmt::format("{:.3e}", std::max(2 * request.self_test.relative_norm, kOtherRounding))},
           {"MILLISECONDS", fmt::format("{:.4f}", request.milliseconds)},
           {"INPUTS", tensors_text(request.graph, request.graph.inputs)},

@@ -24,7 +24,7 @@ std::string shape_text(const ParsedInput& input) {
 
 // The option to type; one that no command line holds is only hinted at.
 std::string option_text(const ParsedInput& input, const Shape& shape) {
-  return fmt::format("--shape {}={}", shortened(printable(input.name), 1000), shape.size() <= kMaxRank ? fmt::format("{}", fmt::join(shape, ",")) : to_string(shape));
+  return fmt::format("--shape {}={}", shortened(printable(input.name), 300), shape.size() <= kMaxRank ? fmt::format("{}", fmt::join(shape, ",")) : to_string(shape));
 }
 
 struct Setting {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/printable.h"
+
 namespace amdahl {
 
 std::optional<Match> replace_nodes(const RewriteContext& context, const std::set<NodeId>& core,
@@ -40,7 +42,7 @@ std::optional<Match> replace_nodes(const RewriteContext& context, const std::set
   for (int s : core_steps)
     for (const Operand& o : context.plan.steps[static_cast<size_t>(s)].outputs)
       if (escapes(o) && !std::count(fused.outputs.begin(), fused.outputs.end(), o))
-        return refused(fmt::format("'{}' is read elsewhere too", context.graph.value(o.value).name));
+        return refused(fmt::format("'{}' is read elsewhere too", shown(context.graph.value(o.value).name)));
   // Backwards: a movement step that stays keeps those that it reads.
   std::vector<Step> kept;
   const auto is_read = [&](const Operand& o, const Step& by) { return std::count(by.inputs.begin(), by.inputs.end(), o) > 0; };

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/atomic_file.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "profiler/ceiling_loops.h"
 #include "profiler/take_cpu.h"
@@ -357,11 +358,10 @@ Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_di
 
 std::string age_text(int64_t since_unix) {
   const int64_t s = std::max<int64_t>(0, static_cast<int64_t>(std::time(nullptr)) - since_unix);
-  const auto plural = [](int64_t n, const char* unit) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
-  if (s < 120) return plural(s, "second");
-  if (s < 2 * 3600) return plural(s / 60, "minute");
-  if (s < 2 * 86400) return plural(s / 3600, "hour");
-  return plural(s / 86400, "day");
+  if (s < 120) return counted(s, "second");
+  if (s < 2 * 3600) return counted(s / 60, "minute");
+  if (s < 2 * 86400) return counted(s / 3600, "hour");
+  return counted(s / 86400, "day");
 }
 
 void to_json(nlohmann::json& j, const Ceilings& c) {

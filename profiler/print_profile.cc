@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/counted.h"
+
 namespace amdahl {
 namespace {
 
@@ -95,10 +97,10 @@ std::string profile_table(const Profile& profile, const Ceilings& ceilings, int 
   const double peak = ceilings.peak_gflops(profile.threads) * 1e9;
   const double rate = profile.flops() / profile.seconds;
   std::string out = fmt::format(
-      "{} a run on {} thread{} (median of {}, spread {:.1f}%)\n"
+      "{} a run on {} (median of {}, spread {:.1f}%)\n"
       "{}FLOP a run: {}FLOP/s, {:.0f}% of the measured fp32 peak of {}FLOP/s\n"
       "every step at its roofline: {}, {:.2f}x faster\n\n",
-      time_text(profile.seconds), profile.threads, profile.threads == 1 ? "" : "s", profile.runs, profile.spread * 100,
+      time_text(profile.seconds), counted(profile.threads, "thread"), profile.runs, profile.spread * 100,
       count_text(profile.flops()), count_text(rate), peak > 0 ? rate / peak * 100 : 0, count_text(peak),
       time_text(profile.floor_seconds), profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
   if (profile.spread > 0.1)
@@ -173,7 +175,7 @@ std::string ceilings_table(const Ceilings& c) {
     if (std::find(threads.begin(), threads.end(), a.threads) == threads.end()) threads.push_back(a.threads);
   const auto header = [&](const std::string& title, const std::string& unit) {
     out += left(title, 28);
-    for (int t : threads) out += right(fmt::format("{} thread{}", t, t == 1 ? "" : "s"), 12);
+    for (int t : threads) out += right(counted(t, "thread"), 12);
     out += "   " + unit + "\n";
   };
   header("arithmetic", "GFLOP/s");

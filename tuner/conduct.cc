@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/counted.h"
+
 namespace amdahl {
 namespace {
 
@@ -23,14 +25,9 @@ std::optional<Misconduct> misconduct(const Report& report, const ProcessState& n
   if (report.damaged_temporaries) return Misconduct{"wrote-beside", "wrote beside a temporary, a workspace or a packed copy"};
   if (report.float_control_changed)
     return Misconduct{"left-float-control", "changed the floating-point control word (rounding, flush to zero)"};
-  if (now.threads > honest.threads) {
-    const int more = now.threads - honest.threads;
-    return Misconduct{"left-threads", fmt::format("left {} thread{} behind", more, more == 1 ? "" : "s")};
-  }
-  if (now.descriptors > honest.descriptors) {
-    const int more = now.descriptors - honest.descriptors;
-    return Misconduct{"left-descriptors", fmt::format("left {} file{} open", more, more == 1 ? "" : "s")};
-  }
+  if (now.threads > honest.threads) return Misconduct{"left-threads", fmt::format("left {} behind", counted(now.threads - honest.threads, "thread"))};
+  if (now.descriptors > honest.descriptors)
+    return Misconduct{"left-descriptors", fmt::format("left {} open", counted(now.descriptors - honest.descriptors, "file"))};
   if (handlers_differ(report, now, honest)) return Misconduct{"left-handlers", "changed what signals do"};
   if (now.affinity != honest.affinity)
     return Misconduct{"left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", now.affinity, honest.affinity)};
@@ -39,7 +36,7 @@ std::optional<Misconduct> misconduct(const Report& report, const ProcessState& n
 
 std::optional<Misconduct> lost_memory(int64_t grown, int64_t calls) {
   if (grown <= kOnce + calls * kEachCall) return std::nullopt;
-  return Misconduct{"left-memory", fmt::format("{} calls left {} KiB of memory behind", calls, grown >> 10)};
+  return Misconduct{"left-memory", fmt::format("{} left {} KiB of memory behind", counted(calls, "call"), grown >> 10)};
 }
 
 bool is_misconduct(const std::string& code) {

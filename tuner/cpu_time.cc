@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
+
 namespace amdahl {
 namespace {
 
@@ -19,7 +21,7 @@ void CpuTime::add(const RunTime& run) {
 
 std::optional<std::string> CpuTime::excess() const {
   if (used_ <= threads_ * (1.1 * wall_ + kBeside * runs_) + kTick) return std::nullopt;
-  return fmt::format("used {:.1f} ms of CPU time in {:.1f} ms with {} thread{}", 1e3 * used_, 1e3 * wall_, threads_, threads_ == 1 ? "" : "s");
+  return fmt::format("used {:.1f} ms of CPU time in {:.1f} ms with {}", 1e3 * used_, 1e3 * wall_, counted(threads_, "thread"));
 }
 
 }  // namespace amdahl

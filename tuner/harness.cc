@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/counted.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "tuner/early_digest.h"
 
 namespace amdahl {
@@ -53,7 +55,7 @@ std::string Harness::unwritten(size_t slot, uint64_t seed) const {
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
     if (region.at < 0) continue;
     if (const int64_t n = count_poisoned(region.data, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)), seed + o))
-      return fmt::format("{} elements of '{}' were not written", n, b.name);
+      return fmt::format("{} of '{}' {} not written", counted(n, "element"), shown(b.name), n == 1 ? "was" : "were");
   }
   return "";
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "tuner/carried_profile.h"
 #include "tuner/decision.h"
 #include "tuner/profile_record.h"
@@ -184,7 +185,7 @@ void LoopState::note(Experiment& e, const Evidence& evidence) {
 }
 
 std::string LoopState::not_proven(const Evidence& evidence) {
-  return fmt::format("{:+.1f}% in the median of {} pairs, not proven", percent(median(evidence.log_ratios)), evidence.log_ratios.size());
+  return fmt::format("{:+.1f}% in the median of {}, not proven", percent(median(evidence.log_ratios)), counted(evidence.log_ratios.size(), "pair"));
 }
 
 Outcome LoopState::outcome_of(const Evidence& evidence) {

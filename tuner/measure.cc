@@ -6,6 +6,7 @@
 #include <cmath>
 #include <future>
 
+#include "base/counted.h"
 #include "base/entropy.h"
 #include "tuner/conduct.h"
 #include "tuner/cpu_time.h"

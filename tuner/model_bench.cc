@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "graph/oracle.h"
 #include "tuner/conduct.h"
 #include "tuner/decision.h"
@@ -192,7 +193,7 @@ ModelCheck ModelBench::check(const Plan& plan) {
     const double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
     if (!(relative < INFINITY))
       result.failure = Failure{Outcome::kWrong, "wrong-value", "gate", fmt::format("output '{}' of the whole model is not finite where it should be",
-                                                                    graph_.value(graph_.outputs[o]).name), options_.seed};
+                                                                    shown(graph_.value(graph_.outputs[o]).name)), options_.seed};
     result.error = std::max(result.error, relative);
   }
   return result;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counted.h"
 #include "tuner/decision.h"
 #include "tuner/headline.h"
 #include "tuner/rebase.h"
@@ -33,8 +34,8 @@ void PendingWins::apply(Experiment& e, const Opportunity& o, const Proposal& p) 
   record.plan = next;
   e.outcome = Outcome::kInconclusive;
   e.stage = "proven";
-  e.reason = fmt::format("{:+.1f}% in the median of {} pairs, at {} places; waits for its confirmation", percent(median(e.prove_log_ratios)),
-                         e.prove_log_ratios.size(), applied);
+  e.reason = fmt::format("{:+.1f}% in the median of {}, at {}; waits for its confirmation", percent(median(e.prove_log_ratios)),
+                         counted(e.prove_log_ratios.size(), "pair"), counted(applied, "place"));
   const Plan before = std::exchange(head, next);
   head_id = record.id;
   pending.push_back(win);
@@ -123,8 +124,8 @@ void PendingWins::keep(Experiment& e, PendingWin& win) {
   win.confirmed = true;
   e.outcome = Outcome::kKept;
   e.stage = "confirm";
-  e.reason = fmt::format("{:+.1f}% [{:+.1f}, {:+.1f}] at {} places, {:+.2f}% of the model predicted; confirmed {:.0f} s after its proof",
-                         percent(e.gain.log), percent(e.gain.lo), percent(e.gain.hi), e.occurrences, percent(win.predicted), e.confirm_delay);
+  e.reason = fmt::format("{:+.1f}% [{:+.1f}, {:+.1f}] at {}, {:+.2f}% of the model predicted; confirmed {:.0f} s after its proof",
+                         percent(e.gain.log), percent(e.gain.lo), percent(e.gain.hi), counted(e.occurrences, "place"), percent(win.predicted), e.confirm_delay);
   Commit c;
   c.experiments = {e};
   commit(c);
@@ -178,7 +179,7 @@ void PendingWins::run_gate() {
   bool rolled_back = false;
   while (count > 0 && !gate_waits) {
     status.rewrite = status.window = status.why = "";
-    say(fmt::format("gate: {} of {} wins on the whole model", count, confirmed()));
+    say(fmt::format("gate: {} of {} on the whole model", count, counted(confirmed(), "win")));
     double predicted = 0;
     std::vector<int64_t> ids;
     for (size_t i = 0; i < count; ++i) {

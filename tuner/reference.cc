@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/in_parallel.h"
+#include "base/printable.h"
 #include "plan/executor.h"
 
 namespace amdahl {
@@ -83,7 +84,7 @@ std::string place(const Program::Buffer& b, size_t at) {
     index = fmt::format("{}{}{}", at % extent, index.empty() ? "" : ",", index);
     at /= extent;
   }
-  return fmt::format("'{}'[{}]", b.name, index);
+  return fmt::format("'{}'[{}]", shown(b.name), index);
 }
 
 constexpr int64_t kLeast = 1 << 18;  // elements that are worth a thread

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "experiments/provenance.h"
 #include "tuner/applied_everywhere.h"
@@ -358,7 +359,7 @@ struct Tuner::Loop : PendingWins {
   // Builds, screens and races some candidates; the fastest becomes the draft. True when it did.
   bool burst(Campaign& c, const Rewrite& rewrite, const std::vector<Proposal>& proposals) {
     status.rewrite = rewrite.name();
-    say(fmt::format("building {} candidate{}", proposals.size(), proposals.size() == 1 ? "" : "s"));
+    say("building " + counted(proposals.size(), "candidate"));
     std::vector<std::vector<Step>> forms;
     for (const Proposal& p : proposals) forms.push_back(p.steps);
     const double build_start = lab.now();

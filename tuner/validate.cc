@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "graph/op.h"
@@ -392,7 +393,7 @@ std::optional<Failure> Validation::endurance() {
   harness_.worker().run(0, 1, 1, judge_.deadline());
   if (harness_.outputs_hash(0) == known_hashes_[0]) return std::nullopt;
   if (auto f = judge_slot(0, check, "stale")) return f;
-  return failure(Outcome::kWrong, "nondeterministic", fmt::format("after {} calls the same inputs gave other bits", times));
+  return failure(Outcome::kWrong, "nondeterministic", fmt::format("after {} the same inputs gave other bits", counted(times, "call")));
 }
 
 std::optional<Failure> Validation::failure(const std::optional<Misconduct>& found) const {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "playbook/strided_view.h"
@@ -126,7 +127,7 @@ bool Matcher::walk_up(ValueId v) {
     NodeId id;
     const Node* node = producer(v, &id);
     if (!node || !node->domain.empty()) return refuse("the scores are no matrix product");
-    if (!single_use(v)) return refuse(fmt::format("'{}' is read elsewhere too", g_.value(v).name));
+    if (!single_use(v)) return refuse(fmt::format("'{}' is read elsewhere too", shown(g_.value(v).name)));
     p_.core.insert(id);
     const Shape& shape = g_.value(v).shape;
     if (node->op == "MatMul") {

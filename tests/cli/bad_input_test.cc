@@ -1,6 +1,7 @@
 // What a user can get wrong, each through the real program: one clear line that says what to do, and its own exit code.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/subprocess.h"
 #include "experiments/session.h"
 #include "experiments/sqlite.h"
@@ -142,7 +144,94 @@ TEST_F(BadInput, MoreMemoryThanThereIs) {
   node->add_output("y");
   graph.add_output()->set_name("y");
   write_file(file("huge.onnx"), model.SerializeAsString());
-  expect(amdahl({"profile", file("huge.onnx")}), ExitCode::kUnsupported, {"Expand", "16384.0 GiB", "this machine has"}, 2);
+  expect(amdahl({"profile", file("huge.onnx")}), ExitCode::kUnsupported, {"Expand", "16384.0 GiB", "this machine has"});
+}
+
+// Each tensor fits, all of them together do not: refused before any memory is touched, and before a session is made.
+TEST_F(BadInput, APlanLargerThanTheMachine) {
+  onnx::ModelProto model = good_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.clear_node(), graph.clear_initializer(), graph.clear_input(), graph.clear_output(), graph.clear_value_info();
+  auto* type = graph.add_input();
+  type->set_name("x");
+  type->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  type->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(this_machine().memory_bytes / 16);
+  for (int i = 0; i < 5; ++i) {
+    auto* node = graph.add_node();
+    node->set_op_type(i % 2 ? "Exp" : "Relu");
+    node->add_input("x");
+    node->add_output("y" + std::to_string(i));
+    graph.add_output()->set_name(node->output(0));
+  }
+  write_file(file("wide.onnx"), model.SerializeAsString());
+  write_file(file("none.npy"), "");
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"playbook"}, {"profile"}, {"tune", "--session", file("none.amdahl")}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.begin() + 1, file("wide.onnx"));
+    expect(amdahl(arguments), ExitCode::kUnsupported, {"the model needs", "this machine has", "--shape"});
+  }
+  EXPECT_FALSE(fs::exists(file("none.amdahl")));
+}
+
+// Files that were handed over as getting through, in 256 MiB of address space and one printable line.
+TEST_F(BadInput, HostileModelsInBoundedMemoryAndOnePrintableLine) {
+  const std::string hostile = AMDAHL_SOURCE_DIR "/tests/fuzz/regressions/";
+  const auto playbook = [&](const std::string& name) { return amdahl({"playbook", hostile + name}, {"/usr/bin/env", "OMP_NUM_THREADS=1", "prlimit", "--data=268435456"}); };
+  const SubprocessResult doubling = playbook("doubling.onnx");
+  EXPECT_EQ(doubling.exit_code, 0) << doubling.output;
+  const auto expect_line = [&](const std::string& name, ExitCode code, const std::vector<std::string>& words) {
+    const SubprocessResult r = playbook(name);
+    expect(r, code, words);
+    EXPECT_LT(r.output.size(), 1500u) << r.output;
+    for (const char c : r.output.substr(0, r.output.size() - 1)) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << r.output;
+  };
+  expect_line("name_with_escape.onnx", ExitCode::kBadModel, {"reads 'two\\nlines \\x1b[31mred\\x1b[0m', which nothing produces"});
+  expect_line("long_perm.onnx", ExitCode::kUnsupported, {"Transpose", "… 1993 more …", "is not a permutation"});
+  expect_line("long_dimension_name.onnx", ExitCode::kUnsetDimension, {"input 'x' [aaaa", "… 19900 more …", "--shape x=1"});
+}
+
+// Names come back as they are shown: in JSON that parses, and in the option that names an input.
+TEST_F(BadInput, NamesOfAModelThatControlATerminal) {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(17);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  auto* input = graph.add_input();
+  input->set_name("x\n\x1b[31m\xff\"</script>");
+  input->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  input->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(3);
+  for (const char* name : {"y\u202e", "z\r"}) {
+    auto* node = graph.add_node();
+    node->set_op_type("LeakyRelu");
+    node->set_name("*/\\\n");
+    auto* alpha = node->add_attribute();
+    alpha->set_name("alpha"), alpha->set_type(onnx::AttributeProto::FLOAT), alpha->set_f(0.5f);
+    node->add_input(input->name());
+    node->add_output(name);
+    graph.add_output()->set_name(name);
+  }
+  write_file(file("escapes.onnx"), model.SerializeAsString());
+  save_npy(from_doubles(DType::kF32, {3}, {1, -2, 3}), file("three.npy"));
+  const std::vector<std::string> run{"run", file("escapes.onnx"), "--input", "x\\n\\x1b[31m\\xff\"</script>=" + file("three.npy"), "-o", file("out-escapes")};
+  const SubprocessResult text = amdahl(run);
+  EXPECT_EQ(text.exit_code, 0) << text.output;
+  EXPECT_EQ(text.output.find_first_of("\x1b\r"), std::string::npos) << text.output;
+  EXPECT_EQ(text.output.find("\u202e"), std::string::npos) << text.output;
+  std::vector<std::string> as_json = run;
+  as_json.push_back("--json");
+  const SubprocessResult json = amdahl(as_json);
+  ASSERT_EQ(json.exit_code, 0) << json.output;
+  EXPECT_EQ(nlohmann::json::parse(json.output).at("outputs").at(0).at("name"), "y\\u202e");
+  const SubprocessResult profile = amdahl({"profile", file("escapes.onnx"), "--runs", "1", "--json"});
+  ASSERT_EQ(profile.exit_code, 0) << profile.output;
+  EXPECT_TRUE(nlohmann::json::accept(profile.output)) << profile.output;
+}
+
+// A path is no text either: JSON holds it all the same.
+TEST_F(BadInput, PathsThatAreNoTextInJson) {
+  const SubprocessResult r = amdahl({"models", "gpt2-mini", "-o", file("\xff.onnx"), "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.output;
+  EXPECT_TRUE(nlohmann::json::accept(r.output)) << r.output;
 }
 
 TEST_F(BadInput, OpenDimensionNamesTheOptionThatSetsIt) {

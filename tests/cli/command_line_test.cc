@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/version.h"
 
 namespace amdahl {
 namespace {
@@ -23,6 +24,26 @@ TEST(CommandLine, NoArgumentsShowsTheCommandsAndIsAUsageError) {
   const Ran r = run({});
   EXPECT_EQ(r.code, 2);
   for (const Command* command : commands()) EXPECT_NE(r.out.find(command->name), std::string::npos) << command->name;
+}
+
+TEST(CommandLine, VersionSaysWhatWasBuiltWithWhat) {
+  const Ran r = run({"--version"});
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(r.out.rfind("amdahl " + version_number(), 0), 0u) << r.out;
+  for (const char* part : {"compiler ", "-march=", "protobuf ", "SQLite ", "schema version"}) EXPECT_NE(r.out.find(part), std::string::npos) << part;
+  EXPECT_EQ(run({"version"}).out, r.out);
+  EXPECT_EQ(run({"tune", "--version"}).out, r.out) << "whatever else a command needs";
+  const auto json = nlohmann::json::parse(run({"--version", "--json"}).out);
+  EXPECT_EQ(json.at("version"), version_number());
+  for (const char* key : {"commit", "compiler", "libraries"}) EXPECT_TRUE(json.contains(key)) << key;
+}
+
+TEST(CommandLine, WhatIsRepeatedOfTheCommandLineIsPrintableAndShort) {
+  const Ran r = run({"pro\x1b[2Jfile\n" + std::string(100000, 'x')});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("pro\\x1b[2Jfile"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find('\x1b'), std::string::npos);
+  EXPECT_LT(r.err.size(), 5000u);
 }
 
 TEST(CommandLine, UnknownCommandNamesTheNearest) {

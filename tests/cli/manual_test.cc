@@ -88,6 +88,7 @@ using Offers = std::vector<std::string>;
 
 TEST(BashCompletion, OffersCommandsOptionsValuesAndModels) {
   EXPECT_EQ(bash_offers({"amdahl", "pro"}), Offers{"profile"});
+  EXPECT_EQ(bash_offers({"amdahl", "--v"}), Offers{"--version"});
   const Offers all = bash_offers({"amdahl", ""});
   for (const Command* command : commands()) EXPECT_EQ(std::count(all.begin(), all.end(), command->name), 1) << command->name;
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--min"}), Offers{"--minutes"});

@@ -18,6 +18,7 @@
 #include "base/machine.h"
 #include "base/subprocess.h"
 #include "export/cxx.h"
+#include "export/export_folder.h"
 #include "export/exporter.h"
 #include "graph/builders.h"
 #include "graph/onnx_load.h"
@@ -344,6 +345,16 @@ TEST(ExportFormats, NamesAreIdentifiersThatNobodyElseHas) {
   EXPECT_EQ(c_identifier("math"), "model_math");
   EXPECT_EQ(c_identifier("m"), "model_m");
   EXPECT_EQ(c_identifier(""), "model_");
+}
+
+TEST(ExportFormats, WordsEndNoComment) {
+  EXPECT_EQ(in_comment("gpt2 as tuned on a CPU, 2 cores"), "gpt2 as tuned on a CPU, 2 cores");
+  EXPECT_EQ(in_comment("a */ int evil; /* b"), "a * / int evil; / * b");
+  EXPECT_EQ(in_comment("**/"), "** /");
+  EXPECT_EQ(in_comment("next line too \\"), "next line too /");
+  EXPECT_EQ(in_comment("next line too ??/"), "next line too ? ?/") << "a trigraph";
+  EXPECT_EQ(in_comment("\"\"\"\nimport os"), "'''/nimport os") << "of a text in Python";
+  EXPECT_EQ(in_comment("turned \u202e round \xff"), "turned /u202e round /xff");
 }
 
 TEST(ExportFormats, AFolderOfSomebodyElseIsLeftAlone) {

@@ -298,12 +298,107 @@ void change_structure(onnx::ModelProto& model, FuzzRandom& random) {
   }
 }
 
+// What moves a cursor, turns the direction of writing, breaks a line, ends a comment, is no text, or is very long.
+std::string odd_name(FuzzRandom& random) {
+  static const std::vector<std::string> kOdd = {"\x1b[2J", "a\nb", "\r", std::string("\0", 1), "\u202e", "\xff\xfe", "\xc3", "*/", "??/", "\\", "'", "\"", "%s", "{}", "\u2028", " "};
+  return once_in(random, 4) ? std::string(1 + below(random, 3000), "a\x1b\xe4"[below(random, 3)]) : pick(kOdd, random) + std::to_string(below(random, 3));
+}
+
+// Wherever the name stands, so that the edges stay.
+void rename_value(GraphProto& g, const std::string& from, const std::string& to) {
+  const auto rename = [&](auto* list) {
+    for (auto& v : *list)
+      if (v.name() == from) v.set_name(to);
+  };
+  rename(g.mutable_input()), rename(g.mutable_output()), rename(g.mutable_initializer());
+  for (NodeProto& n : *g.mutable_node())
+    for (auto* names : {n.mutable_input(), n.mutable_output()})
+      for (std::string& name : *names)
+        if (name == from) name = to;
+}
+
+void change_name(onnx::ModelProto& model, FuzzRandom& random) {
+  GraphProto& g = *model.mutable_graph();
+  NodeProto* node = pick_mutable(g.mutable_node(), random);
+  const std::string name = odd_name(random);
+  switch (below(random, 7)) {
+    case 0: g.set_name(name); break;
+    case 1:
+      if (node) node->set_name(name);
+      break;
+    case 2:
+      if (node) node->set_op_type(name);
+      break;
+    case 3:
+      if (node && node->attribute_size() > 0) pick_mutable(node->mutable_attribute(), random)->set_name(name);
+      break;
+    case 4:
+      if (auto* input = pick_mutable(g.mutable_input(), random))
+        if (auto* dim = pick_mutable(input->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(), random)) dim->set_dim_param(name);
+      break;
+    case 5:
+      if (node) node->set_domain(name);
+      break;
+    default: {
+      const std::vector<std::string> names = value_names(g);
+      rename_value(g, pick(names, random), name);
+    }
+  }
+}
+
+// Each node makes its input larger, and the next one that: what doubles 30 times is 10^9 times as large.
+void add_chain(GraphProto& g, FuzzRandom& random) {
+  const std::vector<std::string> names = value_names(g);
+  std::string last = once_in(random, 2) ? add_initializer(g, random).name() : pick(names, random);
+  const size_t what = below(random, 4);
+  for (size_t i = 5 + below(random, 25); i > 0; --i) {
+    const std::string next = fresh_name(g);
+    NodeProto& node = *g.add_node();
+    node.add_output(next);
+    node.set_op_type(what == 0 ? "Concat" : what == 1 ? "Einsum" : what == 2 ? "Tile" : "Pad");
+    node.add_input(last);
+    if (what == 0) {
+      node.add_input(last);
+      AttributeProto& axis = *node.add_attribute();
+      axis.set_name("axis"), axis.set_type(AttributeProto::INT), axis.set_i(0);
+    } else if (what == 1) {
+      node.add_input(last);
+      AttributeProto& equation = *node.add_attribute();
+      equation.set_name("equation"), equation.set_type(AttributeProto::STRING), equation.set_s(once_in(random, 2) ? "i,j->ij" : "i,j->");
+    } else {
+      node.add_input(add_initializer(g, random).name());
+    }
+    last = next;
+  }
+  g.add_output()->set_name(last);
+}
+
+void lengthen_list(NodeProto& node, FuzzRandom& random) {
+  AttributeProto& a = *node.add_attribute();
+  a.set_name(attribute_name(random)), a.set_type(AttributeProto::INTS);
+  const int64_t value = odd_int(random);
+  for (size_t i = below(random, 3000); i > 0; --i) a.add_ints(value);
+}
+
+// The node becomes what one branch of an If does.
+void wrap_in_branch(GraphProto& g, NodeProto& node) {
+  NodeProto branch;
+  branch.set_op_type("If");
+  branch.set_name(node.name());
+  branch.add_input(value_names(g).back());
+  for (const std::string& o : node.output()) branch.add_output(o);
+  AttributeProto& body = *branch.add_attribute();
+  body.set_name("then_branch"), body.set_type(AttributeProto::GRAPH);
+  *body.mutable_g()->add_node() = node;
+  node = branch;
+}
+
 }  // namespace
 
 void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
   GraphProto& g = *model.mutable_graph();
   NodeProto* node = pick_mutable(g.mutable_node(), random);
-  switch (below(random, 10)) {
+  switch (below(random, 13)) {
     case 0:
     case 1:
       if (auto* t = pick_mutable(g.mutable_initializer(), random)) return change_tensor(*t, random);
@@ -325,6 +420,14 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
         node->set_domain(std::string(op.domain));
         return;
       }
+      [[fallthrough]];
+    case 9: return change_name(model, random);
+    case 10:
+      if (once_in(random, 3)) return add_chain(g, random);
+      if (node) return lengthen_list(*node, random);
+      [[fallthrough]];
+    case 11:
+      if (node && once_in(random, 4)) return wrap_in_branch(g, *node);
       [[fallthrough]];
     default: return change_structure(model, random);
   }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/fuzz/load_model.h"
+#include "tests/graph/peak_memory.h"
 
 namespace amdahl {
 namespace {
@@ -32,7 +33,8 @@ TEST_P(FuzzRegression, IsRefusedOrLoads) {
   std::ostringstream bytes;
   bytes << in.rdbuf();
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_NO_THROW(testing::load_hostile_model(bytes.str(), kFolder));
+  const auto grown = testing::peak_growth([&] { EXPECT_NO_THROW(testing::load_hostile_model(bytes.str(), kFolder)); });
+  EXPECT_LT(grown.value_or(0), 160 << 20) << "bytes of memory, for a file of " << bytes.str().size();
   // What hung, hung for minutes. A machine under load is no reason to fail.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
