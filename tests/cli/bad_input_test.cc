@@ -61,6 +61,18 @@ class BadInput : public ::testing::Test {
     EXPECT_TRUE(model.ParseFromString(read_file(file("good.onnx"))));
     return model;
   }
+  // Of one input and no nodes yet.
+  static onnx::ModelProto model_of_input(const std::string& name, int64_t size) {
+    onnx::ModelProto model;
+    model.set_ir_version(8);
+    model.add_opset_import()->set_version(17);
+    auto* input = model.mutable_graph()->add_input();
+    input->set_name(name);
+    auto* type = input->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(onnx::TensorProto::FLOAT);
+    type->mutable_shape()->add_dim()->set_dim_value(size);
+    return model;
+  }
   static void expect_bad_session(ExitCode code, const std::vector<std::string>& words) {
     for (const char* command : {"status", "report"}) expect(amdahl({command, file("s.amdahl")}), code, words);
   }
@@ -126,13 +138,8 @@ TEST_F(BadInput, AllUnknownOperatorsAreListed) {
 
 // A hundred bytes of ONNX can ask for terabytes.
 TEST_F(BadInput, MoreMemoryThanThereIs) {
-  onnx::ModelProto model = good_model();
+  onnx::ModelProto model = model_of_input("x", 1 << 20);
   onnx::GraphProto& graph = *model.mutable_graph();
-  graph.clear_node(), graph.clear_initializer(), graph.clear_input(), graph.clear_output(), graph.clear_value_info();
-  auto* type = graph.add_input();
-  type->set_name("x");
-  type->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-  type->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(1 << 20);
   auto* sizes = graph.add_initializer();
   sizes->set_name("sizes");
   sizes->set_data_type(onnx::TensorProto::INT64);
@@ -149,13 +156,8 @@ TEST_F(BadInput, MoreMemoryThanThereIs) {
 
 // Each tensor fits, all of them together do not: refused before any memory is touched, and before a session is made.
 TEST_F(BadInput, APlanLargerThanTheMachine) {
-  onnx::ModelProto model = good_model();
+  onnx::ModelProto model = model_of_input("x", this_machine().memory_bytes / 16);
   onnx::GraphProto& graph = *model.mutable_graph();
-  graph.clear_node(), graph.clear_initializer(), graph.clear_input(), graph.clear_output(), graph.clear_value_info();
-  auto* type = graph.add_input();
-  type->set_name("x");
-  type->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-  type->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(this_machine().memory_bytes / 16);
   for (int i = 0; i < 5; ++i) {
     auto* node = graph.add_node();
     node->set_op_type(i % 2 ? "Exp" : "Relu");
@@ -164,7 +166,6 @@ TEST_F(BadInput, APlanLargerThanTheMachine) {
     graph.add_output()->set_name(node->output(0));
   }
   write_file(file("wide.onnx"), model.SerializeAsString());
-  write_file(file("none.npy"), "");
   for (const std::vector<std::string>& command : {std::vector<std::string>{"playbook"}, {"profile"}, {"tune", "--session", file("none.amdahl")}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.begin() + 1, file("wide.onnx"));
@@ -173,7 +174,7 @@ TEST_F(BadInput, APlanLargerThanTheMachine) {
   EXPECT_FALSE(fs::exists(file("none.amdahl")));
 }
 
-// Files that were handed over as getting through, in 256 MiB of address space and one printable line.
+// Files that were handed over as getting through, in 256 MiB of data and one printable line.
 TEST_F(BadInput, HostileModelsInBoundedMemoryAndOnePrintableLine) {
   const std::string hostile = AMDAHL_SOURCE_DIR "/tests/fuzz/regressions/";
   const auto playbook = [&](const std::string& name) { return amdahl({"playbook", hostile + name}, {"/usr/bin/env", "OMP_NUM_THREADS=1", "prlimit", "--data=268435456"}); };
@@ -192,21 +193,16 @@ TEST_F(BadInput, HostileModelsInBoundedMemoryAndOnePrintableLine) {
 
 // Names come back as they are shown: in JSON that parses, and in the option that names an input.
 TEST_F(BadInput, NamesOfAModelThatControlATerminal) {
-  onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(17);
+  const std::string input = "x\n\x1b[31m\xff\"</script>";
+  onnx::ModelProto model = model_of_input(input, 3);
   onnx::GraphProto& graph = *model.mutable_graph();
-  auto* input = graph.add_input();
-  input->set_name("x\n\x1b[31m\xff\"</script>");
-  input->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-  input->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(3);
   for (const char* name : {"y\u202e", "z\r"}) {
     auto* node = graph.add_node();
     node->set_op_type("LeakyRelu");
     node->set_name("*/\\\n");
     auto* alpha = node->add_attribute();
     alpha->set_name("alpha"), alpha->set_type(onnx::AttributeProto::FLOAT), alpha->set_f(0.5f);
-    node->add_input(input->name());
+    node->add_input(input);
     node->add_output(name);
     graph.add_output()->set_name(name);
   }
