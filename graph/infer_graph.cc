@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <unordered_map>
 
@@ -114,6 +115,8 @@ class Inference {
     try {
       place(std::move(node), parsed);
     } catch (const Error&) {
+      throw;
+    } catch (const std::bad_alloc&) {  // says something of the machine, nothing of the node
       throw;
     } catch (const std::exception& e) {
       refuse_node(parsed, parsed.name.empty() ? parsed.op : parsed.name, e.what());
