@@ -1,10 +1,7 @@
 #include "experiments/session.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,11 +9,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/counted.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/shell_word.h"
 #include "experiments/sqlite.h"
 #include "starter_kernels/kernel_kind.h"
 
@@ -97,78 +93,6 @@ void from_json(const Json& j, SessionIdentity& s) {
   for (const Json& b : j.value("buckets", Json::array())) s.buckets.push_back({b.at("name"), b.at("first_value")});
 }
 
-// What has been committed, in three numbers.
-struct Session::Tally {
-  int64_t commits = 0, rows = 0;
-  uint64_t sum = 0;  // of the rows' checksums: does not depend on their order
-  bool operator==(const Tally&) const = default;
-};
-
-// The right to write. The lock is on a file of its own: SQLite's locks on the database are lost when the process closes any
-// other descriptor of it. The file holds "PID COMMITS ROWS SUM CHECKSUM", the receipt for what its writer has committed.
-class Session::Lock {
- public:
-  explicit Lock(const std::string& session) : session_(session), path_(file(session)) {
-    for (;;) {
-      fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (fd_ < 0)
-        throw Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that the folder exists and is writable", path_,
-                                               std::strerror(errno)));
-      if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-        char pid[32] = {};
-        if (pread(fd_, pid, sizeof pid - 1, 0) <= 0) std::strcpy(pid, "?");
-        pid[std::strcspn(pid, " ")] = 0;
-        ::close(fd_);
-        throw Error(ExitCode::kSessionBusy,
-                    fmt::format("process {} is writing {}: wait for it, or stop it with kill {}", pid, session, pid));
-      }
-      // Whoever held it before may have removed the file between our open and our lock.
-      struct stat ours {}, there {};
-      if (fstat(fd_, &ours) == 0 && stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino) break;
-      ::close(fd_);
-    }
-    before_ = receipt(session);
-    write(before_.value_or(Tally{}));
-  }
-  // The file goes when the session is whole and its log has gone into it. Else the receipt is still needed.
-  ~Lock() {
-    struct stat log {};
-    if ((clean_ || !before_) && stat((session_ + "-wal").c_str(), &log) != 0) unlink(path_.c_str());
-    ::close(fd_);
-  }
-  Lock(const Lock&) = delete;
-
-  // Overwritten in place, in one piece: a kill leaves the one or the other. When it cannot be written, only the next
-  // opening knows less.
-  void write(const Tally& t) {
-    const std::string numbers = fmt::format("{} {} {} {:016x}", getpid(), t.commits, t.rows, t.sum);
-    const std::string line = fmt::format("{:<96}{:016x}\n", numbers, hash64(numbers));
-    [[maybe_unused]] const ssize_t n = pwrite(fd_, line.data(), line.size(), 0);
-  }
-  void session_is_whole() { clean_ = true; }
-
-  static std::string file(const std::string& session) { return session + "-lock"; }
-  // Nothing when there is none, or none that can be believed.
-  static std::optional<Tally> receipt(const std::string& session) {
-    std::ifstream in(file(session));
-    std::string line;
-    if (!std::getline(in, line) || line.size() != 112) return std::nullopt;
-    const std::string numbers = line.substr(0, std::min<size_t>(96, line.find_last_not_of(' ', 95) + 1));
-    if (fmt::format("{:016x}", hash64(numbers)) != line.substr(96)) return std::nullopt;
-    Tally t;
-    int64_t pid = 0;
-    std::istringstream fields(numbers);
-    fields >> pid >> t.commits >> t.rows >> std::hex >> t.sum;
-    return fields ? std::optional(t) : std::nullopt;
-  }
-
- private:
-  std::string session_, path_;
-  std::optional<Tally> before_;
-  bool clean_ = false;
-  int fd_;
-};
-
 class Session::Tables {
  public:
   Tables(const std::string& path, int flags) : database(path, flags) {}
@@ -182,7 +106,7 @@ class Session::Tables {
   }
 
   void write(const Commit& commit) {
-    const Tally before = tally;
+    const SessionTally before = tally;
     try {
       Transaction transaction(database);
       for (const Experiment& e : commit.experiments) write(e);
@@ -213,7 +137,7 @@ class Session::Tables {
     if (!is_there("tally", kTallyTable)) throw damaged(database.path(), "its tables are not those of a session");
     for (const Table& table : kTables)
       if (!is_there(table.name, create_table(table))) throw damaged(database.path(), "its tables are not those of a session");
-    Tally found;
+    SessionTally found;
     for (const Table& table : kTables) {
       Statement select(database, fmt::format("SELECT {}, checksum, {} FROM {}", table.columns[0], checksum_of(table), table.name));
       while (select.step()) {
@@ -233,7 +157,7 @@ class Session::Tables {
   }
 
   Database database;
-  Tally tally;
+  SessionTally tally;
 
  private:
   static std::string checksum_of(const Table& table) {
@@ -304,9 +228,9 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionI
   std::unique_ptr<Session> session(new Session);
   session->path_ = path;
   session->identity_ = identity;
-  session->lock_ = std::make_unique<Lock>(path);
+  session->lock_ = std::make_unique<SessionLock>(path);
   if (std::filesystem::exists(path))
-    throw Error(ExitCode::kUsage, fmt::format("{} exists: go on with `amdahl resume {}`, or name another --session", path, path));
+    throw Error(ExitCode::kUsage, fmt::format("{} exists: go on with `amdahl resume {}`, or name another --session", path, shell_word(path)));
   try {
     session->tables_ = std::make_unique<Tables>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     Database& database = session->tables_->database;
@@ -315,6 +239,7 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionI
     Transaction transaction(database);
     session->tables_->create(identity);
     transaction.commit();
+    session->lock_->take_session();
   } catch (const Error&) {  // half a session would be in the way of the next try
     session->tables_.reset();
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((path + suffix).c_str());
@@ -328,7 +253,7 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionI
 std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    throw Error(ExitCode::kIo, fmt::format("no session {}: `amdahl tune MODEL --session {}` starts one", path, path));
+    throw Error(ExitCode::kIo, fmt::format("no session {}: `amdahl tune MODEL --session {}` starts one", path, shell_word(path)));
   if (::access(path.c_str(), R_OK) != 0)
     throw Error(ExitCode::kIo, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   if (access == Access::kWrite && ::access(path.c_str(), W_OK) != 0)
@@ -337,8 +262,8 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
   std::unique_ptr<Session> session(new Session);
   session->path_ = path;
   // Before the rows are read: a writer that is at work only ever adds to what its receipt says.
-  const std::optional<Tally> receipt = Lock::receipt(path);
-  if (access == Access::kWrite) session->lock_ = std::make_unique<Lock>(path);
+  const std::optional<SessionTally> receipt = SessionLock::receipt(path);
+  if (access == Access::kWrite) session->lock_ = std::make_unique<SessionLock>(path);
   session->tables_ = std::make_unique<Tables>(path, open_flags(path));
   Database& database = session->tables_->database;
   database.keep_log(true);  // what is damaged is left as it lies
@@ -358,12 +283,13 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
     if (error.code() != ExitCode::kInternal) throw;
     throw damaged(path, error.what());  // our own SQL does not fit its tables
   }
-  const Tally& tally = session->tables_->tally;
+  const SessionTally& tally = session->tables_->tally;
   if (receipt && (tally.commits < receipt->commits || (tally.commits == receipt->commits && !(tally == *receipt))))
     throw Error(ExitCode::kSessionDamaged,
                 fmt::format("{0} is damaged ({1} commits were made, {2} can be read: its log {0}-wal is cut off, changed or gone): restore a "
                             "copy of all of {0}*, or remove {3} to go on with what can be read",
-                            path, receipt->commits, tally.commits, Lock::file(path)));
+                            path, receipt->commits, tally.commits, SessionLock::file(path)));
+  if (database.header_forbids_writing()) throw damaged(path, "its header names a format that cannot be written");
   if (access == Access::kWrite) database.execute("PRAGMA synchronous = FULL");
   if (session->lock_) {
     session->lock_->write(tally);
@@ -408,7 +334,12 @@ void Session::commit(const Commit& commit) {
   if (!lock_) throw Error(ExitCode::kInternal, "a session opened for reading cannot be written");
   tables_->write(commit);
   lock_->write(tables_->tally);
+  lock_->require_in_place();
   rows_.commit(commit);
+}
+
+void Session::require_in_place() const {
+  if (lock_) lock_->require_in_place();
 }
 
 std::string Session::source(const std::string& variant_id) const {

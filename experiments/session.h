@@ -9,8 +9,8 @@
 //   variants     id, kind, source       the text of every kernel that was tried
 //   tally        commits, rows, sum     of all rows above
 //
-// One process writes (a lock file beside it, FILE-lock, held by flock: the kernel drops it when the process dies), others
-// may read at the same time. A commit is one transaction with synchronous=FULL.
+// One process writes (session_lock.h: locks that the kernel drops when the process dies), others may read at the same time. A
+// commit is one transaction with synchronous=FULL.
 //
 // Nothing is ever lost in silence:
 //   - a row carries a checksum of itself and of its place, and the tally the number and the sum of all of them: a row that
@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 
+#include "experiments/session_lock.h"
 #include "experiments/session_store.h"
 #include "graph/graph.h"
 
@@ -60,7 +61,9 @@ class Session : public SessionStore {
   // Throws Error(kSessionMismatch) that says what differs and what to do.
   void require_same(const std::string& model_fingerprint, const std::string& machine_fingerprint) const;
 
+  // Throws Error(kIo), also when the file is not in its place any more (removed, moved, replaced).
   void commit(const Commit& commit) override;
+  void require_in_place() const;
   std::vector<Experiment> experiments() const override { return rows_.experiments(); }
   std::vector<LedgerEntry> ledger() const override { return rows_.ledger(); }
   std::vector<PlanRecord> plans() const override { return rows_.plans(); }
@@ -73,14 +76,12 @@ class Session : public SessionStore {
   std::string source(const std::string& variant_id) const;
 
  private:
-  struct Tally;
-  class Lock;
   class Tables;
   Session();
   void read();
 
   std::string path_;
-  std::unique_ptr<Lock> lock_;      // kWrite only
+  std::unique_ptr<SessionLock> lock_;  // kWrite only; outlives the tables
   std::unique_ptr<Tables> tables_;
   SessionIdentity identity_;
   MemoryStore rows_;                // what the file holds, read once

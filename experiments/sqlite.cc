@@ -93,6 +93,10 @@ void Database::execute(const std::string& sql) {
 
 void Database::keep_log(bool keep) { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr); }
 
+bool Database::header_forbids_writing() const {
+  return access(path_.c_str(), W_OK) == 0 && sqlite3_db_readonly(handle_, "main") == 1;
+}
+
 int64_t Database::integer(const std::string& sql) {
   Statement statement(*this, sql);
   return statement.step() ? statement.integer(0) : 0;

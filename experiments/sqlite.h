@@ -24,6 +24,8 @@ class Database {
   std::string text(const std::string& sql);
   // Whether the last one to close the file leaves its write-ahead log in place, untouched.
   void keep_log(bool keep);
+  // Whether a file that we may write says in its header that nobody can: a later format of SQLite, or damage.
+  bool header_forbids_writing() const;
   sqlite3* handle() const { return handle_; }
   const std::string& path() const { return path_; }
 

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr int64_t kApplicationId = 0x416d6477;  // "Amdw", in the file's header
 constexpr int64_t kVersion = 2;  // 1 had no home and origin
 
-constexpr const char* kCreate =
-    "CREATE TABLE IF NOT EXISTS forms(signature TEXT NOT NULL, machine TEXT NOT NULL, compiler TEXT NOT NULL, threads INTEGER NOT NULL, "
+constexpr const char* kTable =
+    "forms(signature TEXT NOT NULL, machine TEXT NOT NULL, compiler TEXT NOT NULL, threads INTEGER NOT NULL, "
     "allowed TEXT NOT NULL, rewrite TEXT NOT NULL, window TEXT NOT NULL, steps TEXT NOT NULL, log_gain REAL NOT NULL, model TEXT NOT NULL, "
     "proven_at INTEGER NOT NULL, checksum INTEGER NOT NULL, home TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT '', PRIMARY KEY(signature, machine, compiler, threads, allowed)) WITHOUT ROWID";
 constexpr const char* kFirstColumns = "signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at";
@@ -46,19 +46,28 @@ void add_provenance(Database& database) {
 // The file, made where it is missing. Throws Error(kSessionDamaged) when it is none of ours or of another version.
 std::unique_ptr<Database> opened(const std::string& path) {
   auto database = std::make_unique<Database>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  database->execute("PRAGMA cell_size_check = ON");
   const int64_t id = database->integer("PRAGMA application_id");
   const bool empty = database->integer("SELECT count(*) FROM sqlite_master") == 0;
   if (!(empty && id == 0) && id != kApplicationId) throw damaged("it is another program's database");
   if (empty) {
     Transaction transaction(*database);
     database->execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kVersion));
-    database->execute(kCreate);
+    database->execute(fmt::format("CREATE TABLE IF NOT EXISTS {}", kTable));
     transaction.commit();
   }
   if (database->integer("PRAGMA user_version") == 1) add_provenance(*database);
   if (const int64_t version = database->integer("PRAGMA user_version"); version != kVersion)
     throw damaged(fmt::format("it has version {}, this program reads {}", version, kVersion));
   return database;
+}
+
+// What no checksum of a row shows: rows that are not reached any more, another table, a header that forbids to write.
+void require_whole(Database& database) {
+  if (const std::string check = database.text("PRAGMA quick_check(1)"); check != "ok") throw damaged(check.substr(0, check.find('\n')));
+  if (database.text("SELECT sql FROM sqlite_schema WHERE name = 'forms'") != fmt::format("CREATE TABLE {}", kTable))
+    throw damaged("its table is not that of a wisdom file");
+  if (database.header_forbids_writing()) throw damaged("its header names a format that cannot be written");
 }
 
 std::vector<WisdomForm> read(Database& database) {
@@ -202,9 +211,12 @@ Wisdom Wisdom::open(const std::string& path, std::string* note) {
   try {
     std::error_code ignored;
     if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) fs::create_directories(folder, ignored);
-    read(*opened(path));
+    const auto database = opened(path);
+    require_whole(*database);
+    read(*database);
   } catch (const Error& error) {
-    if (error.code() != ExitCode::kSessionDamaged) throw;
+    // kInternal: our own SQL does not fit the file.
+    if (error.code() != ExitCode::kSessionDamaged && error.code() != ExitCode::kInternal) throw;
     const std::string aside = fmt::format("{}.damaged-{}", path, std::time(nullptr));
     std::error_code failed;
     fs::rename(path, aside, failed);

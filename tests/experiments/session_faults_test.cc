@@ -560,6 +560,90 @@ TEST_F(SessionFaults, ManyWantToWrite) {
   tell("several programs want to write one session", kWriters * commits, kWriters * commits, "one at a time, exit code 8 for the others");
 }
 
+// Somebody tidies up: the lock file goes while its writer works. A second writer is refused all the same, and the file comes back.
+TEST_F(SessionFaults, TheLockFileIsRemovedWhileAWriterWrites) {
+  const auto first = Session::create(path_, identity());
+  first->commit(commit_of(1));
+  for (int64_t n = 2; n <= 4; ++n) {
+    fs::remove(path_ + "-lock");
+    const int second = in_child([&] {
+      try {
+        Session::open(path_, Session::Access::kWrite);
+        return 0;
+      } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return static_cast<int>(error.code());
+      }
+    });
+    EXPECT_EQ(second, static_cast<int>(ExitCode::kSessionBusy));
+    EXPECT_FALSE(fs::exists(path_ + "-lock")) << "who is refused leaves no lock";
+    first->commit(commit_of(n));
+    EXPECT_TRUE(fs::exists(path_ + "-lock"));
+  }
+  const std::string wanted = content(*first);
+  EXPECT_EQ(in_child([&] { return content(*Session::open(path_, Session::Access::kRead)) == wanted ? 0 : 1; }), 0);
+  tell("lock file removed while a writer writes", 3, 3, "the second is refused with exit code 8, the session stays whole");
+}
+
+// A writer whose session has gone says so at its next commit, and leaves alone what came in its place.
+TEST_F(SessionFaults, TheSessionGoesAwayWhileAWriterWrites) {
+  const std::vector<std::pair<std::string, std::function<void()>>> ways{
+      {"removed", [&] { fs::remove(path_); }},
+      {"removed with all that is beside it", [&] { clear(); }},
+      {"moved", [&] { fs::rename(path_, path_ + ".away"); }},
+      {"replaced by a copy", [&] {
+         fs::copy_file(path_, path_ + ".copy");
+         fs::rename(path_ + ".copy", path_);
+       }},
+      {"begun again by another", [&] {
+         clear();
+         EXPECT_EQ(in_child([&] {
+                     Session::create(path_, identity())->commit(commit_of(1));
+                     return 0;
+                   }), 0);
+       }},
+  };
+  for (const auto& [how, go_away] : ways) {
+    clear();
+    auto session = Session::create(path_, identity());
+    session->commit(commit_of(1));
+    EXPECT_NO_THROW(session->require_in_place());
+    go_away();
+    for (int again = 0; again < 2; ++again) try {
+        session->commit(commit_of(2 + again));
+        ADD_FAILURE() << how << ": committed to a file that nobody finds";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::kIo) << how;
+        EXPECT_NE(std::string(error.what()).find("s.amdahl was removed, moved or replaced"), std::string::npos) << error.what();
+      }
+    EXPECT_THROW(session->require_in_place(), Error) << how;
+    session.reset();
+    if (how == "begun again by another") {
+      EXPECT_EQ(Session::open(path_, Session::Access::kRead)->experiments().size(), 1u);
+    }
+  }
+  tell("session removed, moved or replaced while a writer writes", static_cast<int>(ways.size()), static_cast<int>(ways.size()), "exit code 11 at the next commit");
+}
+
+// Every byte of the header in three ways: what is opened for writing can also be written.
+TEST_F(SessionFaults, EveryByteOfTheHeaderChanges) {
+  const Files files = make(5, true);
+  const std::string wanted = content_of(files);
+  int whole = 0, named = 0;
+  for (size_t at = 0; at < 100; ++at)
+    for (const int change : {0x01, 0x80, 0xff}) {
+      Files changed = files;
+      changed.at("")[at] = static_cast<char>(changed.at("")[at] ^ change);
+      expect_whole_or_named(changed, wanted, "byte " + std::to_string(at) + " ^ " + std::to_string(change), &whole, &named);
+      put(changed);
+      if (outcome(Session::Access::kRead, wanted) == "whole") {
+        EXPECT_NO_THROW(Session::open(path_, Session::Access::kWrite)->commit(commit_of(6))) << "byte " << at << " ^ " << change;
+      }
+    }
+  EXPECT_GT(named, 50);
+  tell("byte of the database's header changed", whole + named, whole + named, so_many(whole, named));
+}
+
 // Readers who come while a writer writes see whole commits, and never take its work for damage.
 TEST_F(SessionFaults, ReadersComeWhileAWriterWrites) {
   Session::create(path_, identity());

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "experiments/sqlite.h"
@@ -33,6 +35,13 @@ WisdomForm form(const std::string& signature, double log_gain, int64_t mr = 6) {
   f.model = "gpt2";
   f.proven_at = 1700000000;
   return f;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 class WisdomFile : public ::testing::Test {
@@ -114,6 +123,50 @@ TEST_F(WisdomFile, AChangedRowIsNoticedAndNamed) {
   EXPECT_NE(note_.find("checksum"), std::string::npos) << note_;
   EXPECT_NE(note_.find(".damaged-"), std::string::npos) << note_;
   EXPECT_EQ(set_aside(), 1);
+}
+
+// Every byte of the header, and one in many of the rest, in two ways: what is offered then is whole, or the file is set aside by name and a
+// new one takes what is learnt. What is in no use may change.
+TEST_F(WisdomFile, DamageToAnyByteIsHarmlessOrNamed) {
+  std::vector<WisdomForm> learnt;
+  for (int i = 0; i < 40; ++i) learnt.push_back(form("window " + std::to_string(i), 0.01 * i, i));
+  const auto texts = [](const std::vector<WisdomForm>& forms) {
+    std::set<std::string> all;
+    for (const WisdomForm& f : forms) all.insert(f.signature + Json(f.steps).dump() + std::to_string(f.log_gain));
+    return all;
+  };
+  open().learn(learnt);
+  const std::set<std::string> wanted = texts(open().forms());
+  const std::string whole = read_file(path_);
+  int named = 0, harmless = 0;
+  for (size_t at = 0; at < whole.size(); at += at < 100 ? 1 : 211)
+    for (const unsigned char change : {0x01, 0x80}) {
+      fs::remove_all(path_.parent_path());
+      fs::create_directories(path_.parent_path());
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ change);
+      std::ofstream(path_, std::ios::binary) << bytes;
+      Wisdom wisdom = open();
+      const int aside = set_aside();
+      EXPECT_EQ(aside, note_.empty() ? 0 : 1) << "byte " << at;
+      if (aside == 0) {
+        EXPECT_EQ(texts(wisdom.forms()), wanted) << "byte " << at << " ^ " << int{change};
+      }
+      EXPECT_EQ(wisdom.learn({form("new", 1)}), 1) << "byte " << at << " ^ " << int{change};
+      EXPECT_EQ(open().forms().size(), aside ? 1 : wanted.size() + 1) << "byte " << at << " ^ " << int{change};
+      EXPECT_EQ(note_, "") << "byte " << at << " ^ " << int{change};
+      ++(aside ? named : harmless);
+    }
+  EXPECT_GT(named, 50);
+  EXPECT_GT(harmless, 50);
+}
+
+TEST_F(WisdomFile, AFileThatMayNotBeWrittenIsNoDamage) {
+  open().learn({form("a", 0.5)});
+  fs::permissions(path_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+  if (access(path_.c_str(), W_OK) == 0) GTEST_SKIP() << "root may write every file";
+  EXPECT_EQ(open().forms().size(), 1u);
+  EXPECT_EQ(set_aside(), 0);
 }
 
 TEST_F(WisdomFile, AnotherProgramsDatabaseIsLeftWhole) {
