@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/process_limits.h"
 
 namespace amdahl {
 namespace {
@@ -28,6 +29,7 @@ int write_all(int fd, std::string_view bytes) {
 
 void write_atomically(const std::string& path, std::string_view bytes) {
   const auto refuse = [&](int error) {
+    if (is_refusal(error)) return machine_refuses("write " + path, error);
     return Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that its folder exists, is writable and has room", path,
                                             std::strerror(error)));
   };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/amx.h"
 #include "base/hash.h"
 #include "base/memory_limit.h"
+#include "base/processors.h"
 
 namespace amdahl {
 namespace {
@@ -63,9 +63,7 @@ MachineInfo detect() {
   if (m.has("amx_bf16") && !allow_amx())
     m.isa.erase(std::remove_if(m.isa.begin(), m.isa.end(), [](const std::string& f) { return f.rfind("amx", 0) == 0; }), m.isa.end());
   read_caches(m);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) m.cores = std::max(1, CPU_COUNT(&set));
+  m.cores = processors().usable();
   m.memory_bytes = usable_memory_bytes();
   return m;
 }

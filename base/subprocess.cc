@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/no_network.h"
+#include "base/process_limits.h"
 
 extern char** environ;
 
@@ -31,7 +32,7 @@ struct Pipe {
   Pipe() {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
-      throw Error(ExitCode::kIo, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+      throw machine_refuses("make a pipe", errno);
     read = fds[0];
     write = fds[1];
   }
@@ -74,11 +75,17 @@ struct Start {
   const SubprocessLimits& limits;
   const SubprocessSurroundings& surroundings;
   int in, out;
+  int refused;  // gets the errno of what kept the program from starting; closed by exec
 };
 
 void limit(decltype(RLIMIT_AS) what, int64_t value) {
   const rlimit both{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
   if (value > 0) setrlimit(what, &both);
+}
+
+[[noreturn]] void give_up(const Start& start, int error) {
+  [[maybe_unused]] const ssize_t n = write(start.refused, &error, sizeof error);
+  _exit(127);
 }
 
 [[noreturn]] void become(const Start& start) {
@@ -90,11 +97,11 @@ void limit(decltype(RLIMIT_AS) what, int64_t value) {
   limit(RLIMIT_AS, start.limits.memory_bytes);
   limit(RLIMIT_FSIZE, start.limits.file_bytes);
   const SubprocessSurroundings& around = start.surroundings;
-  if (!around.folder.empty() && chdir(around.folder.c_str()) != 0) _exit(127);
-  if (around.folders && !around.folders->apply()) _exit(127);
-  if (!around.network && !close_network()) _exit(127);
+  if (!around.folder.empty() && chdir(around.folder.c_str()) != 0) give_up(start, errno);
+  if (around.folders && !around.folders->apply()) give_up(start, errno);
+  if (!around.network && !close_network()) give_up(start, errno);
   execvpe(start.argv[0], start.argv, start.environment);
-  _exit(127);
+  give_up(start, errno);
 }
 
 // Drains stdout until every holder has closed it or time is up. True when closed.
@@ -114,7 +121,7 @@ bool drain(int fd, std::chrono::steady_clock::time_point end, std::string& outpu
 // The child's stdin: a file in memory, so that feeding it cannot block or raise SIGPIPE.
 int memory_file(const std::string& content) {
   const int fd = memfd_create("stdin", MFD_CLOEXEC);
-  if (fd < 0) throw Error(ExitCode::kIo, fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
+  if (fd < 0) throw machine_refuses("make a file in memory", errno);
   for (size_t at = 0; at < content.size();) {
     const ssize_t n = write(fd, content.data() + at, content.size() - at);
     if (n <= 0) break;
@@ -131,16 +138,18 @@ SubprocessResult run_subprocess(const std::vector<std::string>& argv, const Subp
   const auto start = std::chrono::steady_clock::now();
   const auto end = start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                std::chrono::duration<double>(limits.seconds));
-  Pipe out;
+  Pipe out, refusal;
   const int in = memory_file(input);
   const std::vector<std::string> environment = environment_with(surroundings.environment);
   const std::vector<char*> arguments = pointers(argv), variables = pointers(environment);
   const pid_t pid = fork();
   if (pid == 0)
-    become({const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), limits, surroundings, in, out.write});
+    become({const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), limits, surroundings, in, out.write, refusal.write});
+  const int fork_error = errno;
   close(in);
-  if (pid < 0) throw Error(ExitCode::kIo, fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (pid < 0) throw machine_refuses(fmt::format("start {}", argv[0]), fork_error);
   setpgid(pid, pid);
+  refusal.close_write();
   out.close_write();
 
   SubprocessResult result;
@@ -153,6 +162,8 @@ SubprocessResult run_subprocess(const std::vector<std::string>& argv, const Subp
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  int error = 0;
+  if (read(refusal.read, &error, sizeof error) == sizeof error && is_refusal(error)) throw machine_refuses(fmt::format("start {}", argv[0]), error);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

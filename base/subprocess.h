@@ -34,7 +34,7 @@ struct SubprocessResult {
 };
 
 // argv[0] is looked up in PATH. The child leads its own process group; on time-out the whole group is killed. `input` goes to
-// its stdin. Throws Error(kIo) only when the machine cannot start processes. A program that cannot be started under its
+// its stdin. Throws Error(kIo) only when the machine cannot start processes (too many of them, or of open files). A program that cannot be started under its
 // surroundings, or is not there, exits with 127.
 SubprocessResult run_subprocess(const std::vector<std::string>& argv, const SubprocessLimits& limits = {},
                                 const std::string& input = {}, const SubprocessSurroundings& surroundings = {});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,11 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/machine.h"
+#include "base/process_limits.h"
+#include "base/processors.h"
 #include "cli/commands.h"
 #include "cli/find_noise.h"
+#include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
 #include "profiler/ceilings.h"
@@ -116,11 +120,14 @@ void print_noise(const MachineNoise& n) {
   fmt::print("           delta: what a keep must beat; K: builds of each arm that its pairs are drawn from; P(g): chance that a gain g is kept\n\n");
 }
 
+int online() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
+
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const MachineInfo& machine = this_machine();
   const bool fresh = values["fresh"].as<bool>();
   std::vector<Advice> advice;
   const std::string compilers = find_compilers(global, advice);
+  require_threads(threads_needed(global));
   const PerfCounters counters;
   look_at_system(advice);
   Ceilings ceilings;
@@ -140,7 +147,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                       "stop them, then `amdahl doctor --fresh`"});
 
   if (global.json) {
-    nlohmann::json j = {{"cpu", machine.cpu}, {"cores", machine.cores}, {"isa", machine.isa},
+    nlohmann::json j = {{"cpu", machine.cpu}, {"cores", machine.cores}, {"processors", processors().text()}, {"isa", machine.isa},
                         {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
                         {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
                         {"compilers", compilers}, {"cache", global.cache_dir},
@@ -152,6 +159,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     return 0;
   }
   fmt::print("machine    {}, {}\n", machine.cpu, counted(machine.cores, "core"));
+  if (processors().count < online() || processors().quota > 0) fmt::print("           this process may use processors {}, of {}\n", processors().text(), online());
   fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
              machine.l2_bytes >> 10, machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));
   fmt::print("           {}\n", vector_features(machine));

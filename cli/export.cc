@@ -8,6 +8,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/machine.h"
+#include "base/shell_word.h"
 #include "cli/exportable_plan.h"
 #include "cli/model_options.h"
 #include "cli/find_padding.h"
@@ -15,6 +16,7 @@
 #include "cli/open_session.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "cli/session_model.h"
 #include "export/exporter.h"
 #include "plan/bucket_part.h"
 
@@ -42,6 +44,7 @@ std::string_view format_summaries() {
 
 void declare(Options& options) {
   options.word("session");
+  declare_model_file(options);
   options.named.add_options()                                                                        //
       ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), format_names().c_str())               //
       ("output,o", po::value<std::string>()->value_name("DIR"), "new or empty folder, or an earlier export")  //
@@ -78,7 +81,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string format_name = values["format"].as<std::string>();
   const ExportFormat* format = find_export_format(format_name);
   if (!format) throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", format_name, format_names()));
-  const OpenSession open = open_session(path, Session::Access::kRead, global);
+  const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
   BucketPart part = part_to_export(open, *format, values);
   part.plan = exportable_plan(*open.session, std::move(part.plan), global);
   ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), values["output"].as<std::string>(), {}, 0, ""};
@@ -86,7 +89,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   progress.update(0, 0, "self-test reference in float64");
   request.self_test = make_self_test(part.graph, part.plan, global, &request.milliseconds);
   if (part.graph.buckets.size() > 1)
-    request.padding = find_padding({open.session->identity().model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan},
+    request.padding = find_padding({open.model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan},
                                    2 * request.self_test.relative_norm + 1e-9, global);
   // Pairs of fresh processes with pinned threads know better than this process.
   const bool whole = part.graph.buckets.size() == open.graph.buckets.size();
@@ -100,7 +103,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   }
   fmt::print("{} in {}; outputs {:.2g} from float64 (relative norm)\n", counted(files.size(), "file"), request.directory, request.self_test.relative_norm);
   if (part.graph.buckets.size() > 1) print_padding(request.padding);
-  if (!format->next.empty()) fmt::print("build and check it: cd {} && {}\n", request.directory, format->next);
+  if (!format->next.empty()) fmt::print("build and check it: cd {} && {}\n", shell_word(request.directory), format->next);
   return 0;
 }
 

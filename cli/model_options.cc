@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/machine.h"
+#include "base/process_limits.h"
 #include "cli/progress.h"
 
 namespace amdahl {
@@ -103,12 +105,16 @@ std::vector<BucketSizes> bucket_sizes(const po::variables_map& values) {
   return buckets;
 }
 
-Graph load_named_model(const po::variables_map& values, const GlobalOptions& global) {
+int threads_needed(const GlobalOptions& global) { return 2 * std::max(global.threads, this_machine().cores) + 4; }
+
+Graph load_named_model(const po::variables_map& values, const GlobalOptions& global, const std::set<std::string>& given) {
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
-  const std::vector<BucketSizes> buckets = bucket_sizes(values);
+  std::vector<BucketSizes> buckets = bucket_sizes(values);
+  for (BucketSizes& b : buckets) b.options.given = given;
   const LoadOptions& first = buckets[0].options;
   if (model.rfind("builtin:", 0) != 0 && (first.batch || first.seq || first.image))
     throw Error(ExitCode::kUsage, "--batch, --seq and --image are for builtin models; use --shape NAME=1,128 for a file");
+  require_threads(threads_needed(global));
   Progress progress("loading " + model, global.progress());
   progress.update(0, 0);
   return load_buckets(model, buckets);

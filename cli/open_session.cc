@@ -9,11 +9,18 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
-#include "cli/progress.h"
+#include "cli/session_model.h"
 
 namespace amdahl {
 
 namespace {
+
+// Who may write the session keeps the place where its model is now.
+void remember_place(const OpenSession& open, const std::string& path) {
+  SessionIdentity id = open.session->identity();
+  name_model(id, open.model, path);
+  if (open.session->may_write() && id.model != open.session->identity().model) open.session->set_identity(id);
+}
 
 Json json_of(const LoadOptions& options) {
   return {{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}};
@@ -48,9 +55,18 @@ std::vector<BucketSizes> bucket_sizes_of(const Json& load) {
   return buckets;
 }
 
-SessionIdentity identity_of(const std::string& model, const std::vector<BucketSizes>& buckets, const Graph& graph, const std::string& toolchain) {
+void name_model(SessionIdentity& id, const std::string& model, const std::string& session_path) {
+  namespace fs = std::filesystem;
+  const bool builtin = model.rfind("builtin:", 0) == 0;
+  id.model = builtin ? model : fs::absolute(model).string();
+  const fs::path folder = fs::absolute(session_path).parent_path().lexically_normal();
+  id.model_from_session = builtin ? "" : fs::path(id.model).lexically_normal().lexically_relative(folder).string();
+}
+
+SessionIdentity identity_of(const std::string& model, const std::string& session_path, const std::vector<BucketSizes>& buckets, const Graph& graph,
+                            const std::string& toolchain) {
   SessionIdentity id;
-  id.model = model.rfind("builtin:", 0) == 0 ? model : std::filesystem::absolute(model).string();
+  name_model(id, model, session_path);
   id.model_fingerprint = fingerprint(graph);
   id.machine = fmt::format("{}, {}", this_machine().cpu, counted(this_machine().cores, "core"));
   id.machine_fingerprint = this_machine().fingerprint();
@@ -85,16 +101,18 @@ BenchOptions bench_options(const TuneOptions& session, uint64_t seed) {
   return options;
 }
 
-OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global) {
+OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global, const std::string& model) {
+  return with_model(Session::open(path, access), path, global, model);
+}
+
+OpenSession with_model(std::unique_ptr<Session> session, const std::string& path, const GlobalOptions& global, const std::string& model) {
   OpenSession open;
-  open.session = Session::open(path, access);
-  const SessionIdentity& id = open.session->identity();
-  {
-    Progress progress("loading " + id.model, global.progress());
-    progress.update(0, 0);
-    open.graph = load_buckets(id.model, bucket_sizes_of(id.load));
-  }
+  open.session = std::move(session);
+  SessionModel found = load_session_model(*open.session, path, model, global);
+  open.model = std::move(found.name);
+  open.graph = std::move(found.graph);
   open.session->require_same(fingerprint(open.graph), this_machine().fingerprint());
+  remember_place(open, path);
   if (open.session->options().is_object()) open.options = open.session->options().get<TuneOptions>();
   else open.options.threads = global.threads;
   return open;

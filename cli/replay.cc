@@ -7,9 +7,11 @@
 
 #include "base/counted.h"
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/progress.h"
+#include "cli/session_model.h"
 #include "tuner/workbench.h"
 
 namespace amdahl {
@@ -18,6 +20,7 @@ namespace {
 void declare(Options& options) {
   options.word("session");
   options.word("number");
+  declare_model_file(options);
   options.named.add_options()                                                                            //
       ("pairs", po::value<int>()->default_value(7)->value_name("N"), "pairs of fresh processes, 0 for none")  //
       ("source", po::bool_switch(), "print the texts of the challenger's kernels and stop");
@@ -27,7 +30,7 @@ const Experiment& find(const std::vector<Experiment>& all, const std::string& te
   for (const Experiment& e : all)
     if (fmt::format("{}", e.id) == text) return e;
   throw Error(ExitCode::kUsage, fmt::format("{} has no experiment '{}': it holds 1 to {}; `amdahl report {}` lists them", path, text,
-                                            all.empty() ? 0 : all.back().id, path));
+                                            all.empty() ? 0 : all.back().id, shell_word(path)));
 }
 
 Plan plan_of(const Session& session, int64_t id) {
@@ -43,7 +46,7 @@ std::string source_of(const Variant& v) {
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const std::string number = required_word(values, "number", "N, the number of an experiment");
-  const OpenSession open = open_session(path, Session::Access::kRead, global);
+  const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
   const std::vector<Experiment> all = open.session->experiments();
   const Experiment& e = find(all, number, path);
   const auto challenger = e.replacement.get<std::vector<Step>>();

@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
+#include "cli/output_names.h"
 #include "cli/prepare_model.h"
 #include "cli/print_json.h"
+#include "cli/session_model.h"
 #include "graph/buckets.h"
 #include "plan/bucket_part.h"
 #include "profiler/print_profile.h"
@@ -22,6 +26,7 @@ namespace {
 
 void declare(Options& options) {
   declare_model(options);
+  declare_model_file(options);
   options.named.add_options()  //
       ("input", po::value<std::vector<std::string>>()->composing()->value_name("NAME=FILE"),
        "tensor for an input, .npy or ONNX .pb; repeat for each")  //
@@ -37,18 +42,37 @@ std::string expected_inputs(const Graph& graph) {
   return text.empty() ? "none" : text;
 }
 
-// By name.
-std::map<std::string, Tensor> read_tensors(const po::variables_map& values) {
+// The names that may be meant by "a=b=FILE": "a", "a=b".
+std::vector<std::string> possible_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (size_t equals = text.find('='); equals != std::string::npos; equals = text.find('=', equals + 1))
+    if (equals > 0 && equals + 1 < text.size()) names.push_back(text.substr(0, equals));
+  if (names.empty()) throw Error(ExitCode::kUsage, fmt::format("--input {}: write NAME=FILE", text));
+  return names;
+}
+
+std::vector<std::string> input_options(const po::variables_map& values) {
+  return values.count("input") ? values["input"].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+std::set<std::string> names_in_model(const Graph& graph) {
+  std::set<std::string> names;
+  for (ValueId input : bucket_inputs(graph, 0))
+    names.insert(graph.buckets.empty() ? graph.value(input).name : name_in_bucket(graph.buckets[0], graph.value(input).name));
+  return names;
+}
+
+// By name: the longest that is an input's.
+std::map<std::string, Tensor> read_tensors(const po::variables_map& values, const Graph& graph) {
+  const std::set<std::string> known = names_in_model(graph);
   std::map<std::string, Tensor> tensors;
-  if (values.count("input"))
-    for (const std::string& text : values["input"].as<std::vector<std::string>>()) {
-      const size_t equals = text.find('=');
-      if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-        throw Error(ExitCode::kUsage, fmt::format("--input {}: write NAME=FILE", text));
-      const std::string name = text.substr(0, equals);
-      if (tensors.count(name)) throw Error(ExitCode::kUsage, fmt::format("--input {} is given twice", name));
-      tensors[name] = load_tensor(text.substr(equals + 1));
-    }
+  for (const std::string& text : input_options(values)) {
+    const std::vector<std::string> names = possible_names(text);
+    const auto longest = std::find_if(names.rbegin(), names.rend(), [&](const std::string& name) { return known.count(name) > 0; });
+    const std::string name = longest == names.rend() ? names.front() : *longest;
+    if (tensors.count(name)) throw Error(ExitCode::kUsage, fmt::format("--input {} is given twice", name));
+    tensors[name] = load_tensor(text.substr(name.size() + 1));
+  }
   return tensors;
 }
 
@@ -61,6 +85,13 @@ BucketPart part_for(const Graph& graph, const Plan& plan, const std::map<std::st
   std::vector<std::string> known;
   for (size_t b = 0; b < graph.buckets.size(); ++b) known.push_back(expected_inputs(bucket_part(graph, plan, b).graph));
   throw Error(ExitCode::kBadInput, fmt::format("the tensors have none of the shapes that the session was tuned for, which are: {}", fmt::join(known, "; ")));
+}
+
+std::string constant_note(const Graph& graph, const std::string& name) {
+  const bool constant = std::any_of(graph.values.begin(), graph.values.end(), [&](const Value& v) { return v.constant && v.name == name; });
+  return constant ? " (it is a constant here: another value can be given to `amdahl run MODEL`, not to a session, where the file is of IR version 4 or "
+                    "newer and lists it as an input too)"
+                  : "";
 }
 
 // Every input of the graph, in its order, checked; all faults in one message.
@@ -80,27 +111,23 @@ std::vector<Tensor> checked_inputs(const Graph& graph, std::map<std::string, Ten
     if (tensor.shape() != v.shape)
       faults.push_back(fmt::format("{} has shape {}, not {}", v.name, to_string(tensor.shape()), to_string(v.shape)));
   }
-  for (const auto& [name, tensor] : given) faults.push_back(fmt::format("the model has no input {}", name));
+  for (const auto& [name, tensor] : given) faults.push_back(fmt::format("the model has no input {}{}", name, constant_note(graph, name)));
   if (faults.empty()) return tensors;
   throw Error(ExitCode::kBadInput, fmt::format("{}. The model takes: {}", fmt::join(faults, "; "), expected_inputs(graph)));
-}
-
-// Names of values may hold '/' and ':'.
-std::string file_name(const std::string& name) {
-  std::string out;
-  for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_' ? c : '_';
-  return (out.empty() || out[0] == '.' ? "_" + out : out) + ".npy";
 }
 
 // A session brings its own model and its kept plan; a model runs its starter plan.
 std::pair<Graph, Plan> model_or_session(const po::variables_map& values, const GlobalOptions& global) {
   const std::string word = required_word(values, "model", "MODEL or SESSION");
   if (Session::is_session(word)) {
-    OpenSession open = open_session(word, Session::Access::kRead, global);
+    OpenSession open = open_session(word, Session::Access::kRead, global, model_file(values));
     Plan plan = gated_plan(*open.session);
     return {std::move(open.graph), std::move(plan)};
   }
-  Graph graph = load_named_model(values, global);
+  std::set<std::string> given;
+  for (const std::string& text : input_options(values))
+    for (const std::string& name : possible_names(text)) given.insert(name);
+  Graph graph = load_named_model(values, global, given);
   Plan plan = starter_plan(graph, global.threads);
   return {std::move(graph), std::move(plan)};
 }
@@ -109,7 +136,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder for the outputs");
   const std::filesystem::path folder = values["output"].as<std::string>();
   const auto [all_graph, all_plan] = model_or_session(values, global);
-  const std::map<std::string, Tensor> tensors = read_tensors(values);
+  const std::map<std::string, Tensor> tensors = read_tensors(values, all_graph);
   const auto [graph, plan] = part_for(all_graph, all_plan, tensors);
   const std::vector<Tensor> inputs = checked_inputs(graph, tensors);
   std::error_code error;
@@ -121,10 +148,13 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   double seconds = 0;
   for (double s : model.run_timed()) seconds += s;
 
+  std::vector<std::string> names;
+  for (ValueId v : graph.outputs) names.push_back(graph.value(v).name);
+  const std::vector<std::string> files = file_names(names, ".npy", longest_file_name(folder));
   nlohmann::json written = nlohmann::json::array();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const Value& v = graph.value(graph.outputs[i]);
-    const std::string path = folder / file_name(v.name);
+    const std::string path = folder / files[i];
     save_npy(model.output(static_cast<int>(i)), path);
     if (!global.json) fmt::print("{}: {} {} of {}\n", path, name_of(v.dtype), to_string(v.shape), shown(v.name));
     written.push_back({{"name", v.name}, {"file", path}, {"dtype", name_of(v.dtype)}, {"shape", v.shape}});
@@ -139,7 +169,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 }  // namespace
 
 const Command kRunCommand{"run", "MODEL|SESSION --input NAME=FILE ... -o DIR", "computes a model on given inputs",
-                          "Checks names, dtypes and shapes of the inputs first. Outputs are written as DIR/NAME.npy.",
+                          "Checks names, dtypes and shapes of the inputs first. Outputs are written as DIR/NAME.npy;\n"
+                          "what a file cannot be called becomes '_', and a number tells apart what would be called the same.",
                           declare, run};
 
 }  // namespace amdahl

@@ -12,6 +12,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/shell_word.h"
 #include "cli/live_page.h"
 #include "cli/live_view.h"
 #include "cli/find_noise.h"
@@ -20,6 +21,7 @@
 #include "cli/precision_option.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "cli/session_model.h"
 #include "cli/wisdom_options.h"
 #include "experiments/bucket_times.h"
 #include "experiments/report.h"
@@ -55,6 +57,7 @@ void declare_tune(Options& options) {
 void declare_resume(Options& options) {
   options.word("session");
   declare_budget(options);
+  declare_model_file(options);
 }
 
 void set_budget(const po::variables_map& values, TuneOptions& options) {
@@ -117,9 +120,10 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
     fmt::print("left     most, {:.2f} ms above its roofline, in\n         {} {} x{}\n", 1e3 * (left[0].seconds - left[0].floor_seconds), left[0].kind,
                left[0].shapes, left[0].count);
   if (learnt > 0) fmt::print("learnt   {} for other sessions (amdahl wisdom list)\n", counted(learnt, "form"));
-  std::vector<std::string> next{"report " + path};
-  if (session.headline()) next.insert(next.end(), {"verify " + path, "export " + path + " --format cxx -o DIR"});
-  if (summary.end != TuneEnd::kConverged) next.push_back("resume " + path);
+  const std::string file = shell_word(path);
+  std::vector<std::string> next{"report " + file};
+  if (session.headline()) next.insert(next.end(), {"verify " + file, "export " + file + " --format cxx -o DIR"});
+  if (summary.end != TuneEnd::kConverged) next.push_back("resume " + file);
   for (const std::string& command : next) fmt::print("{}amdahl {}\n", &command == &next.front() ? "next     " : "         ", command);
 }
 
@@ -184,6 +188,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     }
   }
   if (page) page->finish();
+  open.session->require_in_place();
   const int learnt = wisdom.learn(open);
   if (global.json) print_json(report_json(*open.session, open.session->identity()));
   else print_end(*open.session, path, summary, open.options, learnt);
@@ -203,7 +208,27 @@ void require_options_of(const OpenSession& open, const std::string& path, const 
   else if (!values["seed"].defaulted() && values["seed"].as<uint64_t>() != had.seed)
     differs = fmt::format("was made with --seed {}", had.seed);
   if (!differs.empty())
-    throw Error(ExitCode::kSessionMismatch, fmt::format("{0} {1}: give --session FILE for a new one, or `amdahl resume {0}` to go on with it", path, differs));
+    throw Error(ExitCode::kSessionMismatch, fmt::format("{} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it", path, differs, shell_word(path)));
+}
+
+// The session that is at `path`, when it is one of this model (wherever its file lies now) with these sizes.
+OpenSession open_session_of(const std::string& model, const std::string& path, const po::variables_map& values, const GlobalOptions& global) {
+  std::unique_ptr<Session> session = Session::open(path, Session::Access::kWrite);
+  const SessionIdentity id = session->identity();
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ExitCode::kSessionMismatch, fmt::format("{} is a session of {} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it",
+                                                        path, id.model, what, shell_word(path)));
+  };
+  if (load_json(bucket_sizes(values)) != id.load) refuse("with other sizes");
+  SessionIdentity named;
+  name_model(named, model, path);
+  try {
+    return with_model(std::move(session), path, global, model);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kSessionMismatch && named.model != id.model && id.machine_fingerprint == this_machine().fingerprint())
+      refuse(fmt::format("and {} is another model", named.model));
+    throw;
+  }
 }
 
 int run_tune(const po::variables_map& values, const GlobalOptions& global) {
@@ -211,14 +236,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
   OpenSession open;
   if (std::filesystem::exists(path)) {
-    open = open_session(path, Session::Access::kWrite, global);
-    const std::vector<BucketSizes> wanted = bucket_sizes(values);
-    const SessionIdentity& id = open.session->identity();
-    if (identity_of(model, wanted, open.graph, "").model != id.model || load_json(wanted) != id.load)
-      throw Error(ExitCode::kSessionMismatch,
-                  fmt::format("{} is a session of {} with other sizes or another file: give --session FILE for a new one, or "
-                              "`amdahl resume {}` to go on with it",
-                              path, id.model, path));
+    open = open_session_of(model, path, values, global);
     require_options_of(open, path, values);
     if (global.progress()) fmt::print(stderr, "going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
     set_budget(values, open.options);
@@ -232,13 +250,13 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   require_memory(open.graph, starter_plan(open.graph, open.options.threads));  // refused with all reasons before a file is made
   const Toolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
-  open.session = Session::create(path, identity_of(model, bucket_sizes(values), open.graph, toolchain.description()));
+  open.session = Session::create(path, identity_of(model, path, bucket_sizes(values), open.graph, toolchain.description()));
   return tune(open, path, values, global);
 }
 
 int run_resume(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
-  OpenSession open = open_session(path, Session::Access::kWrite, global);
+  OpenSession open = open_session(path, Session::Access::kWrite, global, model_file(values));
   set_budget(values, open.options);
   return tune(open, path, values, global);
 }
@@ -249,7 +267,7 @@ const Command kTuneCommand{"tune", "MODEL [options]", "makes the model faster: e
                            "Everything is kept in the session: Ctrl-C or a crash loses at most the running experiment, and\n"
                            "`amdahl resume FILE` (or the same command again) goes on.",
                            declare_tune, run_tune};
-const Command kResumeCommand{"resume", "FILE [options]", "goes on with a session", "The model is found where it was; machine and model must be the same.",
+const Command kResumeCommand{"resume", "FILE [options]", "goes on with a session", "The model is found where it was, beside the session, or by --model-file; machine and model must be the same.",
                              declare_resume, run_resume};
 
 }  // namespace amdahl

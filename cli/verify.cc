@@ -10,6 +10,7 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "cli/session_model.h"
 #include "tuner/gate.h"
 #include "tuner/headline.h"
 #include "tuner/workbench.h"
@@ -19,6 +20,7 @@ namespace {
 
 void declare(Options& options) {
   options.word("session");
+  declare_model_file(options);
   options.named.add_options()("pairs", po::value<int>()->default_value(9)->value_name("N"), "pairs of fresh processes (at least 7)");
 }
 
@@ -26,7 +28,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const int pairs = values["pairs"].as<int>();
   if (pairs < kFewestHeadlinePairs) throw Error(ExitCode::kUsage, fmt::format("--pairs: give a number from {} on, fewer prove nothing", kFewestHeadlinePairs));
-  const OpenSession open = open_session(path, Session::Access::kRead, global);
+  const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
   const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads);
   const std::optional<Headline> claim = open.session->headline();
 

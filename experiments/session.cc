@@ -77,13 +77,14 @@ std::vector<Row> read_documents(Database& database, const char* table) {
 }  // namespace
 
 void to_json(Json& j, const SessionIdentity& s) {
-  j = Json{{"model", s.model}, {"model_fingerprint", s.model_fingerprint}, {"machine", s.machine},
+  j = Json{{"model", s.model}, {"model_from_session", s.model_from_session}, {"model_fingerprint", s.model_fingerprint}, {"machine", s.machine},
            {"machine_fingerprint", s.machine_fingerprint}, {"load", s.load}, {"toolchain", s.toolchain},
            {"created_at", s.created_at}};
   for (const Bucket& b : s.buckets) j["buckets"].push_back({{"name", b.name}, {"first_value", b.first_value}});
 }
 void from_json(const Json& j, SessionIdentity& s) {
   s.model = j.at("model");
+  s.model_from_session = j.value("model_from_session", "");
   s.model_fingerprint = j.at("model_fingerprint");
   s.machine = j.at("machine");
   s.machine_fingerprint = j.at("machine_fingerprint");
@@ -106,9 +107,7 @@ class Session::Tables {
   }
 
   void write(const Commit& commit) {
-    const SessionTally before = tally;
-    try {
-      Transaction transaction(database);
+    write_whole([&] {
       for (const Experiment& e : commit.experiments) write(e);
       for (const LedgerEntry& row : commit.ledger) put("ledger", row.id, text_of(row));
       for (const PlanRecord& row : commit.plans) put("plans", row.id, text_of(row));
@@ -116,6 +115,19 @@ class Session::Tables {
       if (commit.options) put("meta", "options", text_of(*commit.options));
       if (commit.state) put("meta", "state", text_of(*commit.state));
       if (commit.headline) put("meta", "headline", text_of(*commit.headline));
+    });
+  }
+  void write(const SessionIdentity& identity) {
+    write_whole([&] { put("meta", "identity", Json(identity).dump()); });
+  }
+
+  // All that `rows` puts, or nothing.
+  template <typename Rows>
+  void write_whole(const Rows& rows) {
+    const SessionTally before = tally;
+    try {
+      Transaction transaction(database);
+      rows();
       write_tally();
       transaction.commit();
     } catch (...) {
@@ -330,12 +342,22 @@ void Session::require_same(const std::string& model_fingerprint, const std::stri
                             identity_.machine));
 }
 
-void Session::commit(const Commit& commit) {
+template <typename What>
+void Session::write(const What& what) {
   if (!lock_) throw Error(ExitCode::kInternal, "a session opened for reading cannot be written");
-  tables_->write(commit);
+  tables_->write(what);
   lock_->write(tables_->tally);
   lock_->require_in_place();
+}
+
+void Session::commit(const Commit& commit) {
+  write(commit);
   rows_.commit(commit);
+}
+
+void Session::set_identity(const SessionIdentity& identity) {
+  write(identity);
+  identity_ = identity;
 }
 
 void Session::require_in_place() const {

@@ -30,6 +30,7 @@ namespace amdahl {
 // What a session belongs to. It refuses to go on elsewhere: timings do not carry over, node numbers would not fit.
 struct SessionIdentity {
   std::string model;                // as the user named it: a path (made absolute) or "builtin:NAME"
+  std::string model_from_session;   // the path as seen from the session's folder: both may move together; "" for a builtin
   std::string model_fingerprint;    // graph/graph.h fingerprint of the clean graph
   std::string machine;              // for people: "Intel(R) Xeon(R) …, 2 cores"
   std::string machine_fingerprint;  // MachineInfo::fingerprint()
@@ -58,6 +59,8 @@ class Session : public SessionStore {
   static bool is_session(const std::string& path);
 
   const SessionIdentity& identity() const { return identity_; }
+  bool may_write() const { return lock_ != nullptr; }
+  void set_identity(const SessionIdentity& identity);  // its model is somewhere else now
   // Throws Error(kSessionMismatch) that says what differs and what to do.
   void require_same(const std::string& model_fingerprint, const std::string& machine_fingerprint) const;
 
@@ -79,6 +82,8 @@ class Session : public SessionStore {
   class Tables;
   Session();
   void read();
+  template <typename What>
+  void write(const What& what);
 
   std::string path_;
   std::unique_ptr<SessionLock> lock_;  // kWrite only; outlives the tables

@@ -74,6 +74,7 @@ Graph load_bytes(std::string_view bytes, const std::string& folder, const LoadOp
     throw Error(ExitCode::kBadModel, "not an ONNX model but " + what);
   ExternalData external(folder);
   ParsedModel model = parse_model(bytes, external);
+  take_inputs(model, options.given);
   inline_functions(model);
   take_constants(model);
   sort_nodes(model, options.clean);

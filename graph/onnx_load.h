@@ -2,6 +2,7 @@
 // ONNX in: a file, or the shipped architectures by name, to a clean Graph.
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace amdahl {
 struct LoadOptions {
   // --shape NAME=1,128: replaces the whole shape of graph input NAME.
   std::map<std::string, Shape> input_shapes;
+  // Initializers that are inputs too: those of these names are inputs, for others the file's value is a constant.
+  std::set<std::string> given;
   // For builtin: models.
   int64_t batch = 0, seq = 0, image = 0;  // 0: the architecture's default
   bool clean = true;                      // false: as in the file, shapes inferred, nothing folded (tests)

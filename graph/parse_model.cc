@@ -19,6 +19,7 @@ using Imports = std::map<std::string, int>;  // domain -> opset version
 
 // Semantics of the default domain that the shape rules know.
 constexpr int64_t kOldestOpset = 9, kNewestOpset = 24;
+constexpr int64_t kDefaultsCanBeReplaced = 4;  // IR version
 // Fields that are younger than the installed onnx.proto; protobuf keeps them, undecoded.
 constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;
 
@@ -251,12 +252,26 @@ ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
     model.constants.push_back({name, {}, "it is a sparse tensor"});
   }
   // Up to IR version 3 every initializer was listed as an input too; its value is the model's all the same.
-  for (const auto& input : graph.input())
+  for (const auto& input : graph.input()) {
     if (!constants.count(printable(input.name()))) model.inputs.push_back(read_input(input));
+    else if (proto.ir_version() >= kDefaultsCanBeReplaced) model.defaults.push_back(read_input(input));
+  }
   for (const auto& output : graph.output()) model.outputs.push_back(printable(output.name()));
   for (auto& function : *proto.mutable_functions()) model.functions.push_back(read_function(function, external));
   for (auto& node : *graph.mutable_node()) model.nodes.push_back(read_node(node, imports, external));
   return model;
+}
+
+void take_inputs(ParsedModel& model, const std::set<std::string>& given) {
+  for (ParsedInput& input : model.defaults) {
+    const auto constant = std::find_if(model.constants.begin(), model.constants.end(), [&](const ParsedConstant& c) { return c.name == input.name; });
+    if (!given.count(input.name) || constant == model.constants.end() || !constant->refusal.empty()) continue;
+    input.has_shape = true;
+    input.dims.clear();
+    for (const int64_t d : constant->tensor.shape()) input.dims.push_back({d, ""});
+    model.inputs.push_back(input);
+    model.constants.erase(constant);
+  }
 }
 
 }  // namespace amdahl

@@ -3,6 +3,7 @@
 // (slow to compile) out of the rest of the loader.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,7 @@ struct ParsedFunction {
 struct ParsedModel {
   std::string name;
   std::vector<ParsedInput> inputs;  // without those that are initializers too
+  std::vector<ParsedInput> defaults;  // these: from IR 4 on a caller may give others than the file
   std::vector<ParsedConstant> constants;
   std::vector<ParsedNode> nodes;
   std::vector<std::string> outputs;
@@ -60,6 +62,9 @@ struct ParsedModel {
 
 // Reads the bytes of a ModelProto. Throws Error: kBadModel (damaged), kUnsupported (opset out of range).
 ParsedModel parse_model(std::string_view bytes, ExternalData& external);
+
+// Makes inputs of those defaults that the caller gives, of the shape that the file gives them.
+void take_inputs(ParsedModel& model, const std::set<std::string>& given);
 
 // Replaces calls of local functions by their bodies, also nested ones. Throws Error(kBadModel) on recursion.
 void inline_functions(ParsedModel& model);

@@ -16,6 +16,8 @@
 #include "base/atomic_file.h"
 #include "base/counted.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/processors.h"
 #include "profiler/ceiling_loops.h"
 #include "profiler/take_cpu.h"
 
@@ -241,7 +243,9 @@ double best_at(const std::vector<Row>& rows, int threads, const Wanted& wanted, 
   return between_counts({best.begin(), best.end()}, threads);
 }
 
-constexpr int kFormat = 1;  // of the cached file
+constexpr int kFormat = 2;  // of the cached file
+
+bool holds_here(const Ceilings& c, const MachineInfo& machine) { return c.machine == machine.fingerprint() && c.processors == processors().text(); }
 
 }  // namespace
 
@@ -303,6 +307,7 @@ Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& pr
   };
   Ceilings c;
   c.machine = machine.fingerprint();
+  c.processors = processors().text();
   c.l1d_bytes = machine.l1d_bytes;
   c.l2_bytes = machine.l2_bytes;
   c.l3_bytes = machine.l3_bytes;
@@ -335,12 +340,13 @@ Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& pr
 Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh,
                          const CeilingsProgress& progress) {
   namespace fs = std::filesystem;
-  const fs::path path = fs::path(cache_dir) / fmt::format("ceilings-{}.json", machine.fingerprint());
+  const fs::path path = fs::path(cache_dir) / fmt::format("ceilings-{}.json", hash_hex(machine.fingerprint() + processors().text()));
   if (!fresh) {
     try {
       std::ifstream in(path);
       const auto j = nlohmann::json::parse(in);
-      if (j.at("format") == kFormat && j.at("machine") == machine.fingerprint()) return j.get<Ceilings>();
+      if (j.at("format") == kFormat)
+        if (const Ceilings known = j.get<Ceilings>(); holds_here(known, machine)) return known;
     } catch (const std::exception&) {
       // Absent, cut short or of an older format: measured again below.
     }
@@ -365,7 +371,7 @@ std::string age_text(int64_t since_unix) {
 }
 
 void to_json(nlohmann::json& j, const Ceilings& c) {
-  j = {{"format", kFormat},         {"machine", c.machine},
+  j = {{"format", kFormat},         {"machine", c.machine}, {"processors", c.processors},
        {"measured_at", c.measured_at}, {"took_seconds", c.took_seconds},
        {"noise", c.noise},          {"barrier_seconds", c.barrier_seconds}, {"busy", c.busy},
        {"l1d_bytes", c.l1d_bytes},  {"l2_bytes", c.l2_bytes},
@@ -382,6 +388,7 @@ void to_json(nlohmann::json& j, const Ceilings& c) {
 void from_json(const nlohmann::json& j, Ceilings& c) {
   c = {};
   c.machine = j.at("machine");
+  c.processors = j.at("processors");
   c.measured_at = j.at("measured_at");
   c.took_seconds = j.at("took_seconds");
   c.noise = j.at("noise");

@@ -42,6 +42,7 @@ struct Ceilings {
   double busy = 0;           // share of repetitions that other programs held up; over 0.2 the figures deserve a second look
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
   std::string machine;       // MachineInfo::fingerprint()
+  std::string processors;    // Processors::text(): those that they were measured on
   int64_t measured_at = 0;   // Unix time
   double took_seconds = 0;
 
@@ -63,7 +64,8 @@ Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& pr
 // Share of peak_gflops(threads) that this moment gives, at most 1: other tenants only ever lower it. Takes about 4 ms.
 double share_of_peak(const Ceilings& ceilings, int threads);
 
-// From `cache_dir`/ceilings-<fingerprint>.json when there is one of this machine, else measured and written there. A cache that
+// From `cache_dir`/ceilings-<hash>.json when there is one of this machine and of the processors that this process may use (fewer of them, or a part of
+// their time, give other figures), else measured and written there. A cache that
 // cannot be read is measured again; one that cannot be written is not an error. `fresh` measures in any case.
 Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh = false,
                          const CeilingsProgress& progress = {});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "starter_kernels/backend.h"
 
 namespace amdahl {
@@ -19,7 +20,7 @@ void bind(void* handle, const char* name, const std::string& library, F*& functi
 
 LoadedKernel::LoadedKernel(const std::string& library) {
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle_) throw Error(ExitCode::kInternal, fmt::format("cannot load {}: {}", library, dlerror()));
+  if (!handle_) throw Error(ExitCode::kIo, fmt::format("cannot load a compiled kernel ({}): remove {} if it is damaged, and run again", dlerror(), shell_word(library)));
   bind(handle_, "amdahl_workspace_bytes", library, workspace_bytes_);
   bind(handle_, "amdahl_packed_bytes", library, packed_bytes_);
   bind(handle_, "amdahl_pack", library, pack_);

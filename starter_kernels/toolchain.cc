@@ -18,9 +18,11 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/machine.h"
+#include "base/process_limits.h"
 #include "base/subprocess.h"
 #include "starter_kernels/backend.h"
 #include "starter_kernels/confined_compiler.h"
+#include "starter_kernels/kernel_folder.h"
 #include "starter_kernels/kernel_kind.h"
 #include "starter_kernels/placebo.h"
 #include "starter_kernels/resolved_text.h"
@@ -128,12 +130,7 @@ std::string default_cache_dir() {
 }
 
 Toolchain::Toolchain(std::string cache_dir, KernelRules rules) : cache_dir_(std::move(cache_dir)), rules_(rules) {
-  std::error_code error;
-  fs::create_directories(cache_dir_ + "/kernels", error);
-  if (error || access((cache_dir_ + "/kernels").c_str(), W_OK) != 0)
-    throw Error(ExitCode::kIo, fmt::format("cannot write the cache folder {}: set AMDAHL_CACHE or --cache to a folder that "
-                                           "can be written",
-                                           cache_dir_));
+  make_kernel_folder(cache_dir_);
   sweep(cache_dir_);
   for (const std::string name : {"g++", "clang++"}) {
     const SubprocessResult r = run_subprocess({name, "--version"}, {10});
@@ -304,6 +301,9 @@ void Toolchain::require_working(const Job& job, const CompileLimits& limits) con
   arguments.insert(arguments.end(), {"-shared", "-o", "kernel.out", kSource});
   const SubprocessResult r = job.compiler->program->run(arguments, scratch.path(), {std::min(limits.seconds, 20.0), limits.memory_bytes});
   if (r.ok()) return;
+  if (tells_of_refusal(r.output) && r.output.find("No space left") == std::string::npos)
+    throw Error(ExitCode::kIo, fmt::format("the machine refuses {} what it needs ({}): raise its limits (ulimit -n, -u, -f) or close other programs, then go on with "
+                                           "resume", job.name, first_error(r.output)));
   if (r.output.find("No space left") != std::string::npos)
     throw Error(ExitCode::kIo, fmt::format("no space left in {}: free some, then go on with resume", cache_dir_));
   const std::string why = r.timed_out ? "it hangs" : r.exit_code == 127 && r.output.empty() ? "it is not there any more" : first_error(r.output);

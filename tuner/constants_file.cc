@@ -5,15 +5,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/process_limits.h"
 #include "tuner/huge_file.h"
 
 namespace amdahl {
 
 ConstantsFile::ConstantsFile(const Graph& graph) : writable_(memfd_create("amdahl-constants", MFD_CLOEXEC)) {
   if (writable_ >= 0) read_only_ = open(fmt::format("/proc/self/fd/{}", writable_).c_str(), O_RDONLY | O_CLOEXEC);
-  if (read_only_ < 0) throw Error(ExitCode::kIo, "cannot make a file in memory: too many open files, or /proc is not mounted");
+  if (read_only_ < 0 && is_refusal(errno)) throw machine_refuses("make a file in memory", errno);
+  if (read_only_ < 0) throw Error(ExitCode::kIo, "cannot open a file in memory for reading: is /proc mounted?");
   for (const Value& v : graph.values)
     if (v.constant) by_address_[v.constant->data()] = -1;
 }

@@ -13,6 +13,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/processors.h"
 #include "starter_kernels/example_graph.h"
 #include "tuner/layout_noise.h"
 #include "tuner/measure.h"
@@ -26,7 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr int kFormat = 3;  // of the cached file
+constexpr int kFormat = 4;  // of the cached file
 constexpr uint64_t kSeed = 20;
 
 Graph product_graph() {
@@ -136,7 +138,7 @@ class Specimen {
 };
 
 std::string path_of(const std::string& cache_dir, int threads) {
-  return fmt::format("{}/noise-{}-{}.json", cache_dir, this_machine().fingerprint(), threads);
+  return fmt::format("{}/noise-{}-{}.json", cache_dir, hash_hex(this_machine().fingerprint() + processors().text()), threads);
 }
 
 MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress);
@@ -203,6 +205,7 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
 
   MachineNoise n;
   n.machine = this_machine().fingerprint();
+  n.processors = processors().text();
   n.threads = options.threads;
   n.quick = options.quick;
   for (const Specimen& s : specimens) {
@@ -223,7 +226,7 @@ std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, i
   try {
     const Json j = Json::parse(in);
     MachineNoise n = j.get<MachineNoise>();
-    if (j.at("format") == kFormat && n.machine == this_machine().fingerprint() && n.threads == threads) return n;
+    if (j.at("format") == kFormat && n.machine == this_machine().fingerprint() && n.processors == processors().text() && n.threads == threads) return n;
   } catch (const std::exception&) {
     // Cut short or of an older format: as good as none.
   }
@@ -241,7 +244,7 @@ void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir
 }
 
 void to_json(Json& j, const MachineNoise& n) {
-  j = Json{{"format", kFormat}, {"machine", n.machine}, {"threads", n.threads}, {"measured_at", n.measured_at}, {"took_seconds", n.took_seconds},
+  j = Json{{"format", kFormat}, {"machine", n.machine}, {"processors", n.processors}, {"threads", n.threads}, {"measured_at", n.measured_at}, {"took_seconds", n.took_seconds},
            {"quick", n.quick}, {"kernels", Json::array()}, {"pairs_dropped", n.pairs_dropped}, {"build_seconds", n.build_seconds}};
   for (const KernelNoise& k : n.kernels)
     j["kernels"].push_back({{"family", to_string(k.family)}, {"name", k.name}, {"seconds", k.seconds}, {"process_sd", k.process_sd},
@@ -254,6 +257,7 @@ void to_json(Json& j, const MachineNoise& n) {
 void from_json(const Json& j, MachineNoise& n) {
   n = {};
   n.machine = j.at("machine");
+  n.processors = j.at("processors");
   n.threads = j.at("threads");
   n.measured_at = j.at("measured_at");
   n.took_seconds = j.at("took_seconds");

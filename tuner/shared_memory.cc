@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "base/error.h"
+#include "base/process_limits.h"
 #include "tuner/huge_file.h"
 
 namespace amdahl {
@@ -18,10 +21,12 @@ namespace {
 }  // namespace
 
 SharedMemory::SharedMemory(const char* name) : writable_(memfd_create(name, MFD_CLOEXEC)) {
-  if (writable_ < 0) throw Error(ExitCode::kIo, "cannot make a file in memory: too many open files?");
+  if (writable_ < 0) throw machine_refuses("make a file in memory", errno);
   read_only_ = open(fmt::format("/proc/self/fd/{}", writable_).c_str(), O_RDONLY | O_CLOEXEC);
   if (read_only_ < 0) {
+    const int error = errno;
     close(writable_);
+    if (is_refusal(error)) throw machine_refuses("open a file in memory for reading", error);
     throw Error(ExitCode::kIo, "cannot open a file in memory for reading: is /proc mounted?");
   }
 }

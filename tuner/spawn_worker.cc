@@ -86,13 +86,17 @@ pid_t spawn_worker(SpawnRequest request) {
   child.environment = pointers(request.environment);
   for (const auto& [ours, theirs] : request.descriptors) child.last_target = std::max(child.last_target, theirs);
   // To high numbers first: a source may have one of the target numbers.
-  for (const auto& [ours, theirs] : request.descriptors) child.descriptors.emplace_back(fcntl(ours, F_DUPFD_CLOEXEC, child.last_target + 1), theirs);
+  for (const auto& [ours, theirs] : request.descriptors) {
+    const int copy = fcntl(ours, F_DUPFD_CLOEXEC, child.last_target + 1);
+    if (copy < 0) child.error = errno;
+    else child.descriptors.emplace_back(copy, theirs);
+  }
   // A handler of ours must not run in the child, which has our memory.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &child.mask);
-  pid_t pid = clone_with(pid_wall(), become_program, &child);
-  const int error = pid < 0 ? errno : child.error;
+  pid_t pid = child.error == 0 ? clone_with(pid_wall(), become_program, &child) : -1;
+  const int error = pid < 0 && child.error == 0 ? errno : child.error;
   pthread_sigmask(SIG_SETMASK, &child.mask, nullptr);
   for (const auto& [copy, theirs] : child.descriptors) close(copy);
   if (pid > 0 && error != 0) {

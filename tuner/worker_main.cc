@@ -5,6 +5,7 @@
 //   amdahl-worker [--memory BYTES]       speaks tuner/protocol.h over stdin and stdout; descriptors as in tuner/rig.h
 //
 // Requests, each answered by {nonce, …} or {nonce, "error": text}:
+//   enter   libraries: the sandbox closes, threads start, the libraries can be mapped; no code of theirs runs
 //   load    libraries: their constructors run; after it the sandbox is sealed
 //   bind    program, layout, places, twin     maps operands, packs constants; with `twin` a second instance over the same operands
 //   repack                               packs constants again
@@ -22,11 +23,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
 #include <cstdio>
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -67,6 +71,7 @@ class Worker {
  private:
   Json answer(const Json& r) {
     const std::string op = r.at("op");
+    if (op == "enter") return enter(r);
     if (op == "load") return load(r);
     if (op == "bind") return bind(r);
     if (!rig_) throw Error(ExitCode::kInternal, "nothing is bound");
@@ -90,11 +95,17 @@ class Worker {
     throw Error(ExitCode::kInternal, "unknown request " + op);
   }
 
-  Json load(const Json& r) {
+  Json enter(const Json& r) {
     const auto libraries = r.at("libraries").get<std::vector<std::string>>();
     enter_sandbox(libraries);
     wake_threads();  // created here, with the affinity that OpenMP gives them, rather than in a candidate's first call
     handlers_ = signal_handlers();
+    for (const std::string& library : libraries) require_mappable(library);
+    return Json::object();
+  }
+
+  Json load(const Json& r) {
+    const auto libraries = r.at("libraries").get<std::vector<std::string>>();
     // Never unloaded: threads that a candidate leaves behind must be found, not crash in unmapped code.
     for (const std::string& library : libraries)
       if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
@@ -118,6 +129,18 @@ class Worker {
     // Packed constants are copies: what they were packed from need not stay resident.
     for (const auto& [offset, bytes] : rig_->executor().unused_blob_ranges()) release(constants + offset, bytes);
     return Json::object();
+  }
+
+  // What the loader will do with any library: a failure here says nothing of what is in it.
+  static void require_mappable(const std::string& library) {
+    const int fd = open(library.c_str(), O_RDONLY | O_CLOEXEC);
+    const int not_opened = errno;
+    if (fd < 0) throw Error(ExitCode::kIo, fmt::format("cannot open {}: {}", library, std::strerror(not_opened)));
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    const int not_mapped = errno;
+    close(fd);
+    if (page == MAP_FAILED) throw Error(ExitCode::kIo, fmt::format("cannot run code from {}: {}", library, std::strerror(not_mapped)));
+    munmap(page, 4096);
   }
 
   const std::byte* map_constants(size_t bytes) {
@@ -230,7 +253,11 @@ class Worker {
 
 // The conversation moves to descriptors nobody else uses; prints go to stderr, reads of stdin end at once.
 Channel take_stdio() {
-  const int base = 64 + static_cast<int>(std::random_device{}() % 512);
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  const auto room = static_cast<int64_t>(std::min<rlim_t>(files.rlim_cur, 1024)) - 64 - 16;
+  if (room < 1) throw Error(ExitCode::kIo, fmt::format("only {} files may be open: ulimit -n 1024 raises that", files.rlim_cur));
+  const int base = 64 + static_cast<int>(std::random_device{}() % std::min<int64_t>(room, 512));
   const int in = fcntl(0, F_DUPFD_CLOEXEC, base), out = fcntl(1, F_DUPFD_CLOEXEC, base + 7);
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (in < 0 || out < 0 || null < 0) throw Error(ExitCode::kIo, "cannot move the worker's stdin and stdout");

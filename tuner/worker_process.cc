@@ -20,9 +20,11 @@
 #include <fstream>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/entropy.h"
 #include "base/error.h"
+#include "base/process_limits.h"
 #include "tuner/spawn_worker.h"
 
 extern char** environ;
@@ -53,10 +55,31 @@ struct Pipe {
   int read = -1, write = -1;
   Pipe() {
     int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0) throw Error(ExitCode::kIo, "cannot make a pipe: too many open files");
+    if (pipe2(fds, O_CLOEXEC) != 0) throw machine_refuses("make a pipe", errno);
     read = fds[0];
     write = fds[1];
   }
+  ~Pipe() {
+    if (read >= 0) close(read);
+    if (write >= 0) close(write);
+  }
+};
+
+// A descriptor that the machine gave, closed at the end.
+class Descriptor {
+ public:
+  Descriptor(const char* what, int fd) : fd_(fd) {
+    if (fd_ < 0) throw machine_refuses(what, errno);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
 };
 
 std::string signal_text(int number) {
@@ -80,23 +103,18 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, const SharedMemory& i
   // Expected outputs and seeds are in this process: nobody but root may look into it.
   prctl(PR_SET_DUMPABLE, 0);
   Pipe request, reply;
-  stderr_ = memfd_create("worker-stderr", MFD_CLOEXEC);
+  Descriptor words("make a file in memory", memfd_create("worker-stderr", MFD_CLOEXEC));
   std::vector<std::string> argv{worker_program(), "--memory", std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
 
-  std::vector<std::pair<int, int>> descriptors = {{request.read, 0},  {reply.write, 1}, {stderr_, 2}, {inputs.read_only(), kInputsDescriptor},
+  std::vector<std::pair<int, int>> descriptors = {{request.read, 0},  {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor},
                                                   {output_memory_.writable(), kOutputsDescriptor}};
   if (constants_fd >= 0) descriptors.emplace_back(constants_fd, kConstantsDescriptor);
   pid_ = spawn_worker({argv, env, descriptors});
-  const int error = errno;
-  close(request.read);
-  close(reply.write);
-  to_ = request.write;
-  from_ = reply.read;
-  if (pid_ < 0) {
-    close(to_), close(from_), close(stderr_);
-    throw Error(ExitCode::kIo, fmt::format("cannot start {}: {}", argv[0], std::strerror(error)));
-  }
+  if (pid_ < 0) throw machine_refuses(fmt::format("start {}", argv[0]), errno);
+  to_ = std::exchange(request.write, -1);
+  from_ = std::exchange(reply.read, -1);
+  stderr_ = words.release();
   fcntl(to_, F_SETFL, O_NONBLOCK);
   fcntl(from_, F_SETFL, O_NONBLOCK);
 }
@@ -232,7 +250,24 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settl
 }
 
 void WorkerProcess::load(const std::vector<std::string>& libraries, double seconds) {
+  enter(libraries, seconds);
   call({{"op", "load"}, {"libraries", libraries}}, seconds);
+}
+
+// No candidate's code has run yet: whatever goes wrong is the machine's doing.
+void WorkerProcess::enter(const std::vector<std::string>& libraries, double seconds) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(ExitCode::kIo, fmt::format("a worker cannot start: {}; is there too little memory, or are there too many processes or threads (ulimit -u) or open "
+                                           "files (ulimit -n)?", why));
+  };
+  try {
+    call({{"op", "enter"}, {"libraries", libraries}}, seconds);
+  } catch (const WorkerRefused& refused) {
+    refuse(refused.what());
+  } catch (const WorkerDied& died) {
+    if (died.death.kind == Death::Kind::kKilled) throw;
+    refuse(died.death.reason);
+  }
 }
 
 void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,

@@ -91,7 +91,8 @@ class WorkerProcess {
   ~WorkerProcess();  // kills
   WorkerProcess(const WorkerProcess&) = delete;
 
-  // All throw WorkerDied, WorkerRefused (load, bind) or Stopped. Deadlines in seconds.
+  // All throw WorkerDied, WorkerRefused (load, bind) or Stopped. Deadlines in seconds. load() throws Error(kIo) when the machine lets no worker come so
+  // far that a candidate's code would run.
   void load(const std::vector<std::string>& libraries, double seconds);  // once
   // `inputs` and `weights` as in Places. Makes the outputs of every slot; what was bound before is gone.
   void bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
@@ -126,6 +127,7 @@ class WorkerProcess {
   const std::vector<std::vector<Region>>& outputs() const { return outputs_; }
 
  private:
+  void enter(const std::vector<std::string>& libraries, double seconds);
   Json call(Json request, double seconds, RunTime* time = nullptr, bool settle = false);
   void come_to_rest();
   void resume();

@@ -422,6 +422,30 @@ TEST_F(Fire, DisksFillUp) {
   tell("disk of the session, of the cache full", 2, 2, "exit code 11; goes on when there is space again");
 }
 
+TEST_F(Fire, TheSessionIsRemoved) {
+  const Running r = start(resume(finished_.size() + 1000));
+  wait_for_experiments(r, finished_.size() + 1);
+  for (const char* suffix : {"", "-wal", "-shm", "-lock"}) fs::remove(session_.string() + suffix);
+  EXPECT_EQ(wait_for(r, 60), static_cast<int>(ExitCode::kIo)) << read_file(r.output);
+  expect_one_line(r);
+  EXPECT_NE(read_file(r.output).find("was removed, moved or replaced"), std::string::npos) << read_file(r.output);
+  EXPECT_FALSE(fs::exists(session_)) << "nothing comes back";
+  tell("session removed while it tunes", 1, 1, "exit code 11, no advice to go on with it");
+}
+
+TEST_F(Fire, TheLockIsRemoved) {
+  const Running first = start(resume(finished_.size() + 1000));
+  wait_for_experiments(first, finished_.size() + 1);
+  fs::remove(session_.string() + "-lock");
+  const SubprocessResult second = run_subprocess(resume(finished_.size() + 1000), {60});
+  EXPECT_EQ(second.exit_code, static_cast<int>(ExitCode::kSessionBusy)) << second.output;
+  wait_for_experiments(first, inspect().size() + 1);
+  kill(first.pid, SIGINT);
+  EXPECT_EQ(wait_for(first, 30), static_cast<int>(ExitCode::kInterrupted)) << read_file(first.output);
+  expect_nothing_lost();
+  tell("lock file removed while it tunes", 1, 1, "exit code 8 for the second, the first goes on");
+}
+
 TEST_F(Fire, TwoTunersAtOnce) {
   const int rounds = many(2);
   for (int i = 0; i < rounds; ++i) {

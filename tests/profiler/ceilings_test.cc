@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/processors.h"
 #include "profiler/ceiling_loops.h"
 #include "profiler/print_profile.h"
 
@@ -43,6 +44,21 @@ TEST_F(CeilingsCache, MeasuresEveryLevelOnceAndReadsItBack) {
   const auto stop = [](double, const std::string&) { throw std::runtime_error("measuring"); };
   EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
   EXPECT_THROW(cached_ceilings(this_machine(), dir_, true, stop), std::runtime_error);
+}
+
+// Fewer processors than now, or a part of their time, gave other figures.
+TEST_F(CeilingsCache, BelongToTheProcessorsTheyWereMeasuredOn) {
+  const Ceilings here = cached_ceilings(this_machine(), dir_);
+  EXPECT_EQ(here.processors, processors().text());
+  const fs::path file = fs::directory_iterator(dir_)->path();
+  auto j = nlohmann::json::parse(std::ifstream(file));
+  j["processors"] = "64, 0.50 of their time";
+  std::ofstream(file) << j;
+  const auto stop = [](double, const std::string&) { throw std::runtime_error("measuring"); };
+  EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
+  j.erase("processors");  // as earlier programs wrote it
+  std::ofstream(file) << j;
+  EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
 }
 
 TEST(CeilingLoops, EveryArchitectureHasABaseline) {
