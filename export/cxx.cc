@@ -12,6 +12,7 @@
 #include "export/export_folder.h"
 #include "export/kernel_library.h"
 #include "export/self_test.h"
+#include "export/weights_hash.h"
 #include "graph/buckets.h"
 #include "plan/program.h"
 
@@ -66,7 +67,7 @@ std::string step_table(const ExportRequest& request, const Program& p, const std
 }
 
 // src/model_tables.h: the program as constant tables.
-std::string tables(const ExportRequest& request, const Program& p, const std::vector<CxxKernel>& kernels, const std::string& name) {
+std::string tables(const ExportRequest& request, const Program& p, const std::vector<CxxKernel>& kernels, const std::string& name, uint64_t weights_hash) {
   const Graph& graph = request.graph;
   size_t max_in = 1, max_out = 1;
   std::string buffers, calls;
@@ -81,7 +82,7 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
   return fmt::format(
       "// Generated.\n#pragma once\n#include \"kernel_tables.h\"\n\nenum {{ BUFFERS = {}, CALLS = {}, INPUTS = {}, OUTPUTS = {}, MAX_INPUTS = {}, "
       "MAX_OUTPUTS = {} }};\n"
-      "static const size_t WEIGHT_BYTES = {}, ARENA_BYTES = {};\n\n"
+      "static const size_t WEIGHT_BYTES = {}, ARENA_BYTES = {};\nstatic const uint64_t WEIGHT_HASH = UINT64_C({});\n\n"
       "enum buffer_place {{ GIVEN_INPUT, GIVEN_OUTPUT, IN_ARENA, IN_WEIGHTS }};\n"
       "struct buffer_entry {{\n  buffer_place place;\n  size_t offset;\n}};\n"
       "struct call_entry {{\n  int kernel, shape, inputs, outputs;\n  int in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n\n"
@@ -89,7 +90,7 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
       "static const call_entry call_table[CALLS] = {{\n{}}};\n"
       "static const int input_buffer[INPUTS + 1] = {{{}}};\nstatic const int output_buffer[OUTPUTS + 1] = {{{}}};\n\n{}\n{}",
       p.buffers.size(), p.calls.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
-      std::max<size_t>(p.arena_bytes, 64), buffers, calls, fmt::join(p.inputs, ", "), fmt::join(p.outputs, ", "),
+      std::max<size_t>(p.arena_bytes, 64), weights_hash, buffers, calls, fmt::join(p.inputs, ", "), fmt::join(p.outputs, ", "),
       tensor_table(graph, graph.inputs, name, "input"),
       tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name) + shape_constants(request));
 }
@@ -139,8 +140,9 @@ std::vector<std::string> write_cxx(const ExportRequest& request) {
                                                                {"CMakeLists.txt.in", "CMakeLists.txt"},
                                                                {"README.md.in", "README.md"}};
   for (const auto& [from, to] : texts) folder.text(to, filled_template(fmt::format("cxx_templates/{}", from), words));
-  folder.text("src/model_tables.h", tables(request, program, library.kernels, name));
   write_weights(folder, blob);
+  const uint64_t weights_hash = weights_hash_of_file(folder.path("weights.bin"));
+  folder.text("src/model_tables.h", tables(request, program, library.kernels, name, weights_hash));
   write_shapes(folder, name, request);
   write_self_test(folder, request.self_test);
   return folder.files();

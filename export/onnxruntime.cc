@@ -13,6 +13,7 @@
 #include "export/kernel_library.h"
 #include "export/part_graph.h"
 #include "export/self_test.h"
+#include "export/weights_hash.h"
 #include "graph/onnx_load.h"
 #include "graph/onnx_tensor.h"
 
@@ -35,6 +36,16 @@ std::string types_text(const Graph& graph, const std::vector<ValueId>& values) {
 std::string shapes_text(const Graph& graph, const std::vector<ValueId>& values) {
   std::string text;
   for (ValueId v : values) text += fmt::format("{{{}, {{{}}}}}, ", graph.value(v).shape.size(), fmt::join(graph.value(v).shape, ", "));
+  return text;
+}
+
+// Size and checksum of every input of a node that is a constant; zeros for the others.
+std::string constants_text(const Graph& graph, const Node& node) {
+  std::string text;
+  for (ValueId v : node.inputs) {
+    const std::optional<Tensor>& constant = graph.value(v).constant;
+    text += constant ? fmt::format("{{{}, UINT64_C({})}}, ", constant->bytes(), weights_hash(constant->data(), constant->bytes())) : "{0, 0}, ";
+  }
   return text;
 }
 
@@ -62,9 +73,9 @@ std::string op_tables(const Graph& graph, const Program& program, const std::vec
     node_in = std::max(node_in, node.inputs.size());
     node_out = std::max(node_out, node.outputs.size());
     for (ValueId v : node.outputs) max_rank = std::max(max_rank, graph.value(v).shape.size());
-    rows += fmt::format("    {{\"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}}},\n", node.op, parts[p].first, parts[p].end - parts[p].first,
+    rows += fmt::format("    {{\"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {{{}}}}},\n", node.op, parts[p].first, parts[p].end - parts[p].first,
                         node.inputs.size(), node.outputs.size(), types_text(graph, node.inputs), types_text(graph, node.outputs),
-                        shapes_text(graph, node.outputs));
+                        shapes_text(graph, node.outputs), constants_text(graph, node));
     for (size_t c = parts[p].first; c < parts[p].end; ++c) {
       const Program::Call& call = program.calls[c];
       max_in = std::max(max_in, call.inputs.size());
@@ -80,8 +91,9 @@ std::string op_tables(const Graph& graph, const Program& program, const std::vec
       "static const int64_t PLAN = INT64_C({});  // of the model file that fits\n"
       "static const size_t ARENA_BYTES = {};     // for what passes between the calls of a part\n\n"
       "struct shape_entry {{\n  int rank;\n  int64_t size[MAX_RANK];\n}};\n"
+      "struct constant_entry {{\n  size_t bytes;  // 0: not a constant\n  uint64_t hash;\n}};\n"
       "struct part_entry {{\n  const char* name;\n  int first, calls, inputs, outputs;\n  int in_type[MAX_NODE_INPUTS], "
-      "out_type[MAX_NODE_OUTPUTS];\n  shape_entry out[MAX_NODE_OUTPUTS];\n}};\n"
+      "out_type[MAX_NODE_OUTPUTS];\n  shape_entry out[MAX_NODE_OUTPUTS];\n  constant_entry constant[MAX_NODE_INPUTS];\n}};\n"
       "enum buffer_place {{ NODE_INPUT, NODE_OUTPUT, IN_ARENA }};\n"
       "struct operand_entry {{\n  buffer_place place;\n  size_t at;  // number of the input or output, or offset in the arena\n}};\n"
       "struct call_entry {{\n  const char* name;  // of the kernel\n  int kernel, inputs, outputs;\n  operand_entry in[MAX_INPUTS], out[MAX_OUTPUTS];\n}};\n\n"

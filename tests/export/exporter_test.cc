@@ -85,9 +85,27 @@ void change_weights(const fs::path& path) {
   weights.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
 }
 void selftest_notices_weights(const Shell& shell, const fs::path& dir) {
+  const std::string weights = read_text(dir / "weights.bin");
   change_weights(dir / "weights.bin");
   const SubprocessResult wrong = shell("./build/selftest .");
-  EXPECT_EQ(wrong.exit_code, 1) << wrong.output;
+  EXPECT_EQ(wrong.exit_code, 2) << wrong.output;
+  EXPECT_NE(wrong.output.find("weights.bin' is damaged"), std::string::npos) << wrong.output;
+  // One bit, wherever it is.
+  for (const double part : {0.0, 0.31, 0.77, 1.0}) {
+    std::string bytes = weights;
+    bytes[static_cast<size_t>(part * static_cast<double>(bytes.size() - 1))] ^= 1;
+    write_text(dir / "weights.bin", bytes);
+    const SubprocessResult one_bit = shell("./build/example");
+    EXPECT_EQ(one_bit.exit_code, 1) << one_bit.output;
+    EXPECT_NE(one_bit.output.find("is damaged"), std::string::npos) << one_bit.output;
+  }
+  write_text(dir / "weights.bin", weights);
+  // Outputs that are not those recorded: the last numbers of the case, of the outputs.
+  const std::string recorded = read_text(dir / "selftest.bin");
+  change_weights(dir / "selftest.bin");
+  const SubprocessResult other = shell("./build/selftest .");
+  EXPECT_EQ(other.exit_code, 1) << other.output;
+  write_text(dir / "selftest.bin", recorded);
 
   fs::resize_file(dir / "weights.bin", fs::file_size(dir / "weights.bin") / 2);
   const SubprocessResult cut_off = shell("./build/selftest .");
