@@ -43,7 +43,7 @@ class Limits : public ::testing::Test {
   static void TearDownTestSuite() { delete dir_; }
 
   static std::string tune(const std::string& session) {
-    return program() + " tune " + (*dir_ / "m.onnx") + " --session " + (*dir_ / session) + " --experiments 2 --no-wisdom --quiet --cache " + (*dir_ / "cache");
+    return program() + " tune " + (*dir_ / "m.onnx") + " --session " + (*dir_ / session) + " --experiments 1 --no-wisdom --quiet --cache " + (*dir_ / "cache");
   }
   static SubprocessResult under(const std::string& limit, const std::string& command) { return run_subprocess({"bash", "-c", limit + "; exec " + command}, {200}); }
   static void expect_refusal(const SubprocessResult& r, const std::vector<std::string>& words) {
