@@ -142,7 +142,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
     advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
                       "stop other programs, then `amdahl doctor --noise`"});
-  if (ceilings.busy > 0.2)
+  if (ceilings.while_busy())
     advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", ceilings.busy * 100),
                       "stop them, then `amdahl doctor --fresh`"});
 

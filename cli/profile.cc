@@ -94,7 +94,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   fmt::print("{}\n", profile_table(profile, ceilings, values["rows"].as<int>(), wide));
   fmt::print("{}", counters_text(reading, profile.runs + 1));
   fmt::print("ceilings measured {} ago (`amdahl doctor --fresh` measures again){}\n", age_text(ceilings.measured_at),
-             ceilings.busy > 0.2 ? "; the machine was busy then" : "");
+             ceilings.while_busy() ? "; the machine was busy then" : "");
   return 0;
 }
 

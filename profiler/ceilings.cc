@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -19,6 +20,7 @@
 #include "base/hash.h"
 #include "base/processors.h"
 #include "profiler/ceiling_loops.h"
+#include "profiler/repetitions.h"
 #include "profiler/take_cpu.h"
 
 namespace amdahl {
@@ -49,11 +51,7 @@ double cpu_now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// One repetition on `threads` threads: `cpu` is the longest that any of them computed, `wall` what passed meanwhile.
-struct Timed {
-  double cpu = 0, wall = 0;
-};
-
+// One repetition on `threads` threads.
 template <typename Body>
 Timed time_region(int threads, const Body& body) {
   std::vector<double> cpu(static_cast<size_t>(threads));
@@ -87,22 +85,20 @@ class Repeater {
  public:
   template <typename Body>
   std::vector<double> operator()(int threads, int repetitions, const Body& body) {
-    std::vector<double> seconds;
+    std::vector<Timed> timed;
     const double start = now();
     for (int r = 0; r < 3 * repetitions; ++r) {
-      if (r >= repetitions && rate_of(1, seconds).spread < 0.03) break;
+      if (r >= repetitions && rate_of(1, trusted_seconds(timed)).spread < 0.03) break;
       if (r >= 5 && now() - start > 0.06) break;
-      const Timed t = time_region(threads, [&](int thread) { body(thread, r); });
-      seconds.push_back(t.cpu);
-      ++count_;
-      disturbed_ += t.wall > 1.5 * t.cpu;
+      timed.push_back(time_region(threads, [&](int thread) { body(thread, r); }));
     }
-    return seconds;
+    all_.insert(all_.end(), timed.begin(), timed.end());
+    return trusted_seconds(timed);
   }
-  double busy() const { return count_ ? static_cast<double>(disturbed_) / count_ : 0; }
+  double busy() const { return share_disturbed(all_); }
 
  private:
-  int count_ = 0, disturbed_ = 0;
+  std::vector<Timed> all_;
 };
 
 std::vector<int> thread_counts(const MachineInfo& machine) {
@@ -286,18 +282,24 @@ double share_of_peak(const Ceilings& ceilings, int threads) {
   constexpr int kRounds = 4;
   // Threads of its own: OpenMP's go on spinning for some 2 ms, in the way of whoever is timed next. The first repetition is not counted:
   // a worker's threads may still spin, too.
-  std::vector<double> seconds(static_cast<size_t>(threads));
+  std::vector<std::vector<Timed>> timed(static_cast<size_t>(threads));
   std::vector<std::thread> running;
   for (int thread = 0; thread < threads; ++thread)
     running.emplace_back([&, thread] {
       take_cpu(thread, threads);
       widest->run(iterations);
-      const double start = now();  // by the wall clock: a core that is shared counts as slow
-      for (int r = 0; r < kRounds; ++r) widest->run(iterations);
-      seconds[static_cast<size_t>(thread)] = now() - start;
+      for (int r = 0; r < kRounds; ++r) {
+        const double start = now(), begin = cpu_now();
+        widest->run(iterations);
+        timed[static_cast<size_t>(thread)].push_back({cpu_now() - begin, now() - start});
+      }
     });
   for (std::thread& t : running) t.join();
-  return std::min(1.0, kRounds * static_cast<double>(iterations) * widest->flops * threads / *std::max_element(seconds.begin(), seconds.end()) / peak);
+  // By processor time: a slice that another program got is no slowness of the core, and the steps of a profile, medians over many runs, do not show
+  // it. By the wall clock a machine in use looked ten times as slow as its own steps, which then stood below their floors.
+  double slowest = 0;
+  for (const std::vector<Timed>& of_thread : timed) slowest = std::max(slowest, quantile(trusted_seconds(of_thread), 0.5));
+  return std::min(1.0, static_cast<double>(iterations) * widest->flops * threads / slowest / peak);
 }
 
 Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress) {
@@ -337,21 +339,42 @@ Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& pr
   return c;
 }
 
+Ceilings best_of(const Ceilings& a, const Ceilings& b) {
+  Ceilings best = a.busy <= b.busy ? a : b;
+  const Ceilings& other = a.busy <= b.busy ? b : a;
+  for (ArithmeticCeiling& row : best.arithmetic)
+    for (const ArithmeticCeiling& o : other.arithmetic)
+      if (o.form == row.form && o.threads == row.threads && o.gflops > row.gflops) row = o;
+  for (BandwidthCeiling& row : best.bandwidth)
+    for (const BandwidthCeiling& o : other.bandwidth)
+      if (o.level == row.level && o.pattern == row.pattern && o.threads == row.threads && o.gbs > row.gbs) row = o;
+  return best;
+}
+
+namespace {
+
+std::optional<Ceilings> read_ceilings(const std::string& path, const MachineInfo& machine) {
+  try {
+    std::ifstream in(path);
+    const auto j = nlohmann::json::parse(in);
+    if (j.at("format") == kFormat)
+      if (Ceilings known = j.get<Ceilings>(); holds_here(known, machine)) return known;
+  } catch (const std::exception&) {
+    // Absent, cut short or of an older format: measured again.
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh,
                          const CeilingsProgress& progress) {
   namespace fs = std::filesystem;
   const fs::path path = fs::path(cache_dir) / fmt::format("ceilings-{}.json", hash_hex(machine.fingerprint() + processors().text()));
-  if (!fresh) {
-    try {
-      std::ifstream in(path);
-      const auto j = nlohmann::json::parse(in);
-      if (j.at("format") == kFormat)
-        if (const Ceilings known = j.get<Ceilings>(); holds_here(known, machine)) return known;
-    } catch (const std::exception&) {
-      // Absent, cut short or of an older format: measured again below.
-    }
-  }
+  const std::optional<Ceilings> known = fresh ? std::nullopt : read_ceilings(path, machine);
+  if (known && !known->while_busy()) return *known;
   Ceilings c = measure_ceilings(machine, progress);
+  if (known) c = best_of(c, *known);
   std::error_code ignored;
   fs::create_directories(cache_dir, ignored);
   try {

@@ -39,13 +39,15 @@ struct Ceilings {
   std::vector<BandwidthCeiling> bandwidth;
   double noise = 0;          // robust sd of log(tA / tB), A and B the same code in alternating segments of ~1 ms
   double barrier_seconds = 0;  // an empty parallel region on all cores: the least a threaded call costs
-  double busy = 0;           // share of repetitions that other programs held up; over 0.2 the figures deserve a second look
+  double busy = 0;           // share of repetitions that other programs held up
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
   std::string machine;       // MachineInfo::fingerprint()
   std::string processors;    // Processors::text(): those that they were measured on
   int64_t measured_at = 0;   // Unix time
   double took_seconds = 0;
 
+  // The figures deserve a second look: they are used for now, and measured again by the next command that asks for them.
+  bool while_busy() const { return busy > 0.2; }
   // 1e9 operations a second in fp32 at this thread count, between the measured counts by straight line.
   double peak_gflops(int threads) const;
   // Likewise where operands may be rounded to bfloat16; never below that of fp32.
@@ -61,11 +63,16 @@ using CeilingsProgress = std::function<void(double fraction, const std::string& 
 // Takes about two seconds.
 Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress = {});
 
-// Share of peak_gflops(threads) that this moment gives, at most 1: other tenants only ever lower it. Takes about 4 ms.
+// Of two measurements of one machine the higher figure in each row, since others only ever lower a rate; the rest is of the one that was less disturbed.
+Ceilings best_of(const Ceilings& a, const Ceilings& b);
+
+// Share of peak_gflops(threads) that this moment's processor time gives, at most 1: a neighbour on the same core lowers it, a program that has its
+// turn on the processor does not. Takes about 4 ms.
 double share_of_peak(const Ceilings& ceilings, int threads);
 
 // From `cache_dir`/ceilings-<hash>.json when there is one of this machine and of the processors that this process may use (fewer of them, or a part of
-// their time, give other figures), else measured and written there. A cache that
+// their time, give other figures), else measured and written there. One that was measured while the machine was busy is measured again, and the better
+// figures of both are kept. A cache that
 // cannot be read is measured again; one that cannot be written is not an error. `fresh` measures in any case.
 Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh = false,
                          const CeilingsProgress& progress = {});

@@ -64,6 +64,7 @@ struct Profile {
   double seconds = 0;            // a run: median of the runs' sums
   double spread = 0;
   double floor_seconds = 0;      // all steps at their floors
+  double busy = 0;               // share of the time meanwhile that others had the processors (processor_load.h)
   double memory_gbs = 0;         // what memory feeds this many threads at best, 1e9 bytes a second; 0: not known
   std::vector<StepProfile> steps;    // in plan order
   std::vector<GroupProfile> ranking;  // most winnable first
