@@ -27,7 +27,7 @@ double model_gain(double share, double log_gain) { return -std::log1p(std::min(0
 
 void to_json(Json& j, const Headline& h) {
   j = Json{{"plan", h.plan}, {"gain", h.gain}, {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds},
-           {"pairs_dropped", h.pairs_dropped}};
+           {"pairs_dropped", h.pairs_dropped}, {"seed", h.seed}, {"inputs", h.inputs}};
 }
 
 void from_json(const Json& j, Headline& h) {
@@ -36,6 +36,8 @@ void from_json(const Json& j, Headline& h) {
   j.at("starter_seconds").get_to(h.starter_seconds);
   j.at("kept_seconds").get_to(h.kept_seconds);
   h.pairs_dropped = j.value("pairs_dropped", h.pairs_dropped);
+  h.seed = j.value("seed", h.seed);
+  h.inputs = j.value("inputs", h.inputs);
 }
 
 void to_json(Json& j, const Gain& g) { j = Json{{"log", g.log}, {"lo", g.lo}, {"hi", g.hi}, {"pairs", g.pairs}}; }

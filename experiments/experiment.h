@@ -115,6 +115,8 @@ struct Headline {
   Gain gain;                           // log(starter time / kept time)
   double starter_seconds = 0, kept_seconds = 0;
   int pairs_dropped = 0;               // that the host disturbed: made again
+  uint64_t seed = 0;                   // replays inputs and order of the arms; 0: of an older session
+  std::vector<std::string> inputs;     // distributions of the models' inputs, which pairs took in turns
 };
 
 void to_json(Json& j, const Headline& h);

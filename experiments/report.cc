@@ -10,6 +10,8 @@
 #include "base/counted.h"
 #include "experiments/bucket_times.h"
 #include "experiments/session_time.h"
+#include "experiments/standing.h"
+#include "experiments/win_factors.h"
 
 namespace amdahl {
 namespace {
@@ -86,6 +88,23 @@ double baseline_seconds(const SessionStore& store) {
   return profiles.empty() ? 0 : profiles.front().model_seconds;
 }
 
+// "1.2x (1.1x to 1.3x) faster", "level: 1.01x (0.99x to 1.03x)".
+std::string claim_text(const Gain& gain) {
+  if (standing_of(gain) == Standing::kLevel) return fmt::format("level: {}", factor(gain));
+  return fmt::format("{} {}", factor(gain), name_of(standing_of(gain)));
+}
+
+// As the bar of the page: each plan with its own time.
+void profile_line(const SessionStore& store, std::string& out) {
+  const std::vector<ProfileRecord> profiles = store.profiles();
+  if (profiles.size() < 2 || profiles.back().plan == profiles.front().plan) return;
+  const ProfileRecord& newest = profiles.back();
+  double floor = 0;
+  for (double seconds : newest.floor_seconds) floor += seconds;
+  out += fmt::format("by profile: starter plan {}, plan profiled last {}, of which {} at its rooflines\n", milliseconds(profiles.front().model_seconds),
+                     milliseconds(newest.model_seconds), milliseconds(std::min(floor, newest.model_seconds)));
+}
+
 void head_line(const SessionStore& store, const SessionIdentity& identity, std::string& out) {
   const std::vector<Experiment> experiments = store.experiments();
   const std::vector<LedgerEntry> ledger = store.ledger();
@@ -102,12 +121,13 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   else if (kept == 0)
     out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", milliseconds(baseline));
   else
-    out += fmt::format("{} faster, confirmed on the whole model in {}: {} -> about {} a run\n", factor(gain), counted(kept, "step"),
+    out += fmt::format("{}, confirmed on the whole model in {}: {} -> about {} a run\n", claim_text(gain), counted(kept, "step"),
                        milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
 
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
-    out += fmt::format("headline: {} faster, starter {} -> kept {} a run, in {} of fresh processes\n", factor(h->gain),
+    out += fmt::format("headline: {}, starter {} -> kept {} a run, in {} of fresh processes\n", claim_text(h->gain),
                        milliseconds(h->starter_seconds), milliseconds(h->kept_seconds), counted(h->gain.pairs, "pair"));
+  profile_line(store, out);
 
   double seconds = 0;
   for (const Experiment& e : experiments) seconds += e.seconds.total();
@@ -122,7 +142,14 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   time_line(store, out);
 }
 
-void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
+// "algorithm 1.31x, blocking 1.83x (#12)".
+std::string factors_text(const WinFactors& f) {
+  if (f.best_blocks == 0) return "of which blocking: not measured";
+  return fmt::format("of which algorithm {}, blocking {} (#{})", factor(f.algorithm), factor(f.blocking), f.best_blocks);
+}
+
+void kept_steps(const SessionStore& store, const std::vector<Experiment>& experiments, std::string& out) {
+  const std::map<int64_t, WinFactors> factors = win_factors(store);
   out += "\nkept steps (gain of the window, 95% interval)\n";
   bool any = false;
   for (const Experiment& e : experiments) {
@@ -134,6 +161,7 @@ void kept_steps(const std::vector<Experiment>& experiments, std::string& out) {
                        e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
                        milliseconds(e.incumbent_seconds), milliseconds(e.challenger_seconds));
     if (!e.origin.empty()) out += fmt::format("         from outside ({}), judged and proven here\n", fit(e.origin, 100));
+    if (const auto f = factors.find(e.id); f != factors.end()) out += fmt::format("         another algorithm, {}\n", factors_text(f->second));
   }
   if (!any) out += "  none yet\n";
 }
@@ -151,7 +179,8 @@ void declared_line(const SessionStore& store, std::string& out) {
   out += "\n";
 }
 
-void ledger_table(const std::vector<LedgerEntry>& ledger, std::string& out) {
+void ledger_table(const SessionStore& store, const std::vector<LedgerEntry>& ledger, std::string& out) {
+  const std::map<int64_t, WinFactors> factors = win_factors(store);
   out += "\nledger of the whole model (predicted by Amdahl's law against measured)\n";
   if (ledger.empty()) out += "  nothing was gated yet\n";
   for (const LedgerEntry& e : ledger) {
@@ -160,6 +189,8 @@ void ledger_table(const std::vector<LedgerEntry>& ledger, std::string& out) {
     const std::string measured = e.measured.pairs == 0 ? "not measured" : fmt::format("measured {}  {} -> {}", factor(e.measured), milliseconds(e.before_seconds), milliseconds(e.after_seconds));
     out += fmt::format("  {:>3}  predicted {}  {}  {}\n", e.id, factor(e.predicted), measured, e.kept ? "kept" : "rolled back");
     out += fmt::format("       experiments {}{}\n", fit(ids, 60), e.reason.empty() ? "" : "; " + e.reason);
+    for (int64_t id : e.experiments)
+      if (const auto f = factors.find(id); f != factors.end()) out += fmt::format("       #{} {}\n", id, factors_text(f->second));
   }
 }
 
@@ -222,9 +253,9 @@ std::string report_text(const SessionStore& store, const SessionIdentity& identi
   const std::vector<Experiment> experiments = store.experiments();
   std::string out;
   head_line(store, identity, out);
-  kept_steps(experiments, out);
+  kept_steps(store, experiments, out);
   declared_line(store, out);
-  ledger_table(store.ledger(), out);
+  ledger_table(store, store.ledger(), out);
   bucket_table(store, identity, out);
   left_table(store, options.left_rows, out);
   experiment_table(experiments, options.all_experiments ? experiments.size() : 5, out);
@@ -237,7 +268,10 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
   Json j = {{"identity", identity}, {"options", store.options()}, {"baseline_seconds", baseline_seconds(store)},
             {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
             {"outcomes", Json::object()}, {"declared", declared_steps(store)}, {"left_to_win", Json::array()}};
-  if (const std::optional<Headline> h = store.headline()) j["headline"] = *h;
+  if (const std::optional<Headline> h = store.headline()) {
+    j["headline"] = *h;
+    j["headline"]["standing"] = h->gain.pairs > 0 ? name_of(standing_of(h->gain)) : "";
+  }
   for (const BucketTime& t : bucket_times(store, identity))
     j["shapes"].push_back({{"name", t.name}, {"starter_seconds", t.starter_seconds}, {"kept_seconds", t.kept_seconds},
                            {"floor_seconds", t.floor_seconds}, {"padded_ratio", t.padded_ratio}});
@@ -246,9 +280,12 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
   j["time"] = Json::object();
   for (const auto& [name, seconds] : session_time(store)) j["time"][name] = seconds;
   for (const auto& [outcome, count] : outcomes_of(experiments)) j["outcomes"][std::string(name_of(outcome))] = count;
+  const std::map<int64_t, WinFactors> factors = win_factors(store);
   for (const Experiment& e : experiments) {
     Json row = e;
     row.erase("replacement");  // whole kernels; `amdahl replay` and `export` give them
+    if (const auto f = factors.find(e.id); f != factors.end())
+      row["factors"] = {{"algorithm", f->second.algorithm}, {"blocking", f->second.blocking}, {"best_blocks", f->second.best_blocks}};
     j["experiments"].push_back(std::move(row));
   }
   for (const StepGroup& row : left_to_win(store))

@@ -10,6 +10,8 @@
 #include "experiments/bucket_times.h"
 #include "experiments/kernel_texts.h"
 #include "experiments/report.h"
+#include "experiments/standing.h"
+#include "experiments/win_factors.h"
 #include "plan/plan.h"
 
 namespace amdahl {
@@ -170,10 +172,16 @@ Json report_data(const SessionStore& store, const SessionIdentity& identity, con
   Json rows = Json::array();
   for (const Experiment& e : experiments) rows.push_back(row_of(e));
   place_trials(experiments, rows);
-  Json data = {{"identity", identity}, {"options", store.options()}, {"headline", nullptr}, {"starter", nullptr}, {"newest", nullptr},
+  for (const auto& [id, f] : win_factors(store)) {
+    Json& row = *std::find_if(rows.begin(), rows.end(), [id = id](const Json& r) { return r.at("id") == id; });
+    row["factors"] = {{"algorithm", number(f.algorithm)}, {"blocking", number(f.blocking)}, {"by", f.best_blocks}};
+  }
+  Json options = store.options();
+  if (options.is_object() && options.contains("entropy")) options["entropy"] = options["entropy"].dump();  // 64 bits: no JavaScript number
+  Json data = {{"identity", identity}, {"options", options}, {"headline", nullptr}, {"starter", nullptr}, {"newest", nullptr},
                {"declared", declared_steps(store)}, {"ledger", ledger_of(ledger)}, {"frontier", frontier_of(experiments)}};
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
-    data["headline"] = {{"gain", gain(h->gain)}, {"starter", number(h->starter_seconds)}, {"kept", number(h->kept_seconds)}};
+    data["headline"] = {{"gain", gain(h->gain)}, {"standing", name_of(standing_of(h->gain))}, {"starter", number(h->starter_seconds)}, {"kept", number(h->kept_seconds)}};
   if (const std::vector<ProfileRecord> profiles = store.profiles(); !profiles.empty()) {
     data["starter"] = profile_of(store, profiles.front());
     data["newest"] = profile_of(store, profiles.back());

@@ -15,6 +15,15 @@ double distance(const Problem& a, const Problem& b) {
   return std::abs(std::log((wa.flops + 1) / (wb.flops + 1))) + std::abs(std::log((wa.bytes + 1) / (wb.bytes + 1))) + (pa != pb);
 }
 
+// Whether one text is made with both: tiles of a convolution's direct form and of Winograd's are knobs of one name, and what is good for one is not for the
+// other. (resnet50 on AVX2: Winograd's tile of 2 x 4 was once given to all convolutions of 1x1 after it, whose starters had 6 x 2.)
+bool same_algorithm(const Knobs& a, const Knobs& b) {
+  const auto in_a = a.find("ALGORITHM"), in_b = b.find("ALGORITHM");
+  return in_a == a.end() || in_b == b.end() || in_a->second == in_b->second;
+}
+
+}  // namespace
+
 Knobs adopted(const SearchSpace& space, const Knobs& own, const Knobs& donor) {
   Knobs knobs = own;
   for (const Knob& knob : space.knobs) {
@@ -25,15 +34,6 @@ Knobs adopted(const SearchSpace& space, const Knobs& own, const Knobs& donor) {
   }
   return knobs;
 }
-
-// Whether one text is made with both: tiles of a convolution's direct form and of Winograd's are knobs of one name, and what is good for one is not for the
-// other. (resnet50 on AVX2: Winograd's tile of 2 x 4 was once given to all convolutions of 1x1 after it, whose starters had 6 x 2.)
-bool same_algorithm(const Knobs& a, const Knobs& b) {
-  const auto in_a = a.find("ALGORITHM"), in_b = b.find("ALGORITHM");
-  return in_a == a.end() || in_b == b.end() || in_a->second == in_b->second;
-}
-
-}  // namespace
 
 std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Variant& own) {
   const Problem& problem = own.problem;

@@ -8,6 +8,9 @@
 
 namespace amdahl {
 
+// `own` with the donor's values of the space's knobs: where the space lacks a value, with the nearest below.
+Knobs adopted(const SearchSpace& space, const Knobs& own, const Knobs& donor);
+
 // `own` with knobs, flags and compiler of the step of the plan that is most like it and no longer stands as it started: the donor's values where this
 // problem allows them, else the nearest below. nullopt where no such step gives another form that its kind accepts.
 std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Variant& own);

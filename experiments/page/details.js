@@ -31,6 +31,7 @@ function experimentDetails(data, e) {
     ["Window", `${e.window}${e.places ? `, in ${count(e.places, "place")}` : ""}, ${percent(e.share)} of the model's time`],
     ["Window's time", there(e.before) && there(e.after) ? `${seconds(e.before)} \u2192 ${seconds(e.after)}` : "not measured"],
     ["Confirmed gain", e.gain ? `${factor(e.gain.log)}, ${interval(e.gain)}, ${count(e.gain.pairs, "pair")}` : "none"],
+    ...(e.factors ? [["Its factors", factorsOf(e.factors)]] : []),
     ["Knobs", e.knobs ? Object.entries(e.knobs).map(([name, value]) => `${name} ${value}`).join(", ") : null],
     ["Took", `${seconds(e.cost)}: ${stages.map((s, i) => [s, e.seconds[i]]).filter(p => p[1] > 0).map(p => `${p[0]} ${seconds(p[1])}`).join(", ") || "nothing of note"}`],
     ["Seed", e.seed],

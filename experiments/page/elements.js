@@ -32,6 +32,8 @@ function factor(log) {
   const f = Math.exp(log);
   return `${f >= 100 ? f.toFixed(0) : f >= 10 ? f.toFixed(1) : f >= 2 ? f.toFixed(2) : f.toFixed(3)}\u00d7`;
 }
+// What of a win is its algorithm and what its blocks: both factors, or that one of them was never measured.
+const factorsOf = f => f.by ? `algorithm ${factor(f.algorithm)}, blocking ${factor(f.blocking)} (#${f.by})` : "of which blocking: not measured";
 const interval = gain => `${factor(gain.lo)} to ${factor(gain.hi)}`;
 const percent = (share, digits = 1) => there(share) ? `${(share * 100).toFixed(digits)}%` : "";
 const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

@@ -7,8 +7,9 @@ function claim(data) {
   const h = data.headline;
   const total = data.ledger.filter(e => e.kept).map(e => e.total).pop();
   if (h) return [
-    el("h1", {}, `${name} runs `, el("em", {}, factor(h.gain.log)), h.gain.log >= 0 ? " as fast" : " as fast: slower"),
-    el("p", {class: "claim"}, `${interval(h.gain)}, by ${count(h.gain.pairs, "pair")} of fresh processes: the starter plan takes `,
+    h.standing === "level" ? el("h1", {}, `${name}: `, el("em", {}, "level"), " with its starter plan")
+      : el("h1", {}, `${name} runs `, el("em", {}, factor(h.gain.log)), h.standing === "faster" ? " as fast" : " as fast: slower"),
+    el("p", {class: "claim"}, `${interval(h.gain)}${h.standing === "level" ? ", which holds 1: no difference is shown" : ""}, by ${count(h.gain.pairs, "pair")} of fresh processes: the starter plan takes `,
       el("strong", {}, seconds(h.starter)), " a run, the final plan ", el("strong", {}, seconds(h.kept)), "."),
   ];
   if (total) return [
@@ -69,7 +70,7 @@ function baselines(data) {
 
 function drawSummary(data) {
   const name = shortName(data.identity.model);
-  document.title = `Amdahl: ${name}${data.headline ? ` ${factor(data.headline.gain.log)}` : ""}`;
+  document.title = `Amdahl: ${name}${data.headline ? ` ${data.headline.standing === "level" ? "level" : factor(data.headline.gain.log)}` : ""}`;
   document.getElementById("summary").append(
     el("p", {class: "kicker"}, `Amdahl \u00b7 ${data.identity.machine || "unknown machine"}`), ...claim(data),
     el("div", {class: "columns"}, facts(data), baselines(data)));

@@ -2,19 +2,23 @@
 
 const icon = kind => el("span", {class: `swatch ${kind}`, "aria-hidden": "true"});
 
-// One bar of the starter plan's length: what was won, what lies above the floor, the floor.
+// A bar a plan, each with its own time: the plan profiled last may have met a slower hour than the starter plan did.
 function modelBar(starter, newest) {
-  const whole = Math.max(starter.seconds, newest.seconds), floor = Math.min(newest.floor, newest.seconds);
-  const parts = [["floor", floor, "floor"], ["left", newest.seconds - floor, "above the floor"], ["won", whole - newest.seconds, "won"]].filter(p => p[1] > 0);
-  const text = parts.map(([, time, name]) => `${name} ${seconds(time)}`).join(", ");
+  const same = newest.plan === starter.plan;
+  const whole = Math.max(starter.seconds, newest.seconds), floor = Math.min(newest.floor, newest.seconds), left = newest.seconds - floor;
+  const bar = (label, parts) => el("div", {class: "stack", role: "img", "aria-label": label},
+    [...parts, ["rest", whole - sum(parts, p => p[1])]].filter(p => p[1] > 0).map(([name, time]) => el("span", {class: name, style: `flex: ${time / whole} 0 0`})));
+  const name = same ? "starter plan" : "plan profiled last", change = starter.seconds - newest.seconds;
   return [
     el("h3", {}, "The whole model, by profile"),
-    el("div", {class: "stack", role: "img", "aria-label": `Of ${seconds(whole)} in the starter plan: ${text}.`},
-      parts.map(([name, time]) => el("span", {class: name, style: `flex: ${time / whole} 0 0`}))),
-    key(parts.map(([name, time, title]) => [icon(name), `${title} ${seconds(time)} (${percent(time / whole, 0)})`])),
+    same ? null : bar(`Starter plan: ${seconds(starter.seconds)}.`, [["before", starter.seconds]]),
+    bar(`${name[0].toUpperCase()}${name.slice(1)}: ${seconds(newest.seconds)}, of which floor ${seconds(floor)}, above the floor ${seconds(left)}.`, [["floor", floor], ["left", left]]),
+    key([...(same ? [] : [[icon("before"), `starter plan ${seconds(starter.seconds)}`]]),
+      [icon("floor"), `${name} ${seconds(newest.seconds)}: floor ${seconds(floor)}`], [icon("left"), `above the floor ${seconds(left)}`]]),
     el("p", {class: "note"}, `With every step at its roofline the model would run ${factor(Math.log(newest.seconds / newest.floor))} as fast as in the plan profiled last. `
-      + "Profiles are single passes of one process, and may differ from the headline's pairs."),
-  ];
+      + (same || change >= 0 ? "" : `The plan profiled last took ${seconds(-change)} longer than the starter plan did in a profile of its own. `)
+      + "Profiles are single passes of one process, taken at different times, and may differ from the headline's pairs."),
+  ].filter(Boolean);
 }
 
 function byKind(starter, newest) {

@@ -96,6 +96,25 @@ TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
   EXPECT_LT(fastest, 2000);
 }
 
+// A plan profiled last that met a busier hour than the starter plan did, and a headline that shows nothing.
+TEST_F(ReportInABrowser, EachPlanHasABarOfItsOwnTime) {
+  MemoryStore store = made_session(110);
+  Commit c;
+  c.profiles = {{3, 2, 0.4, {0.3, 0.1}, {0.1, 0.1}}};
+  c.headline = Headline{2, {0.01, -0.01, 0.02, 12}, 0.2, 0.198, 0, 7, {"normal"}};
+  store.commit(c);
+  const Json seen = probe(store);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.at("errors"), Json::array()) << seen.dump();
+  ASSERT_EQ(seen.at("bars").size(), 2u) << seen.at("bars");
+  EXPECT_EQ(seen.at("bars")[0][0], "Starter plan: 200 ms.");
+  EXPECT_NEAR(seen.at("bars")[0][1].get<double>(), 0.5, 0.02) << "half of the other's";
+  EXPECT_EQ(seen.at("bars")[1][0], "Plan profiled last: 400 ms, of which floor 200 ms, above the floor 200 ms.");
+  EXPECT_NEAR(seen.at("bars")[1][1].get<double>(), 1, 0.02);
+  EXPECT_EQ(seen.at("claim"), "gpt2-mini: level with its starter plan");
+  EXPECT_EQ(seen.at("title"), "Amdahl: gpt2-mini level");
+}
+
 TEST_F(ReportInABrowser, AnEmptySessionIsAPageThatSaysSo) {
   const Json seen = probe(MemoryStore{});
   ASSERT_FALSE(seen.empty());

@@ -41,6 +41,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const seen = {milliseconds: performance.now(), title: document.title, text: document.querySelector("main").textContent};
   try {
     seen.facts = document.querySelector("dl.facts").textContent;
+    seen.bars = [...document.querySelectorAll("#time .stack")].map(bar => [bar.getAttribute("aria-label").replace(/\u00a0/g, " "),
+      [...bar.children].filter(part => part.className !== "rest").reduce((width, part) => width + part.getBoundingClientRect().width, 0) / bar.getBoundingClientRect().width]);
+    seen.claim = document.querySelector("#summary h1").textContent;
     seen.plots = document.querySelectorAll(".plot svg").length;
     seen.points = document.querySelectorAll("#progress .mark-symbol path").length - document.querySelectorAll("#progress .mark-symbol path[stroke='var(--ink)']").length;
     if (document.getElementById("rows")) {

@@ -63,6 +63,31 @@ TEST(Report, ConfirmedGainMultipliesKeptGatesOnly) {
   EXPECT_EQ(sum.pairs, 9);
 }
 
+Headline headline(Gain gain) { return Headline{2, gain, 0.2, 0.19, 0, 7, {"normal"}}; }
+
+TEST(Report, AnIntervalThatHoldsOneIsLevel) {
+  MemoryStore store = example_store();
+  Commit c;
+  c.headline = headline({0.02, -0.01, 0.05, 12});
+  store.commit(c);
+  EXPECT_NE(report_text(store, {}, {}).find("headline: level: 1.020x (0.990x to 1.051x)"), std::string::npos) << report_text(store, {}, {});
+  EXPECT_EQ(report_json(store, {}).at("headline").at("standing"), "level");
+  c.headline = headline({0.2, 0.1, 0.3, 12});
+  store.commit(c);
+  EXPECT_NE(report_text(store, {}, {}).find("headline: 1.221x (1.105x to 1.350x) faster"), std::string::npos) << report_text(store, {}, {});
+  EXPECT_EQ(report_json(store, {}).at("headline").at("standing"), "faster");
+}
+
+// The plan profiled last met a busier hour: each plan has its own time all the same.
+TEST(Report, ProfilesOfBothPlansStandBesideEachOther) {
+  MemoryStore store = example_store();
+  Commit c;
+  c.profiles = {{2, 2, 0.3, {0.1, 0.1, 0.1}, {0.01, 0.02, 0.03}}};
+  store.commit(c);
+  EXPECT_NE(report_text(store, {}, {}).find("by profile: starter plan 200 ms, plan profiled last 300 ms, of which 60.0 ms at its rooflines"), std::string::npos)
+      << report_text(store, {}, {});
+}
+
 TEST(Report, LeftToWinGroupsEqualStepsAndRanksByWhatIsAboveTheFloor) {
   const std::vector<StepGroup> left = left_to_win(example_store());
   ASSERT_EQ(left.size(), 2u);

@@ -1,0 +1,23 @@
+#include "experiments/standing.h"
+
+namespace amdahl {
+
+Standing standing_of(const Gain& gain) {
+  if (gain.lo > 0) return Standing::kFaster;
+  return gain.hi < 0 ? Standing::kSlower : Standing::kLevel;
+}
+
+std::string_view name_of(Standing standing) {
+  constexpr std::string_view names[] = {"faster", "level", "slower"};
+  return names[static_cast<int>(standing)];
+}
+
+std::string contradiction(const Gain& claimed, const Gain& measured) {
+  if (standing_of(claimed) == Standing::kFaster && standing_of(measured) != Standing::kFaster)
+    return standing_of(measured) == Standing::kSlower ? "the kept plan is slower here" : "no gain shows here: the interval holds 1";
+  if (measured.hi < claimed.lo) return "less was measured than was claimed, the intervals do not meet";
+  if (measured.lo > claimed.hi) return "more was measured than was claimed, the intervals do not meet";
+  return "";
+}
+
+}  // namespace amdahl
