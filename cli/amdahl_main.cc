@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/process_limits.h"
+#include "cli/bound_spinning.h"
 #include "cli/commands.h"
 #include "graph/required_cpu.h"
 
@@ -51,6 +52,7 @@ void keep_freed_memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  amdahl::bound_spinning(argv);
   keep_freed_memory();
   amdahl::take_what_limits_allow();
   amdahl::install_interrupt_handler();

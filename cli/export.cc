@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/counted.h"
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "cli/print_json.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
+#include "experiments/standing.h"
 #include "export/exporter.h"
 #include "plan/bucket_part.h"
 
@@ -68,6 +70,14 @@ BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, c
   throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx or json for all", format.name, fmt::join(names, ", ")));
 }
 
+// What the session claims of the plan: ", 1.20x [1.15, 1.24] as fast as its starter plan there".
+std::string standing_text(const Session& session) {
+  const std::optional<Headline> h = session.headline();
+  if (!h || h->gain.pairs == 0) return "";
+  if (standing_of(h->gain) == Standing::kLevel) return ", level with its starter plan there";
+  return fmt::format(", {:.2f}x [{:.2f}, {:.2f}] as fast as its starter plan there", std::exp(h->gain.log), std::exp(h->gain.lo), std::exp(h->gain.hi));
+}
+
 void print_padding(const PaddingFinding& padding) {
   if (padding.refusal.empty())
     fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {}\n", counted(padding.cases.size(), "shape"));
@@ -94,7 +104,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   // Pairs of fresh processes with pinned threads know better than this process.
   const bool whole = part.graph.buckets.size() == open.graph.buckets.size();
   if (const auto headline = open.session->headline(); headline && whole) request.milliseconds = 1e3 * headline->kept_seconds;
-  request.provenance = fmt::format("{} as tuned on {}", request.name, open.session->identity().machine);
+  request.provenance = fmt::format("{} as tuned on {}{}", request.name, open.session->identity().machine, whole ? standing_text(*open.session) : "");
   progress.update(0, 0, "writing");
   const std::vector<std::string> files = format->write(request);
   if (global.json) {

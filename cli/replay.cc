@@ -61,7 +61,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   for (int s : e.steps) task.incumbent.push_back(plan.steps[static_cast<size_t>(s)]);
   task.threads = open.options.threads;
 
-  Workbench bench(open.graph, bench_options(open.options, open.options.seed), global.cache_dir);
+  Workbench bench(open.graph, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   Progress progress("replaying", global.progress());
   progress.update(0, 0, "building");
   const Built built = bench.build({challenger}).at(0);

@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "base/counted.h"
+#include "base/entropy.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/shell_word.h"
@@ -25,8 +28,10 @@
 #include "cli/wisdom_options.h"
 #include "experiments/bucket_times.h"
 #include "experiments/report.h"
+#include "experiments/standing.h"
 #include "plan/require_memory.h"
 #include "playbook/playbook.h"
+#include "profiler/processor_load.h"
 #include "tuner/headline.h"
 #include "tuner/profile_pair.h"
 #include "tuner/profile_record.h"
@@ -50,7 +55,7 @@ void declare_tune(Options& options) {
   declare_allow(options);
   options.named.add_options()                                                                                           //
       ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
-      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of everything random")  //
+      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of what is tried; inputs and orders of what is timed are drawn by the system")  //
       ("max-error", po::value<double>()->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
 }
 
@@ -81,6 +86,9 @@ void set_precision(const po::variables_map& values, TuneOptions& options) {
     fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
 
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
 std::string interval(const Gain& g) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
 }
@@ -93,14 +101,25 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
   if (noise) set_rules_for(*noise, options.rules);
 }
 
+bool any_kept(const Session& session) {
+  const std::vector<LedgerEntry> ledger = session.ledger();
+  return std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
+}
+
+void print_headline(const Session& session, bool any_kept) {
+  const auto h = session.headline();
+  if (!h || h->gain.pairs == 0)
+    return fmt::print("won      {}\n", any_kept ? "not measured: time was up before starter and kept plan could be compared (verify does it)"
+                                               : "nothing is confirmed on the whole model yet");
+  const bool level = standing_of(h->gain) == Standing::kLevel;
+  fmt::print("{:<8} {}, {:.2f} ms -> {:.2f} ms a run\n         {}, in {} pairs of fresh processes\n", level ? "level" : "won", interval(h->gain), 1e3 * h->starter_seconds,
+             1e3 * h->kept_seconds, level ? "no difference from the starter plan is shown" : "over the starter plan", h->gain.pairs);
+}
+
 // The last lines: what was won, what was proven, what remains, what to type next.
 void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options, int learnt) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
-  if (const auto h = session.headline(); h && h->gain.pairs > 0)
-    fmt::print("won      {}, {:.2f} ms -> {:.2f} ms a run\n         over the starter plan, in {} of fresh processes\n", interval(h->gain),
-               1e3 * h->starter_seconds, 1e3 * h->kept_seconds, counted(h->gain.pairs, "pair"));
-  else
-    fmt::print("won      nothing is confirmed on the whole model yet\n");
+  print_headline(session, any_kept(session));
   int64_t kept = 0;
   for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
   fmt::print("proven   {} of {} kept,\n         each by two tests on fresh processes and by the whole model\n", kept, counted(summary.status.experiments, "experiment"));
@@ -116,20 +135,15 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
     fmt::print("shape    {}: {:.2f} ms -> {:.2f} ms, {:.2f}x (sums of steps in place)\n", t.name, 1e3 * t.starter_seconds, 1e3 * t.kept_seconds,
                t.starter_seconds / t.kept_seconds);
   const std::vector<StepGroup> left = left_to_win(session);
-  if (!left.empty())
+  if (!left.empty() && left[0].seconds > left[0].floor_seconds)
     fmt::print("left     most, {:.2f} ms above its roofline, in\n         {} {} x{}\n", 1e3 * (left[0].seconds - left[0].floor_seconds), left[0].kind,
                left[0].shapes, left[0].count);
   if (learnt > 0) fmt::print("learnt   {} for other sessions (amdahl wisdom list)\n", counted(learnt, "form"));
   const std::string file = shell_word(path);
   std::vector<std::string> next{"report " + file};
-  if (session.headline()) next.insert(next.end(), {"verify " + file, "export " + file + " --format cxx -o DIR"});
+  if (session.headline() || any_kept(session)) next.insert(next.end(), {"verify " + file, "export " + file + " --format cxx -o DIR"});
   if (summary.end != TuneEnd::kConverged) next.push_back("resume " + file);
   for (const std::string& command : next) fmt::print("{}amdahl {}\n", &command == &next.front() ? "next     " : "         ", command);
-}
-
-bool any_kept(const Session& session) {
-  const std::vector<LedgerEntry> ledger = session.ledger();
-  return std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
 }
 
 // Of the starter and the kept plan, the latter last. What single shapes take is compared: a profile from the session's start would
@@ -141,22 +155,28 @@ std::vector<ProfileRecord> closing_profiles(const OpenSession& open, Workbench& 
   return {profile_record(pair.before, id + 1, profiles.front().plan), profile_record(pair.after, id + 2, kept_id)};
 }
 
-// The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not.
-void claim(OpenSession& open, Workbench& bench, LiveView& view, double seconds_spent) {
+// The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not. `spent()`: of the session's budget.
+void claim(OpenSession& open, Workbench& bench, LiveView& view, const std::function<double()>& spent) {
   const Plan starter = starter_plan(open.graph, open.options.threads);
-  Random random(open.options.seed + open.session->experiments().size());
-  const double start = bench.now();
-  const auto out_of_time = [&] { return open.options.seconds > 0 && seconds_spent + bench.now() - start > open.options.seconds; };
+  const double budget = open.options.seconds, start = spent(), latest = budget + 0.9 * overrun_allowed(budget);
+  HeadlineOptions options;
+  options.inputs = headline_inputs(open.graph);
+  options.out_of_time = [&] { return budget > 0 && spent() > budget; };
+  options.must_stop = [&] { return budget > 0 && spent() > latest; };
+  options.made_again_seconds = PairsMadeAgain::seconds_of(budget);
   while (any_kept(*open.session)) {
     view.phase("measuring starter against kept plan");
     Commit commit;
     Json state = open.session->state();
-    commit.headline = measure_headline(bench, starter, gated_plan(*open.session), state.at("gated").get<int64_t>(), kHeadlinePairs, random,
-                                       out_of_time, PairsMadeAgain::seconds_of(open.options.seconds));
-    const Gain& gain = commit.headline->gain;
-    if (gain.hi >= 0) {
-      if (!open.graph.buckets.empty()) commit.profiles = closing_profiles(open, bench, starter, commit.headline->plan);
-      const double took = bench.now() - start;  // with the headlines that took steps back
+    options.plan = state.at("gated").get<int64_t>();
+    options.seed = entropy();
+    const Headline measured = measure_headline(bench, starter, gated_plan(*open.session), options);
+    const Gain& gain = measured.gain;
+    const bool enough = gain.pairs >= kFewestHeadlinePairs;
+    if (!enough || gain.hi >= 0) {
+      if (enough) commit.headline = measured;
+      if (enough && !open.graph.buckets.empty() && !options.must_stop()) commit.profiles = closing_profiles(open, bench, starter, measured.plan);
+      const double took = spent() - start;  // with the headlines that took steps back
       state["seconds"] = state.at("seconds").get<double>() + took;
       state["phases"]["headline"] = state["phases"].value("headline", 0.0) + took;
       commit.state = state;
@@ -167,21 +187,34 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view, double seconds_s
   }
 }
 
-int tune(OpenSession& open, const std::string& path, const po::variables_map& values, const GlobalOptions& global) {
+// A team whose threads wait for a processor is slower than a smaller one, and what is tuned for it is tuned for that.
+void warn_of_others(double others, int threads) {
+  const int cores = this_machine().cores;
+  const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
+  if (others < kBusyShare || threads <= free) return;
+  fmt::print(stderr, "amdahl: other programs have {:.1f} of {} processors: stop them, or tune for what is free with --threads {}\n", others * cores, cores, free);
+}
+
+// `begun`: when the command was given. All of its time is the session's.
+int tune(OpenSession& open, const std::string& path, const po::variables_map& values, const GlobalOptions& global, Clock::time_point begun, const OthersLoad& load) {
   std::optional<LivePage> page;
   if (values.count("html")) page.emplace(*open.session, values["html"].as<std::string>());
   SessionWisdom wisdom(values, global, open.options);
-  Workbench bench(open.graph, bench_options(open.options, open.options.seed), global.cache_dir);
+  Workbench bench(open.graph, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
       if (page) page->refresh();
     });
+    view.phase("measuring what this machine can do");  // before a profile is: that one says how long a gate will take
+    bench.ceilings();
+    if (global.progress()) warn_of_others(load.share(), open.options.threads);
     Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag(), wisdom.known());
-    summary = tuner.run();
+    summary = tuner.run(since(begun));
     if (summary.end != TuneEnd::kStopped) {
       try {
-        claim(open, bench, view, summary.status.seconds_spent);
+        const auto ended = Clock::now();
+        claim(open, bench, view, [&] { return summary.status.seconds_spent + since(ended); });
       } catch (const Stopped&) {
         summary.end = TuneEnd::kStopped;
       }
@@ -232,6 +265,8 @@ OpenSession open_session_of(const std::string& model, const std::string& path, c
 }
 
 int run_tune(const po::variables_map& values, const GlobalOptions& global) {
+  const Clock::time_point begun = Clock::now();
+  const OthersLoad load;
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
   const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
   OpenSession open;
@@ -240,25 +275,28 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
     require_options_of(open, path, values);
     if (global.progress()) fmt::print(stderr, "going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
     set_budget(values, open.options);
-    return tune(open, path, values, global);
+    return tune(open, path, values, global, begun, load);
   }
   open.graph = load_named_model(values, global);
   open.options.threads = global.threads;
   open.options.seed = values["seed"].as<uint64_t>();
+  open.options.entropy = entropy();
   set_budget(values, open.options);
   set_precision(values, open.options);
   require_memory(open.graph, starter_plan(open.graph, open.options.threads));  // refused with all reasons before a file is made
   const Toolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
   open.session = Session::create(path, identity_of(model, path, bucket_sizes(values), open.graph, toolchain.description()));
-  return tune(open, path, values, global);
+  return tune(open, path, values, global, begun, load);
 }
 
 int run_resume(const po::variables_map& values, const GlobalOptions& global) {
+  const Clock::time_point begun = Clock::now();
+  const OthersLoad load;
   const std::string path = required_word(values, "session", "FILE, a session");
   OpenSession open = open_session(path, Session::Access::kWrite, global, model_file(values));
   set_budget(values, open.options);
-  return tune(open, path, values, global);
+  return tune(open, path, values, global, begun, load);
 }
 
 }  // namespace

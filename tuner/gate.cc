@@ -9,24 +9,25 @@
 
 namespace amdahl {
 
-LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random) {
+// Inputs that no gate has had before: what a plan gives for them is known to nobody.
+std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random,
+                                       const std::function<bool()>& give_up) {
   LedgerEntry entry;
   entry.predicted = predicted;
-  if (starter_error_ < 0) {
-    const ModelCheck start = laboratory_.check_model(starter_);
-    if (start.failure)
-      throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal,
-                  "the starter plan fails on the whole model: " + start.failure->reason);
-    starter_error_ = start.error;
-  }
-  const ModelCheck check = laboratory_.check_model(after);
+  Draw inputs;
+  inputs.seed = random.next() >> 1;
+  const ModelCheck start = laboratory_.check_model(starter_, inputs);
+  if (start.failure)
+    throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal,
+                "the starter plan fails on the whole model: " + start.failure->reason);
+  const ModelCheck check = laboratory_.check_model(after, inputs);
   if (check.failure) {
     entry.reason = check.failure->reason;
     return entry;
   }
-  const double limit = options_.limit(starter_error_);
+  const double limit = options_.limit(start.error);
   entry.error = check.error;
-  entry.error_ratio = check.error / std::max(starter_error_, options_.error_floor);
+  entry.error_ratio = check.error / std::max(start.error, options_.error_floor);
   if (check.error > limit) {
     entry.reason = fmt::format("outputs are {:.3g} from float64, the limit is {:.3g}", check.error, limit);
     return entry;
@@ -36,9 +37,10 @@ LedgerEntry Gate::judge(const Plan& before, const Plan& after, double predicted,
   std::vector<double> before_seconds, after_seconds;
   PairsMadeAgain made_again(options_.rule.min_pairs, options_.made_again_seconds);
   while (test.verdict() == ModelTest::Verdict::kOpen) {
-    const double start = laboratory_.now();
-    const Paired p = laboratory_.model_pair(before, after, random);
-    pair_seconds_ = laboratory_.now() - start;
+    if (give_up()) return std::nullopt;
+    const double begin = laboratory_.now();
+    const Paired p = laboratory_.model_pair(before, after, inputs.family, random);
+    pair_seconds_ = laboratory_.now() - begin;
     if (p.failure) {
       entry.reason = p.failure->reason;
       return entry;

@@ -4,6 +4,8 @@
 // eight times over, for a question that a window's proof has answered already.
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "experiments/experiment.h"
 #include "tuner/decision.h"
@@ -30,14 +32,15 @@ class Gate {
   // Of one pair, by the laboratory's clock; 0 before the first.
   double pair_seconds() const { return pair_seconds_; }
 
-  // Fills measured, before_seconds, after_seconds, error_ratio, kept and reason; the rest is the caller's.
-  LedgerEntry judge(const Plan& before, const Plan& after, double predicted, Random& random);
+  // Fills measured, before_seconds, after_seconds, error_ratio, kept and reason; the rest is the caller's. `give_up` is asked before every pair:
+  // then nothing is decided.
+  std::optional<LedgerEntry> judge(const Plan& before, const Plan& after, double predicted, Random& random,
+                                   const std::function<bool()>& give_up = [] { return false; });
 
  private:
   Laboratory& laboratory_;
   const Plan& starter_;
   GateOptions options_;
-  double starter_error_ = -1;  // not measured yet
   double pair_seconds_ = 0;
 };
 

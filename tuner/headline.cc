@@ -12,16 +12,24 @@ int headline_pairs(double budget_seconds, double pair_seconds) {
   return std::clamp(static_cast<int>(0.1 * budget_seconds / std::max(pair_seconds, 1e-3)), kFewestHeadlinePairs, kHeadlinePairs);
 }
 
-Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, int64_t kept_id, int pairs,
-                          Random& random, const std::function<bool()>& out_of_time, double made_again_seconds) {
+std::vector<Family> headline_inputs(const Graph& graph) {
+  const bool floats = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId v) { return is_float(graph.value(v).dtype); });
+  if (!floats) return {Family::kNormal};
+  return {Family::kNormal, Family::kUniform, Family::kNeedle};
+}
+
+Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, const HeadlineOptions& options) {
   Headline h;
-  h.plan = kept_id;
+  h.plan = options.plan;
+  h.seed = options.seed;
+  for (Family family : options.inputs) h.inputs.emplace_back(name_of(family));
+  Random random(options.seed);
   std::vector<double> ratios, starter_seconds, kept_seconds;
-  PairsMadeAgain made_again(pairs, made_again_seconds);
-  while (static_cast<int>(ratios.size()) < pairs) {
-    if (static_cast<int>(ratios.size()) >= kFewestHeadlinePairs && out_of_time()) break;
+  PairsMadeAgain made_again(options.pairs, options.made_again_seconds);
+  while (static_cast<int>(ratios.size()) < options.pairs && !options.must_stop()) {
+    if (static_cast<int>(ratios.size()) >= kFewestHeadlinePairs && options.out_of_time()) break;
     const double start = laboratory.now();
-    const Paired p = laboratory.model_pair(starter, kept, random);
+    const Paired p = laboratory.model_pair(starter, kept, options.inputs[ratios.size() % options.inputs.size()], random);
     if (p.failure)
       throw Error(p.failure->code == "killed" ? ExitCode::kIo : ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
     if (made_again.again(p, laboratory.now() - start)) continue;

@@ -2,6 +2,7 @@
 // The one number of a session: the starter plan against the kept plan, both measured as wholes, now.
 
 #include <functional>
+#include <vector>
 
 #include "tuner/laboratory.h"
 #include "tuner/pairs_made_again.h"
@@ -16,10 +17,21 @@ constexpr int kHeadlineTurns = 3, kHeadlineProfiles = 2 * kHeadlineTurns;
 // How many pairs a session sets time aside for: all, unless that is more than a tenth of its budget (seconds; 0: no limit).
 int headline_pairs(double budget_seconds, double pair_seconds);
 
-// `pairs` pairs of fresh processes, kFewestHeadlinePairs once `out_of_time` says so; those that the host disturbed are made again, for
-// `made_again_seconds` at most. Throws Error(kNotVerified) when one of the plans
-// does not run, Stopped on Ctrl-C.
-Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, int64_t kept_id, int pairs,
-                          Random& random, const std::function<bool()>& out_of_time = [] { return false; }, double made_again_seconds = PairsMadeAgain::kMostSeconds);
+// What a headline's pairs take in turns: other distributions than the normal numbers that plans were chosen on, where the model has inputs that can
+// have one: normal, uniform as pixels of images are, sparse with a few large numbers.
+std::vector<Family> headline_inputs(const Graph& graph);
+
+struct HeadlineOptions {
+  int64_t plan = 0;                              // the kept one
+  int pairs = kHeadlinePairs;
+  uint64_t seed = 1;                             // base/entropy.h: nobody may know the inputs beforehand
+  std::vector<Family> inputs{Family::kNormal};   // headline_inputs()
+  // Asked before every pair. Out of time: kFewestHeadlinePairs are enough. Must stop: whatever there is; fewer than those are no headline.
+  std::function<bool()> out_of_time = [] { return false; }, must_stop = [] { return false; };
+  double made_again_seconds = PairsMadeAgain::kMostSeconds;  // at most, for pairs that the host disturbed
+};
+
+// Pairs of fresh processes. Throws Error(kNotVerified) when one of the plans does not run, Stopped on Ctrl-C.
+Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, const HeadlineOptions& options);
 
 }  // namespace amdahl

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "profiler/profile.h"
@@ -54,6 +55,8 @@ class Laboratory {
   virtual double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
+  // Lets seconds pass, so that others may finish what they do.
+  virtual void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
   virtual std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) = 0;
 
   // Makes ready for challengers of this window. Returns "" or why none could be judged.
@@ -72,8 +75,9 @@ class Laboratory {
 
   // Whole plans. `profile` throws Error when even this cannot be run.
   virtual Profile profile(const Plan& plan) = 0;
-  virtual Paired model_pair(const Plan& before, const Plan& after, Random& random) = 0;
-  virtual ModelCheck check_model(const Plan& plan) = 0;
+  // Both plans get the same inputs: floats of this family, integers that their tables have.
+  virtual Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) = 0;
+  virtual ModelCheck check_model(const Plan& plan, const Draw& inputs) = 0;
 };
 
 }  // namespace amdahl

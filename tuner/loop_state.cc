@@ -109,7 +109,7 @@ void LoopState::measure_profile() {
   // A pair starts two such processes, for fewer runs each; a gate takes six to twelve pairs and two checks of the outputs. What a gate has measured counts more.
   if (gate_measured) return;
   model_pair_seconds = 1.5 * since(start);
-  gate_seconds = std::max(gate_seconds, 8 * model_pair_seconds);
+  gate_seconds = 10 * model_pair_seconds;
 }
 
 void LoopState::follow_profile(const Plan& before, double log_gain) {
@@ -143,6 +143,10 @@ void LoopState::say(const std::string& phase) {
 
 Random LoopState::random_for(int64_t number, uint64_t salt) const {
   return Random(options.seed * 0x9e3779b97f4a7c15ull ^ static_cast<uint64_t>(number) * 0xd1342543de82ef95ull ^ salt);
+}
+
+Random LoopState::judged_random(int64_t number, uint64_t salt) const {
+  return Random(options.judged_seed() ^ static_cast<uint64_t>(number) * 0xd1342543de82ef95ull ^ salt);
 }
 
 std::vector<Step> LoopState::steps_of(const Plan& plan, const Window& window) {

@@ -60,6 +60,7 @@ struct LoopState {
   TuneStatus status;
   double gate_seconds = 10;   // what the next gate will take
   double model_pair_seconds = 2;  // and one pair of processes that run the whole model
+  double judge_runs = 0;          // what it has taken to make ready for a window, in runs of it: the most of those seen
   bool gate_measured = false;     // both are measured, not guessed from a profile
   double started = 0;         // by the laboratory's clock
   double profile_seconds = 0, profiled_at = 0;  // what the newest measured profile took, and when
@@ -68,6 +69,9 @@ struct LoopState {
   double since(double start) const { return lab.now() - start; }
   double spent() const { return seconds_before + since(started); }
   bool out_of_time() const { return options.seconds > 0 && spent() > options.seconds; }
+  // What closes a session may run over by half of what the user is promised; the other half is for what takes longer than it did before.
+  double latest_end() const { return options.seconds + 0.5 * overrun_allowed(options.seconds); }
+  bool fits(double seconds) const { return options.seconds <= 0 || spent() + seconds <= latest_end(); }
   void check_stop() const;
 
   // The store. What is committed takes the rest of the loop's state along.
@@ -87,7 +91,8 @@ struct LoopState {
   // Tells the observer. Throws Stopped.
   void say(const std::string& phase);
 
-  Random random_for(int64_t number, uint64_t salt) const;
+  Random random_for(int64_t number, uint64_t salt) const;     // of what is tried: by the seed alone
+  Random judged_random(int64_t number, uint64_t salt) const;  // of what is timed or checked: nobody knows it beforehand
   int64_t next_id() const { return experiments.empty() ? 1 : experiments.rbegin()->first + 1; }
   static std::vector<Step> steps_of(const Plan& plan, const Window& window);
   WindowTask task_on(const Plan& plan, const std::string& sign, const Window& window) const;

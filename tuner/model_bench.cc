@@ -13,21 +13,12 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "graph/oracle.h"
+#include "profiler/processor_load.h"
 #include "tuner/conduct.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
 
 namespace amdahl {
-
-namespace {
-
-Draw model_draw(uint64_t seed) {
-  Draw draw;
-  draw.seed = seed >> 1;
-  return draw;
-}
-
-}  // namespace
 
 ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir)
     : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)), constants_(graph),
@@ -80,6 +71,7 @@ Profile ModelBench::profile(const Plan& plan) {
   std::vector<std::vector<double>> samples;
   std::vector<double> speeds;
   const Ceilings& machine = ceilings();
+  double busy = 0;
   const auto look_at_speed = [&] {  // not between the runs: nothing of ours is to be in their way
     for (int i = 0; i < 5; ++i) speeds.push_back(share_of_peak(machine, options_.worker.threads));
   };
@@ -87,7 +79,8 @@ Profile ModelBench::profile(const Plan& plan) {
     despite_kills([&] {
       samples.clear();
       speeds.clear();
-      const auto harness = start_arm(program, d, random);
+      const OthersLoad load;
+      auto harness = start_arm(program, d, random);
       const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
       const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), once > 1 ? 3.0 : 5.0, 60.0));
       look_at_speed();
@@ -98,6 +91,8 @@ Profile ModelBench::profile(const Plan& plan) {
         samples.push_back(std::move(by_step));
       }
       look_at_speed();
+      harness.reset();  // a child's processor time is known when it has ended
+      busy = load.share();
     });
   } catch (const WorkerDied& died) {
     const bool killed = died.death.kind == Death::Kind::kKilled;
@@ -108,16 +103,22 @@ Profile ModelBench::profile(const Plan& plan) {
   }
   Profile profile = make_profile(graph_, plan, samples, machine);
   slow_floors(profile, median(speeds));
+  profile.busy = busy;
   return profile;
 }
 
-Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {
+Paired ModelBench::pair(const Plan& before, const Plan& after, Family inputs, Random& random) {
   Paired result;
   const Program a = program_of(before), b = program_of(after);
+  const auto drive_of = [&](const Program& program) {
+    Drive d = drive(program);
+    d.contents.family = inputs;
+    return d;
+  };
   try {
     result.pair = despite_kills([&] {
-      if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive(a), random)->worker().run(0, 1, 1, 60).seconds;
-      return measure_pair({{&a}, {}}, {{&b}, {}}, drive(b), random);
+      if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive_of(a), random)->worker().run(0, 1, 1, 60).seconds;
+      return measure_pair({{&a}, {}}, {{&b}, {}}, drive_of(b), random);
     });
     if (const auto& foul = result.pair.foul) {
       result.failure = Failure{is_misconduct(foul->code) ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
@@ -130,15 +131,17 @@ Paired ModelBench::pair(const Plan& before, const Plan& after, Random& random) {
   return result;
 }
 
-const std::map<ValueId, std::vector<double>>& ModelBench::reference() {
-  if (!reference_.empty()) return reference_;
+const std::map<ValueId, std::vector<double>>& ModelBench::reference(const Draw& draw) {
+  if (!reference_.empty() && reference_of_ == std::pair{draw.family, draw.seed}) return reference_;
+  reference_.clear();
+  reference_of_ = {draw.family, draw.seed};
   const std::vector<InputRange> ranges = input_ranges(graph_, graph_.inputs);
   RefValues given;
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     const Value& v = graph_.value(graph_.inputs[i]);
     std::byte* data;
     const Tensor t = Tensor::allocate(v.dtype, v.shape, &data);
-    fill_input(data, v.dtype, t.numel(), model_draw(options_.seed), static_cast<int>(i), ranges[i]);
+    fill_input(data, v.dtype, t.numel(), draw, static_cast<int>(i), ranges[i]);
     given[graph_.inputs[i]] = RefTensor::of(t);
   }
   std::vector<NodeId> nodes(graph_.nodes.size());
@@ -148,27 +151,28 @@ const std::map<ValueId, std::vector<double>>& ModelBench::reference() {
   return reference_;
 }
 
-ModelCheck ModelBench::check(const Plan& plan) {
+ModelCheck ModelBench::check(const Plan& plan, const Draw& inputs) {
   ModelCheck result;
   const Program program = program_of(plan);
-  Random random(options_.seed);
+  Random random(inputs.seed);
+  const uint64_t poison = random.next() >> 2;
   const Drive d = drive(program);
   std::vector<std::byte> outputs;
   try {
     despite_kills([&] {
       const auto harness = start_arm(program, d, random);
-      harness->draw(0, model_draw(options_.seed));
-      harness->poison_outputs(0, options_.seed >> 2);
+      harness->draw(0, inputs);
+      harness->poison_outputs(0, poison);
       harness->worker().run(0, 1, 1, d.call_seconds);
-      if (const std::string what = harness->unwritten(0, options_.seed >> 2); !what.empty())
-        result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, options_.seed};
+      if (const std::string what = harness->unwritten(0, poison); !what.empty())
+        result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, inputs.seed};
       outputs = harness->outputs(0);
     });
   } catch (const WorkerDied& died) {
-    result.failure = failure_of(died.death, "gate", options_.seed);
+    result.failure = failure_of(died.death, "gate", inputs.seed);
     return result;
   } catch (const WorkerRefused& refused) {
-    result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), options_.seed};
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), inputs.seed};
     return result;
   }
   size_t at = 0;
@@ -178,7 +182,7 @@ ModelCheck ModelBench::check(const Plan& plan) {
     const Tensor got = Tensor::allocate(b.dtype, b.shape, &data);
     std::memcpy(data, outputs.data() + at, b.bytes);
     at += b.bytes;
-    const std::vector<double>& want = reference().at(graph_.outputs[o]);
+    const std::vector<double>& want = reference(inputs).at(graph_.outputs[o]);
     const std::vector<double> values = to_doubles(got);
     double error = 0, norm = 0;
     for (size_t i = 0; i < want.size(); ++i) {
@@ -193,7 +197,7 @@ ModelCheck ModelBench::check(const Plan& plan) {
     const double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
     if (!(relative < INFINITY))
       result.failure = Failure{Outcome::kWrong, "wrong-value", "gate", fmt::format("output '{}' of the whole model is not finite where it should be",
-                                                                    shown(graph_.value(graph_.outputs[o]).name)), options_.seed};
+                                                                    shown(graph_.value(graph_.outputs[o]).name)), inputs.seed};
     result.error = std::max(result.error, relative);
   }
   return result;

@@ -108,7 +108,7 @@ Evidence PendingWins::second_evidence(const Experiment& e) {
     evidence.failure->reason = "cannot be confirmed: " + built.message;
     return evidence;
   }
-  Random random = random_for(e.id, 0xc0f1f);
+  Random random = judged_random(e.id, 0xc0f1f);
   const DecisionRule& rule = options.rules.of(replacement).rule;
   return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&](const std::vector<double>&) {
     check_stop();
@@ -116,7 +116,7 @@ Evidence PendingWins::second_evidence(const Experiment& e) {
   });
 }
 
-bool PendingWins::overran() const { return options.seconds > 0 && spent() > 1.1 * options.seconds + 30; }
+bool PendingWins::overran() const { return options.seconds > 0 && spent() > latest_end(); }
 
 void PendingWins::keep(Experiment& e, PendingWin& win) {
   e.gain = estimate(e.confirm_log_ratios);
@@ -187,8 +187,14 @@ void PendingWins::run_gate() {
       ids.push_back(pending[i].experiment);
     }
     const int64_t after = pending[count - 1].plan;
-    Random random = random_for(ledger_rows + 1, 0x6a7e);
-    LedgerEntry entry = gate->judge(plans.at(gated_id).plan.get<Plan>(), plans.at(after).plan.get<Plan>(), predicted, random);
+    Random random = judged_random(ledger_rows + 1, 0x6a7e);
+    std::optional<LedgerEntry> judged =
+        gate->judge(plans.at(gated_id).plan.get<Plan>(), plans.at(after).plan.get<Plan>(), predicted, random, [&] { return overran(); });
+    if (!judged) {
+      gate_waits = true;
+      break;
+    }
+    LedgerEntry& entry = *judged;
     entry.id = ledger_rows + 1;
     entry.experiments = ids;
     entry.plan_before = gated_id;
@@ -235,8 +241,11 @@ void PendingWins::roll_back(const LedgerEntry& entry, Commit& c) {
 
 void PendingWins::close() {
   while (const std::optional<size_t> i = unconfirmed())
-    if (!confirm(*i)) break;
-  if (confirmed() > 0 && !gate_waits) run_gate();
+    if (!fits(experiments.at(pending[*i].experiment).seconds.prove) || !confirm(*i)) break;
+  if (confirmed() == 0 || gate_waits) return;
+  // What it takes is a cautious guess before the first one, and a gate that is out of time gives up between two pairs.
+  gate_waits = !fits(0.5 * gate_seconds);
+  if (!gate_waits) run_gate();
 }
 
 double PendingWins::closing_seconds(bool one_more) const {
@@ -245,11 +254,15 @@ double PendingWins::closing_seconds(bool one_more) const {
   double sum = gate_comes ? gate_seconds : 0;
   for (const PendingWin& p : pending)
     if (!p.confirmed) sum += 1.5 * experiments.at(p.experiment).seconds.prove + 2;
+  return sum + (graph.buckets.empty() ? profile_seconds : 0) + headline_seconds();
+}
+
+double PendingWins::headline_seconds() const {
   const int shapes_profiled = graph.buckets.empty() ? 0 : kHeadlineProfiles;
   const double headline = (headline_pairs(options.seconds, model_pair_seconds) + 0.5 * shapes_profiled) * model_pair_seconds;
   // A run that was given little time searches all the same: its headline runs over.
   const double most = options.seconds > 0 ? 0.3 * std::max(0.0, options.seconds - seconds_before) : headline;
-  return sum + (shapes_profiled ? 0 : profile_seconds) + std::min(headline, most);
+  return std::min(headline, most);
 }
 
 }  // namespace amdahl

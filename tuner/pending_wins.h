@@ -31,12 +31,13 @@ struct PendingWins : LoopState {
   // one before that may take a tenth of what is left.
   bool gate_is_due() const;
   void run_gate();
-  // What a session ends with: every win confirmed, the confirmed ones through the gate. A win that waits for lack of time
-  // stays pending; a resumed run goes on with it.
+  // What a session ends with: every win confirmed, the confirmed ones through the gate, as long as what it took so far fits into the time that is
+  // left. A win that waits for lack of time stays pending; a resumed run goes on with it.
   void close();
   // What it takes to end the session: confirmations that are due by then, a gate, and the headline that the caller measures.
   // `one_more`: with a win that comes to its proof now.
   double closing_seconds(bool one_more = false) const;
+  double headline_seconds() const;
 
  private:
   // The last confirmations and the last gate of a session may run over, but not for ever.

@@ -6,6 +6,7 @@ void to_json(Json& j, const TuneOptions& o) {
   j = Json{{"seconds", o.seconds},
            {"experiments", o.experiments},
            {"seed", o.seed},
+           {"entropy", o.entropy},
            {"threads", o.threads},
            {"burst", o.burst},
            {"patience", o.patience},
@@ -19,6 +20,7 @@ void from_json(const Json& j, TuneOptions& o) {
   j.at("seconds").get_to(o.seconds);
   j.at("experiments").get_to(o.experiments);
   j.at("seed").get_to(o.seed);
+  o.entropy = j.value("entropy", o.entropy);
   j.at("threads").get_to(o.threads);
   j.at("burst").get_to(o.burst);
   o.patience = j.value("patience", o.patience);

@@ -8,9 +8,11 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "experiments/provenance.h"
+#include "profiler/processor_load.h"
 #include "tuner/applied_everywhere.h"
 #include "tuner/draft.h"
 #include "tuner/pending_wins.h"
+#include "tuner/same_blocks.h"
 #include "tuner/scheduler.h"
 #include "tuner/searcher.h"
 #include "tuner/trial_costs.h"
@@ -24,6 +26,7 @@ constexpr double kHopeless = 0.35;  // a first form this much slower is no place
 // of 2 to 3% took 13 to 44 pairs a stage, 40 to 120 s of five sessions' ten minutes, and brought 0.3% of the model.
 constexpr size_t kPairsBeforeDoubt = 9;
 constexpr double kWorthGoingOn = 0.5;
+constexpr int kMostWaits = 14;  // for a quieter machine, where no budget ends them: about ten minutes
 
 // The search for a faster form of one window, up to the one proof that ends it.
 struct Campaign {
@@ -59,6 +62,9 @@ struct Tuner::Loop : PendingWins {
   const std::map<std::string, WisdomForm> known;
   const SearchPolicy& policy;
   std::set<std::string> too_rough{};  // params["declared"] of what this model cannot have everywhere
+  std::set<std::string> judged{};     // signatures of windows that were made ready in this run
+  bool left_for_time = false;         // something promised enough, and would have taken too long
+  int waits = 0;                      // for a quieter machine
 
   // ---- a campaign on one window ----------------------------------------------------------------------------------------
 
@@ -200,7 +206,17 @@ struct Tuner::Loop : PendingWins {
       next = choose_inside(c);
       if (c.best && next && another_form_comes_first(target, next->rate)) break;
     }
+    if (c.best) race_control(c);
     if (c.best) settle(c);
+  }
+
+  // What the blocks of the best form bring without its algorithm, which the report tells from each other (experiments/win_factors.h). It may be the
+  // faster of the two; then it is what is proven.
+  void race_control(Campaign& c) {
+    if (budget_is_spent() || must_prove_now(c.target)) return;
+    const std::optional<std::vector<Step>> control = in_blocks_of(c.best_form.steps, c.task.incumbent, this_machine());
+    if (!control || was_tried(c.target, candidate_id(*control))) return;
+    burst(c, *find_rewrite("adopt_knobs"), {{*control, control->front().variant.knobs, candidate_id(*control)}});
   }
 
   static double run_seconds(const Opportunity& o) { return o.seconds / static_cast<double>(o.windows.size()); }
@@ -219,6 +235,8 @@ struct Tuner::Loop : PendingWins {
     const double start = lab.now();
     const std::string unusable = lab.enter(c.task);
     phases["judge"] += since(start);
+    // Half a second is for starting processes, however small the window.
+    if (judged.insert(c.task.signature).second) judge_runs = std::max(judge_runs, (since(start) - 0.5) / std::max(run_seconds(c.target), 1e-4));
     if (!unusable.empty()) {
       exhausted.insert({status.rewrite, c.target.signature});
       observer.on_note(fmt::format("{} on {} is left alone: {}", status.rewrite, status.window, unusable));
@@ -351,7 +369,7 @@ struct Tuner::Loop : PendingWins {
     e.replacement = p.steps;
     e.origin = origin_of(c, p);
     e.knobs = p.knobs;
-    e.seed = random_for(e.id, 0).next() >> 1;
+    e.seed = judged_random(e.id, 0).next() >> 1;
     e.share = c.target.seconds / std::max(profile.seconds, 1e-12);
     return e;
   }
@@ -431,6 +449,7 @@ struct Tuner::Loop : PendingWins {
   }
 
   void settle(Campaign& c) {
+    if (out_of_time()) return;  // its builds alone would run over: a resumed run takes it up
     Experiment& e = *c.best;
     if (const std::string why = not_worth_a_proof(e, options.rules.of(c.best_form.steps)); !why.empty()) {
       end(e, Outcome::kReverted, "race", fmt::format("{:+.1f}% in the race: {}", percent(e.race_log_ratio), why));
@@ -457,7 +476,7 @@ struct Tuner::Loop : PendingWins {
     const std::optional<Choice> elsewhere = choose_beside(&c.target);
     const std::vector<double> earlier = e.prove_log_ratios;
     const double start = lab.now() - e.seconds.prove;
-    Random random = random_for(e.id, 0x9407e + earlier.size());
+    Random random = judged_random(e.id, 0x9407e + earlier.size());
     const Evidence evidence = gather_evidence(lab, rule, c.best_form.steps, c.best_built, /*first_build=*/1, random, [&](const std::vector<double>& so_far) {
       check_stop();
       e.seconds.prove = since(start);
@@ -485,12 +504,14 @@ struct Tuner::Loop : PendingWins {
     for (const Rewrite* r : rewrites)
       if (!r->wants_allowed().empty() && !r->costs_accuracy()) allowed.push_back(r);
     const Plan without = applied_everywhere(graph, starter, allowed, this_machine());
+    Draw inputs;
+    inputs.seed = judged_random(0, 0xa110).next() >> 1;
     std::erase_if(rewrites, [&](const Rewrite* r) {
       if (!r->costs_accuracy()) return false;
       const Plan everywhere = applied_everywhere(graph, without, {r}, this_machine());
       if (Json(everywhere) == Json(without)) return true;
       say(fmt::format("asking the model what {} everywhere costs", r->name()));
-      const ModelCheck check = lab.check_model(everywhere);
+      const ModelCheck check = lab.check_model(everywhere, inputs);
       if (!check.failure && check.error <= options.gate().limit(0)) return false;
       for (const Step& s : everywhere.steps) too_rough.insert(declared_by(s));
       return true;
@@ -505,8 +526,46 @@ struct Tuner::Loop : PendingWins {
 
   // ---- the loop --------------------------------------------------------------------------------------------------------
 
-  TuneSummary run() {
-    started = lab.now();
+  // Time for the window's judge, one candidate, and what closes the session.
+  bool too_late_for(const Opportunity& target) const {
+    if (options.seconds <= 0) return false;
+    const double judge = judged.count(target.signature) ? 0 : std::min(judge_runs * run_seconds(target), 0.25 * options.seconds);
+    return spent() + closing_seconds() + judge + runs_of_candidate(run_seconds(target)) > options.seconds;
+  }
+
+  // Whether what is left was not offered for what the profile says, and not because it was tried.
+  bool profile_rules_something_out() const {
+    return std::any_of(opportunities.begin(), opportunities.end(), [&](const Opportunity& o) {
+      if (exhausted.count({std::string(o.rewrite->name()), o.signature})) return false;
+      return std::none_of(experiments.begin(), experiments.end(),
+                          [&](const auto& numbered) { return numbered.second.signature == o.signature && numbered.second.rewrite == o.rewrite->name(); });
+    });
+  }
+
+  // Nothing promises enough by a profile that was taken while others had the processors: it is taken again, after a while that becomes longer each
+  // time. False when the profile can be believed, or there is no time left to wait.
+  bool wait_for_a_quieter_machine() {
+    if (profile.busy < kBusyShare || !profile_rules_something_out()) return false;
+    const double rest = std::min(5.0 * static_cast<double>(1 << std::min(waits, 4)), 60.0);
+    if (options.seconds > 0 ? spent() + rest + profile_seconds + closing_seconds() > options.seconds : waits >= kMostWaits) return false;
+    ++waits;
+    for (double until = lab.now() + rest; lab.now() < until;) {
+      say(fmt::format("waiting: other programs have {:.0f}% of the processors, what is left to win cannot be told", 100 * profile.busy));
+      lab.rest(std::min(1.0, until - lab.now() + 1e-3));
+    }
+    measure_profile();
+    return true;
+  }
+
+  TuneSummary nothing_left() const {
+    if (profile.busy >= kBusyShare && profile_rules_something_out())
+      return {TuneEnd::kBusy, fmt::format("other programs have {:.0f}% of the processors, so that what is left to win cannot be told: resume when they are done",
+                                          100 * profile.busy), {}};
+    return {TuneEnd::kConverged, "nothing that is left would gain what can be measured", {}};
+  }
+
+  TuneSummary run(double seconds_before_run) {
+    started = lab.now() - seconds_before_run;
     TuneSummary summary;
     try {
       if (store.state().is_null()) begin();
@@ -529,18 +588,27 @@ struct Tuner::Loop : PendingWins {
           continue;
         } else if (const std::optional<Choice> choice = choose(); finish_a_proof(choice)) {
           continue;
+        } else if (choice && too_late_for(opportunities[choice->opportunity])) {
+          const Opportunity& o = opportunities[choice->opportunity];
+          exhausted.insert({std::string(o.rewrite->name()), o.signature});  // others may be shorter
+          left_for_time = true;
+          continue;
         } else if (choice) {
           run_campaign(*choice);
           continue;
-        } else if (!pending.empty()) {
+        } else if (!pending.empty() && !gate_waits) {
           close();
           continue;  // a roll-back may leave something to try
+        } else if (left_for_time) {
+          summary = {TuneEnd::kTimeUp, "time is up", {}};
+        } else if (wait_for_a_quieter_machine()) {
+          continue;
         } else {
-          summary = {TuneEnd::kConverged, "nothing that is left would gain what can be measured", {}};
+          summary = nothing_left();
         }
         close();
         // What the report says is left is of the plan that was kept; of several shapes the caller takes profiles in turns.
-        if (profiled_id != head_id && graph.buckets.empty()) measure_profile();
+        if (profiled_id != head_id && graph.buckets.empty() && fits(profile_seconds + headline_seconds())) measure_profile();
         break;
       }
     } catch (const Stopped&) {
@@ -576,6 +644,6 @@ Tuner::Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, co
 
 Tuner::~Tuner() = default;
 
-TuneSummary Tuner::run() { return loop_->run(); }
+TuneSummary Tuner::run(double seconds_before) { return loop_->run(seconds_before); }
 
 }  // namespace amdahl

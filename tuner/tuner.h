@@ -21,7 +21,8 @@
 
 namespace amdahl {
 
-enum class TuneEnd { kTimeUp, kExperimentsDone, kConverged, kStopped };
+// kBusy: what is left to win could not be told from what other programs took.
+enum class TuneEnd { kTimeUp, kExperimentsDone, kConverged, kBusy, kStopped };
 
 struct TuneSummary {
   TuneEnd end = TuneEnd::kConverged;
@@ -37,8 +38,9 @@ class Tuner {
         const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known = {},
         const SearchPolicy& policy = most_gain_a_second());
   ~Tuner();
-  // Throws Error when the machine or the model fails us; what was committed stays.
-  TuneSummary run();
+  // `seconds_before`: spent on this run by the caller already, on what it measured of the machine; it counts as the session's. Throws Error when
+  // the machine or the model fails us; what was committed stays.
+  TuneSummary run(double seconds_before = 0);
 
  private:
   struct Loop;

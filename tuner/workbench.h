@@ -37,10 +37,10 @@ class Workbench : public Laboratory {
     return p;
   }
   Profile profile(const Plan& plan) override { return model_.profile(plan); }
-  Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
-    return model_.pair(before, after, random);
+  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override {
+    return model_.pair(before, after, inputs, random);
   }
-  ModelCheck check_model(const Plan& plan) override { return model_.check(plan); }
+  ModelCheck check_model(const Plan& plan, const Draw& inputs) override { return model_.check(plan, inputs); }
   const Ceilings& ceilings() { return model_.ceilings(); }
   const Toolchain& toolchain() const { return builder_.toolchain(); }
 

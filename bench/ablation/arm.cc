@@ -47,7 +47,13 @@ Json measure_moments(Laboratory& lab, const SessionStore& store, const std::vect
   Json moments = Json::array();
   for (double minutes : budget.at) {
     const int64_t plan = plan_after(wins, 60 * minutes, first);
-    if (plan != first && !known.count(plan)) known[plan] = measure_headline(lab, starter, plans.at(plan), plan, budget.pairs, random);
+    if (plan != first && !known.count(plan)) {
+      HeadlineOptions options;
+      options.plan = plan;
+      options.pairs = budget.pairs;
+      options.seed = random.next();
+      known[plan] = measure_headline(lab, starter, plans.at(plan), options);
+    }
     moments.push_back({{"minutes", minutes}, {"gain", plan == first ? Gain{} : known.at(plan).gain}, {"predicted", log_after(wins, 60 * minutes)}});
   }
   return moments;

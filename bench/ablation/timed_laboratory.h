@@ -39,11 +39,11 @@ class TimedLaboratory : public Laboratory {
   Profile profile(const Plan& plan) override {
     return timed("profile", [&] { return inner_.profile(plan); });
   }
-  Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
-    return timed("gate", [&] { return inner_.model_pair(before, after, random); });
+  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override {
+    return timed("gate", [&] { return inner_.model_pair(before, after, inputs, random); });
   }
-  ModelCheck check_model(const Plan& plan) override {
-    return timed("gate", [&] { return inner_.check_model(plan); });
+  ModelCheck check_model(const Plan& plan, const Draw& inputs) override {
+    return timed("gate", [&] { return inner_.check_model(plan, inputs); });
   }
 
   // build, validate, race, prove (confirmations too), profile, gate.

@@ -3,29 +3,63 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuner/simulated_laboratory.h"
+#include "tuner/gate.h"
 
 namespace amdahl {
 namespace {
 
-TEST(Headline, TakesAllItsPairsWhereThereIsTime) {
+class Headlines : public ::testing::Test {
+ protected:
+  int pairs() { return measure_headline(lab, plan, plan, options).gain.pairs; }
+
   const Graph graph = testing::chain_of_matmuls(4);
   const Plan plan = starter_plan(graph, 1);
   testing::SimulatedLaboratory lab;
-  Random random(1);
-  EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random).gain.pairs, kHeadlinePairs);
+  HeadlineOptions options;
+};
+
+TEST_F(Headlines, TakeAllTheirPairsWhereThereIsTime) { EXPECT_EQ(pairs(), kHeadlinePairs); }
+
+TEST_F(Headlines, EndWithTheFewestPairsThatAreAnIntervalWhenTimeIsOver) {
+  options.out_of_time = [] { return true; };
+  EXPECT_EQ(pairs(), kFewestHeadlinePairs);
+  options.out_of_time = [&] { return lab.clock > 1000 + 8.5 * 1.5 * lab.model_seconds; };
+  EXPECT_EQ(pairs(), kFewestHeadlinePairs);
+  lab.clock = 1000;
+  EXPECT_EQ(pairs(), 9);
 }
 
-TEST(Headline, EndsWithTheFewestPairsThatAreAnIntervalWhenTimeIsOver) {
-  const Graph graph = testing::chain_of_matmuls(4);
-  const Plan plan = starter_plan(graph, 1);
-  testing::SimulatedLaboratory lab;
+TEST_F(Headlines, AreNoneWhenTheyMustStopBefore) {
+  options.must_stop = [&] { return lab.clock > 1000 + 2.5 * 1.5 * lab.model_seconds; };
+  EXPECT_LT(pairs(), kFewestHeadlinePairs);
+}
+
+TEST_F(Headlines, TakeTheirDistributionsInTurnsAndRecordThemWithTheSeed) {
+  options.inputs = headline_inputs(graph);
+  options.seed = ~uint64_t{0};
+  const Headline headline = Json(measure_headline(lab, plan, plan, options)).get<Headline>();
+  EXPECT_EQ(headline.seed, options.seed);
+  EXPECT_EQ(headline.inputs, (std::vector<std::string>{"normal", "uniform", "needle"}));
+  ASSERT_EQ(lab.families.size(), static_cast<size_t>(kHeadlinePairs));
+  for (size_t i = 0; i < lab.families.size(); ++i) EXPECT_EQ(lab.families[i], options.inputs[i % 3]);
+}
+
+TEST_F(Headlines, OfIntegersAloneHaveOneKindOfInput) {
+  Graph tokens = graph;
+  tokens.values[static_cast<size_t>(tokens.inputs[0])].dtype = DType::kI64;
+  EXPECT_EQ(headline_inputs(tokens).size(), 1u);
+}
+
+// What one gate asked of the starter and the plan, no other gate asks again.
+TEST_F(Headlines, AreNotTheOnlyOnesWithFreshInputs) {
+  Gate gate(lab, plan);
   Random random(1);
-  const auto never_any = [] { return true; };
-  EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random, never_any).gain.pairs, kFewestHeadlinePairs);
-  const auto after_nine = [&] { return lab.clock > 1000 + 8.5 * 1.5 * lab.model_seconds; };
-  EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random, after_nine).gain.pairs, kFewestHeadlinePairs);
-  lab.clock = 1000;
-  EXPECT_EQ(measure_headline(lab, plan, plan, 1, kHeadlinePairs, random, after_nine).gain.pairs, 9);
+  gate.judge(plan, plan, 0.1, random);
+  gate.judge(plan, plan, 0.1, random);
+  ASSERT_EQ(lab.checked.size(), 4u);
+  EXPECT_EQ(lab.checked[0].seed, lab.checked[1].seed);
+  EXPECT_EQ(lab.checked[2].seed, lab.checked[3].seed);
+  EXPECT_NE(lab.checked[0].seed, lab.checked[2].seed);
 }
 
 TEST(Headline, PairsThatTimeIsSetAsideFor) {

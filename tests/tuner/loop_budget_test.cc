@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/tuner/loop_fixture.h"
 #include "tuner/headline.h"
 
@@ -53,9 +55,9 @@ TEST_F(LoopBudget, TimeForTheGateAndTheHeadlineIsSetAside) {
   const double start = lab.clock;
   ASSERT_EQ(tune(store).end, TuneEnd::kTimeUp);
   ASSERT_GT(store.ledger().size(), 0u);
-  Random random(1);
-  const auto out_of_time = [&] { return lab.clock - start > options.seconds; };
-  measure_headline(lab, starter_plan(graph, 1), gated_plan(store), 1, kHeadlinePairs, random, out_of_time);
+  HeadlineOptions headline;
+  headline.out_of_time = [&] { return lab.clock - start > options.seconds; };
+  measure_headline(lab, starter_plan(graph, 1), gated_plan(store), headline);
   EXPECT_LT(lab.clock - start, 1.03 * options.seconds);
 }
 
@@ -129,6 +131,95 @@ TEST_F(LoopBudget, TimeBudgetCountsEarlierRuns) {
   options.seconds = 50;
   EXPECT_EQ(tune(store).end, TuneEnd::kTimeUp);
   EXPECT_EQ(store.experiments().size(), 5u);
+}
+
+// Whatever a window, a proof, a gate and a check of the model take on this machine: with the headline the session ends within what is promised.
+TEST_F(LoopBudget, ASessionEndsWithinATenthOrTwentySeconds) {
+  graph = testing::chain_of_matmuls(4, 128);
+  for (const double budget : {30.0, 60.0, 300.0}) {
+    for (const double model : {0.1, 2.0, 5.0}) {
+      for (const double screen : {0.2, 4.0}) {
+        lab = {};
+        lab.model_seconds = model;
+        lab.check_seconds = model;
+        lab.screen_seconds = screen;
+        options.seconds = budget;
+        MemoryStore store;
+        const double start = lab.clock;
+        lab.clock += 3;  // spent on the machine's ceilings
+        std::atomic<bool> never = false;
+        TuneObserver nobody;
+        Tuner(graph, store, lab, {offered}, options, nobody, never).run(/*seconds_before=*/3);
+        HeadlineOptions headline;
+        const auto spent = [&] { return lab.clock - start; };
+        headline.out_of_time = [&] { return spent() > budget; };
+        headline.must_stop = [&] { return spent() > budget + 0.9 * overrun_allowed(budget); };
+        if (!store.ledger().empty()) measure_headline(lab, starter_plan(graph, 1), gated_plan(store), headline);
+        EXPECT_LT(spent(), budget + std::max(0.1 * budget, 20.0)) << budget << " s, a profile " << model << " s, a candidate " << screen << " s";
+        EXPECT_NEAR(store.state().at("seconds").get<double>(), spent(), 0.4 * budget + 20) << "what came before counts";
+        EXPECT_GE(store.state().at("seconds").get<double>(), 3);
+      }
+    }
+  }
+}
+
+// A model that runs for a tenth of a millisecond has an end as short: most of its time is searched in.
+TEST_F(LoopBudget, WhatClosesASessionOfASmallModelIsNotGuessedLong) {
+  graph = testing::chain_of_matmuls(4, 128);
+  options.seconds = 60;
+  lab.model_seconds = 0.2;
+  MemoryStore store;
+  tune(store);
+  EXPECT_GT(lab.last_screen, 1000 + 0.5 * options.seconds);
+}
+
+// Others have the processors: steps seem at their floors. Later they are gone.
+class LoopBesideOthers : public testing::Loop {
+ protected:
+  void be_busy_until(double end) {
+    lab.change_profile = [this, end](Profile& p) {
+      if (lab.clock > end) return;
+      p.busy = 0.5;
+      for (StepProfile& s : p.steps) s.floor.seconds = 2 * s.seconds;
+    };
+  }
+};
+
+TEST_F(LoopBesideOthers, HeadroomBelowZeroEndsNoRunThatHasTime) {
+  be_busy_until(1100);
+  options.seconds = 400;
+  MemoryStore store;
+  tune(store);
+  EXPECT_GT(count(store, Outcome::kKept), 0);
+}
+
+TEST_F(LoopBesideOthers, ARunWithoutABudgetWaitsForSomeMinutesAndSaysWhatItDoesNotKnow) {
+  be_busy_until(1e9);
+  MemoryStore store;
+  const TuneSummary s = tune(store);
+  EXPECT_EQ(s.end, TuneEnd::kBusy);
+  EXPECT_NE(s.why.find("50% of the processors"), std::string::npos) << s.why;
+  EXPECT_NE(s.why.find("resume"), std::string::npos) << s.why;
+  EXPECT_GT(lab.clock - 1000, 120);
+  EXPECT_LT(lab.clock - 1000, 1200);
+}
+
+TEST_F(LoopBesideOthers, AWaitKeepsTheBudget) {
+  be_busy_until(1e9);
+  options.seconds = 100;
+  MemoryStore store;
+  EXPECT_NE(tune(store).end, TuneEnd::kConverged);
+  EXPECT_GT(lab.clock - 1000, 60);
+  EXPECT_LT(lab.clock - 1000, 120);
+}
+
+TEST_F(LoopBesideOthers, AQuietMachineWithoutHeadroomEndsAtOnce) {
+  lab.change_profile = [](Profile& p) {
+    for (StepProfile& s : p.steps) s.floor.seconds = 2 * s.seconds;
+  };
+  MemoryStore store;
+  EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
+  EXPECT_LT(lab.clock - 1000, 10);
 }
 
 }  // namespace

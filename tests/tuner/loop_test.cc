@@ -649,6 +649,19 @@ TEST_F(Loop, TheSameSeedTakesTheSameDecisions) {
   EXPECT_NE(candidates(a), candidates(c));
 }
 
+// Who knows the seed that a user gave knows what is tried, and nothing of what it is tried on.
+TEST_F(Loop, TheSameSeedOfAnotherSessionIsJudgedOnOtherNumbers) {
+  MemoryStore a, b;
+  options.experiments = 1;
+  options.entropy = 1;
+  tune(a);
+  options.entropy = 2;
+  tune(b);
+  EXPECT_EQ(candidates(a), candidates(b));
+  EXPECT_NE(a.experiments()[0].seed, b.experiments()[0].seed);
+  EXPECT_EQ(a.options().at("entropy"), 1) << "recorded: a replay needs it";
+}
+
 TEST_F(Loop, StoppedAndResumedRepeatsNothing) {
   MemoryStore store;
   int runs = 0;
@@ -696,6 +709,7 @@ TEST(Options, SurviveJson) {
   TuneOptions o;
   o.seconds = 60;
   o.seed = ~uint64_t{0};
+  o.entropy = ~uint64_t{1};
   o.rules.fallback.rule.delta = 0.005;
   o.rules.fallback.rule.builds = 4;
   o.rules.fallback.rule.confirm_after = 60;

@@ -23,14 +23,14 @@ struct MadeAgain : ::testing::TestWithParam<std::pair<double, int>> {
 };
 
 TEST_P(MadeAgain, ByAHeadline) {
-  EXPECT_EQ(measure_headline(lab, starter, starter, 1, kHeadlinePairs, random).gain.pairs, kHeadlinePairs);
+  EXPECT_EQ(measure_headline(lab, starter, starter, {}).gain.pairs, kHeadlinePairs);
   EXPECT_EQ(lab.model_pairs, kHeadlinePairs + std::min(GetParam().second, kHeadlinePairs));
 }
 
 TEST_P(MadeAgain, ByAGate) {
   Plan faster = starter;
   for (Step& s : faster.steps) s.variant.knobs["MR"] = 8;
-  const LedgerEntry entry = Gate(lab, starter).judge(starter, faster, 0.1, random);
+  const LedgerEntry entry = *Gate(lab, starter).judge(starter, faster, 0.1, random);
   EXPECT_TRUE(entry.kept) << entry.reason;
   EXPECT_EQ(lab.model_pairs, entry.measured.pairs + std::min(GetParam().second, GateRule{}.min_pairs));
 }
@@ -38,7 +38,7 @@ TEST_P(MadeAgain, ByAGate) {
 INSTANTIATE_TEST_SUITE_P(SecondsOfARun, MadeAgain, ::testing::Values(std::pair{1.0, 20}, std::pair{8.0, 3}, std::pair{40.0, 1}));
 
 TEST_P(MadeAgain, IsRecorded) {
-  const Headline headline = measure_headline(lab, starter, starter, 1, kHeadlinePairs, random);
+  const Headline headline = measure_headline(lab, starter, starter, {});
   EXPECT_EQ(headline.pairs_dropped, lab.model_pairs - kHeadlinePairs);
 }
 
@@ -56,15 +56,14 @@ TEST(PairsMadeAgain, InThreeHundredthsOfAShortBudget) {
   EXPECT_EQ(PairsMadeAgain::seconds_of(0), 30);
   Plan faster = starter;
   for (Step& s : faster.steps) s.variant.knobs["MR"] = 8;
-  EXPECT_EQ(Gate(lab, starter, options.gate()).judge(starter, faster, 0.1, random).pairs_dropped, 2);
+  EXPECT_EQ(Gate(lab, starter, options.gate()).judge(starter, faster, 0.1, random)->pairs_dropped, 2);
 }
 
 TEST(PairsMadeAgain, NoneOnAQuietMachine) {
   const Graph graph = testing::chain_of_matmuls(4);
   const Plan starter = starter_plan(graph, 1);
   testing::SimulatedLaboratory lab;
-  Random random(1);
-  measure_headline(lab, starter, starter, 1, kHeadlinePairs, random);
+  measure_headline(lab, starter, starter, {});
   EXPECT_EQ(lab.model_pairs, kHeadlinePairs);
 }
 

@@ -71,6 +71,7 @@ class SimulatedLaboratory : public Laboratory {
   }
 
   double now() const override { return clock; }
+  void rest(double seconds) override { clock += seconds; }
 
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
     clock += 0.1 * static_cast<double>(candidates.size());
@@ -130,11 +131,13 @@ class SimulatedLaboratory : public Laboratory {
       p.seconds += s.seconds;
       p.steps.push_back(s);
     }
+    if (change_profile) change_profile(p);
     clock += model_seconds;
     ++profiles;
     return p;
   }
-  Paired model_pair(const Plan& before, const Plan& after, Random& random) override {
+  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override {
+    families.push_back(inputs);
     clock += 1.5 * model_seconds;  // two processes with fewer runs each than the one of a profile
     Paired p;
     const double a = seconds_of(before.steps);
@@ -144,7 +147,15 @@ class SimulatedLaboratory : public Laboratory {
     ++model_pairs;
     return p;
   }
-  ModelCheck check_model(const Plan&) override { return {std::nullopt, model_error}; }
+  ModelCheck check_model(const Plan&, const Draw& inputs) override {
+    clock += check_seconds;
+    checked.push_back(inputs);
+    return {std::nullopt, model_error};
+  }
+  std::vector<Family> families;  // of the inputs of model pairs
+  std::vector<Draw> checked;
+  double check_seconds = 0;
+  std::function<void(Profile&)> change_profile;
   double model_error = 1e-6;
 
   // One stage of a proof: what drew from which builds, and when it began.
