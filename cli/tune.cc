@@ -43,7 +43,7 @@ namespace {
 
 void declare_budget(Options& options) {
   options.named.add_options()                                                                                       //
-      ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, earlier runs of the session counted")  //
+      ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
       ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise")                    //
       ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
   declare_wisdom(options);

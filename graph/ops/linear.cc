@@ -84,7 +84,7 @@ void eval_matmul(EvalContext& c) {
   const bool one_b = numel(s.batch_b) == 1 && numel(s.batch_a) == numel(s.batch);
   const auto multiply = [&](const double* a, const double* b, const double*, double* y) {
     if (one_b) return gemm_f64(static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, a, b, y);  // one tall product
-    // Many small products run one a thread; few are parallel inside Eigen, which stays serial in a parallel region.
+    // Many small products run one a thread; few are parallel inside gemm_f64, which stays serial in a parallel region.
 #pragma omp parallel for schedule(dynamic) if (at_a.size() >= 4 && worth_threads(out.numel() * s.k))
     for (size_t i = 0; i < at_a.size(); ++i)
       gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n,
