@@ -7,9 +7,8 @@
 namespace amdahl {
 
 std::optional<MachineNoise> find_machine_noise(const GlobalOptions& global, NoiseForm form) {
-  if (form != NoiseForm::kLong)
-    if (std::optional<MachineNoise> known = cached_machine_noise(global.cache_dir, global.threads)) return known;
-  if (form == NoiseForm::kCached) return std::nullopt;
+  const std::optional<MachineNoise> known = form == NoiseForm::kLong ? std::nullopt : cached_machine_noise(global.cache_dir, global.threads);
+  if (form == NoiseForm::kCached || (known && !known->while_busy())) return known;
   NoiseOptions options;
   options.quick = form == NoiseForm::kCachedOrShort;
   options.threads = global.threads;

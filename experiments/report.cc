@@ -161,7 +161,7 @@ void kept_steps(const SessionStore& store, const std::vector<Experiment>& experi
                        e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
                        milliseconds(e.incumbent_seconds), milliseconds(e.challenger_seconds));
     if (!e.origin.empty()) out += fmt::format("         from outside ({}), judged and proven here\n", fit(e.origin, 100));
-    if (const auto f = factors.find(e.id); f != factors.end()) out += fmt::format("         another algorithm, {}\n", factors_text(f->second));
+    if (const auto f = factors.find(e.id); f != factors.end()) out += fmt::format("         {}\n", factors_text(f->second));
   }
   if (!any) out += "  none yet\n";
 }

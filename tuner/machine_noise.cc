@@ -152,6 +152,12 @@ void set_rule_for(double layout_sd, DecisionRule& rule) {
   rule.builds = layout_sd <= 0.003 ? 4 : 8;
 }
 
+bool MachineNoise::while_busy() const {
+  int pairs = 0;
+  for (const KernelNoise& k : kernels) pairs += k.pairs;
+  return 2 * pairs_dropped > pairs;
+}
+
 void set_rules_for(const MachineNoise& noise, ProofRules& rules) {
   constexpr double kMostHoped = 0.03;
   for (const KernelNoise& k : noise.kernels) {
@@ -198,7 +204,7 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
   for (int r = 0; r < 2 || since(start) < limit * r / (r + 1); ++r) {  // another round must fit
     for (size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random.below(i)]);
     for (int number : round) {
-      say(since(start) / limit, "pairs of placebo builds");
+      say(std::min(0.99, since(start) / limit), "pairs of placebo builds");  // two rounds may take longer
       for (Specimen& s : specimens) s.measure(number, random);
     }
   }

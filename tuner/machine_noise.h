@@ -42,6 +42,9 @@ struct MachineNoise {
   std::vector<KernelNoise> kernels;
   int pairs_dropped = 0;    // stolen time, preemption
   double build_seconds = 0; // a placebo build of one kernel
+
+  // More than half of the pairs were disturbed: what was seen is how busy the machine was. It is measured again when there is time for it.
+  bool while_busy() const;
 };
 
 // The rules that this noise asks for; what noise does not decide stays as `rules` has it. A noisy minute must not close a

@@ -564,20 +564,37 @@ struct Tuner::Loop : PendingWins {
     return {TuneEnd::kConverged, "nothing that is left would gain what can be measured", {}};
   }
 
+  std::optional<TuneSummary> end_of_budget() const {
+    if (options.seconds > 0 && spent() + closing_seconds() >= options.seconds) return TuneSummary{TuneEnd::kTimeUp, "time is up", {}};
+    if (options.experiments > 0 && static_cast<int64_t>(experiments.size()) >= options.experiments)
+      return TuneSummary{TuneEnd::kExperimentsDone, "all experiments are done", {}};
+    return std::nullopt;
+  }
+
+  TuneSummary with_what_waits(TuneSummary summary) {
+    if (unconfirmed()) summary.why += "; the newest win waits for its confirmation: resume";
+    else if (gate_waits) summary.why += "; wins that the whole model has not decided on wait: resume";
+    status.current_seconds = current_seconds();
+    status.proven_log_speedup = proven_log;
+    status.seconds_spent = spent();
+    status.experiments = static_cast<int64_t>(experiments.size());
+    summary.status = status;
+    return summary;
+  }
+
   TuneSummary run(double seconds_before_run) {
     started = lab.now() - seconds_before_run;
     TuneSummary summary;
     try {
       if (store.state().is_null()) begin();
       else load();
+      phases["machine"] += seconds_before_run;
       if (!budget_is_spent()) leave_out_what_rounds_too_much();
       for (;;) {
         status.rewrite = status.window = status.why = "";
         say("choosing");
-        if (options.seconds > 0 && spent() + closing_seconds() >= options.seconds) {
-          summary = {TuneEnd::kTimeUp, "time is up", {}};
-        } else if (options.experiments > 0 && static_cast<int64_t>(experiments.size()) >= options.experiments) {
-          summary = {TuneEnd::kExperimentsDone, "all experiments are done", {}};
+        if (const std::optional<TuneSummary> end = end_of_budget()) {
+          summary = *end;
         } else if (const std::optional<size_t> due = due_confirmation()) {
           confirm(*due);
           continue;
@@ -615,14 +632,7 @@ struct Tuner::Loop : PendingWins {
       summary = {TuneEnd::kStopped, "stopped; everything is kept", {}};
     }
     if (!plans.empty()) commit({});  // the seconds spent, and on what
-    if (unconfirmed()) summary.why += "; the newest win waits for its confirmation: resume";
-    else if (gate_waits) summary.why += "; wins that the whole model has not decided on wait: resume";
-    status.current_seconds = current_seconds();
-    status.proven_log_speedup = proven_log;
-    status.seconds_spent = spent();
-    status.experiments = static_cast<int64_t>(experiments.size());
-    summary.status = status;
-    return summary;
+    return with_what_waits(summary);
   }
 };
 

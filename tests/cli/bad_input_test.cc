@@ -311,6 +311,21 @@ class BadSession : public BadInput {
     for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file("s.amdahl") + suffix);
     fs::copy_file(file("real.amdahl"), file("s.amdahl"));
   }
+  // What is in it is under a checksum: copied, not edited.
+  template <typename Change>
+  static void copy_real(const Change& change) {
+    const auto real = Session::open(file("real.amdahl"), Session::Access::kRead);
+    SessionIdentity identity = real->identity();
+    Commit all;
+    all.experiments = real->experiments();
+    all.plans = real->plans();
+    all.profiles = real->profiles();
+    all.options = real->options();
+    all.state = real->state();
+    change(identity, all);
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file("s.amdahl") + suffix);
+    Session::create(file("s.amdahl"), identity)->commit(all);
+  }
   static void expect_everywhere(ExitCode code, const std::vector<std::string>& words) {
     expect(amdahl({"resume", file("s.amdahl"), "--experiments", "2"}), code, words);
     expect(amdahl({"verify", file("s.amdahl")}), code, words);
@@ -319,20 +334,23 @@ class BadSession : public BadInput {
 };
 
 TEST_F(BadSession, OfAnotherMachine) {
-  {  // What is in it is under a checksum: copied, not edited.
-    const auto real = Session::open(file("real.amdahl"), Session::Access::kRead);
-    SessionIdentity identity = real->identity();
-    identity.machine_fingerprint = "another";
-    fs::remove(file("s.amdahl"));
-    Commit all;
-    all.experiments = real->experiments();
-    all.plans = real->plans();
-    all.profiles = real->profiles();
-    all.options = real->options();
-    all.state = real->state();
-    Session::create(file("s.amdahl"), identity)->commit(all);
-  }
+  copy_real([](SessionIdentity& identity, Commit&) { identity.machine_fingerprint = "another"; });
   expect_everywhere(ExitCode::kSessionMismatch, {"another machine", "start a new session"});
+}
+
+// The kept plan is the starter plan, whatever was claimed of it.
+TEST_F(BadSession, ThatClaimsAGainWhichIsNotThere) {
+  const auto claims = [](Gain gain) {
+    return [gain](SessionIdentity&, Commit& all) { all.headline = Headline{1, gain, 0.2, 0.1, 0, 7, {"normal"}}; };
+  };
+  copy_real(claims({2.3, 2.2, 2.4, 12}));
+  const SubprocessResult gain = amdahl({"verify", file("s.amdahl"), "--pairs", "7"});
+  EXPECT_EQ(gain.exit_code, static_cast<int>(ExitCode::kNotVerified)) << gain.output;
+  EXPECT_NE(gain.output.find("does NOT hold here"), std::string::npos) << gain.output;
+  copy_real(claims({0.1, -1, 1, 12}));
+  const SubprocessResult level = amdahl({"verify", file("s.amdahl"), "--pairs", "7"});
+  EXPECT_EQ(level.exit_code, 0) << level.output;
+  EXPECT_NE(level.output.find("(level)"), std::string::npos) << level.output;
 }
 
 TEST_F(BadSession, OfAModelThatChanged) {

@@ -27,6 +27,16 @@ TEST(SessionTime, PartsAddUpToWhatWasSpent) {
   EXPECT_EQ(session_time(two_minutes()), want);
 }
 
+TEST(SessionTime, WhatWasMeasuredOfTheMachineComesFirst) {
+  MemoryStore store = two_minutes();
+  Commit c;
+  c.state = store.state();
+  (*c.state)["phases"]["machine"] = 5.0;
+  store.commit(c);
+  EXPECT_EQ(session_time(store).front(), (std::pair<std::string, double>{"machine", 5}));
+  EXPECT_EQ(session_time(store).back(), (std::pair<std::string, double>{"rest", 16}));
+}
+
 TEST(SessionTime, OfASessionThatCountedNoPhasesIsRest) {
   MemoryStore store = two_minutes();
   Commit c;
