@@ -188,11 +188,11 @@ void claim(OpenSession& open, Workbench& bench, LiveView& view, const std::funct
 }
 
 // A team whose threads wait for a processor is slower than a smaller one, and what is tuned for it is tuned for that.
-void warn_of_others(double others, int threads) {
+void warn_of_others(LiveView& view, double others, int threads) {
   const int cores = this_machine().cores;
   const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
   if (others < kBusyShare || threads <= free) return;
-  fmt::print(stderr, "amdahl: other programs have {:.1f} of {} processors: stop them, or tune for what is free with --threads {}\n", others * cores, cores, free);
+  view.on_note(fmt::format("other programs have {:.1f} of {} processors: stop them, or tune for what is free with --threads {}", others * cores, cores, free));
 }
 
 // `begun`: when the command was given. All of its time is the session's.
@@ -208,7 +208,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     });
     view.phase("measuring what this machine can do");  // before a profile is: that one says how long a gate will take
     bench.ceilings();
-    if (global.progress()) warn_of_others(load.share(), open.options.threads);
+    warn_of_others(view, load.share(), open.options.threads);
     Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag(), wisdom.known());
     summary = tuner.run(since(begun));
     if (summary.end != TuneEnd::kStopped) {
