@@ -18,6 +18,7 @@
 #include "cli/print_json.h"
 #include "cli/session_model.h"
 #include "graph/buckets.h"
+#include "graph/index_ranges.h"
 #include "plan/bucket_part.h"
 #include "profiler/print_profile.h"
 
@@ -139,6 +140,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::map<std::string, Tensor> tensors = read_tensors(values, all_graph);
   const auto [graph, plan] = part_for(all_graph, all_plan, tensors);
   const std::vector<Tensor> inputs = checked_inputs(graph, tensors);
+  check_indices(graph, inputs);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error(ExitCode::kIo, fmt::format("cannot create {}: {}", folder.string(), error.message()));
@@ -169,8 +171,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 }  // namespace
 
 const Command kRunCommand{"run", "MODEL|SESSION --input NAME=FILE ... -o DIR", "computes a model on given inputs",
-                          "Checks names, dtypes and shapes of the inputs first. Outputs are written as DIR/NAME.npy;\n"
-                          "what a file cannot be called becomes '_', and a number tells apart what would be called the same.",
+                           "Checks names, dtypes and shapes of the inputs first, and that indices are in range. Outputs are written as DIR/NAME.npy;\n"
+                           "what a file cannot be called becomes '_', and a number tells apart what would be called the same.",
                           declare, run};
 
 }  // namespace amdahl

@@ -17,6 +17,7 @@
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/gemm_prelude.h"
 #include "starter_kernels/kernel_kinds.h"
+#include "starter_kernels/number_text.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -134,8 +135,8 @@ std::string Attention::source(const Variant& variant) const {
                       has_mask && !selects, selects, out.dtype == acc);
   text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", p.params.value("zero_hidden_rows", false));
   constant("CAUSAL_OFFSET", p.params.value("causal_offset", int64_t{0}));
-  text += fmt::format("#define SCALE {:a}\n", p.params.at("scale").get<double>());
-  text += p.params.contains("masked_value") ? fmt::format("#define MASKED {:a}\n", p.params.at("masked_value").get<double>())
+  text += fmt::format("#define SCALE {}\n", double_text(number_of(p.params.at("scale"))));
+  text += p.params.contains("masked_value") ? fmt::format("#define MASKED {}\n", double_text(number_of(p.params.at("masked_value"))))
                                             : std::string("#define MASKED (-__builtin_inf())\n");
   text += selects ? "static inline ACC masked(ACC score, bool keep) { return keep ? score : ACC(MASKED); }\n"
                   : "static inline ACC masked(ACC score, MASK_T add) { return score + to_acc(add); }\n";
@@ -179,7 +180,7 @@ std::optional<Lowering> Attention::lower(const Graph& graph, const Node& node, i
   p.threads = threads;
   p.in = {head_access(q, heads), head_access(k, kv_heads), head_access(v, kv_heads)};
   p.out = {head_access(graph.value(node.outputs[0]), heads)};
-  p.params["scale"] = node.attr_float("scale", 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3])));
+  p.params["scale"] = number_json(node.attr_float("scale", 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3]))));
   p.params["zero_hidden_rows"] = true;
   if (node.attr_int("is_causal", 0)) p.params["causal"] = true;
   l.inputs = {node.inputs[0], node.inputs[1], node.inputs[2]};

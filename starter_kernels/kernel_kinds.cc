@@ -37,6 +37,7 @@ const KernelKind& kernel_kind(std::string_view name) {
 }
 
 Lowering lower_node(const Graph& graph, const Node& node, int threads) {
+  if (auto nothing = lower_empty_outputs(graph, node, threads)) return *nothing;
   for (const KernelKind* kind : kernel_kinds())
     if (auto lowering = kind->lower(graph, node, threads)) return *lowering;
   throw Refusal("no kernel kind computes this operator with these attributes");

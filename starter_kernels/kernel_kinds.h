@@ -22,4 +22,7 @@ const KernelKind* pointwise_kind();
 const KernelKind* movement_kind();
 const KernelKind* plain_kind();  // operators that no other kind computes: one readable loop nest an operator
 
+// Of a node all of whose outputs are empty, whatever computes it otherwise: a pointwise kernel that has no inputs and writes nothing.
+std::optional<Lowering> lower_empty_outputs(const Graph& graph, const Node& node, int threads);
+
 }  // namespace amdahl

@@ -19,6 +19,7 @@
 #include "starter_kernels/kernel_kinds.h"
 #include "starter_kernels/matmul_bf16.h"
 #include "starter_kernels/matmul_strassen.h"
+#include "starter_kernels/number_text.h"
 #include "starter_kernels/pointwise.h"
 #include "starter_kernels/vector_epilogue.h"
 
@@ -188,7 +189,7 @@ std::string Matmul::source(const Variant& variant) const {
   const size_t rank = c.shape.size();
   const DType acc = accumulator_of(a.dtype);
   const bool has_epilogue = p.params.contains("epilogue");
-  const double alpha = p.params.value("alpha", 1.0);
+  const double alpha = p.params.contains("alpha") ? number_of(p.params.at("alpha")) : 1;
   const bool same_c = c.dtype == acc;
 
   std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
@@ -210,7 +211,7 @@ std::string Matmul::source(const Variant& variant) const {
   text += batch_offset("a_batch", a, rank - 2) + batch_offset("b_batch", b, rank - 2) + batch_offset("c_batch", c, rank - 2);
 
   if (has_epilogue) text += std::string(embedded_source("cpu/scalar_math.h")) + emit_epilogue(p, 2);
-  const std::string scale = alpha != 1 ? fmt::format("  sum *= ACC({:a});\n", alpha) : "", indices = batch_indices(c.shape, rank - 2) + ", m, n";
+  const std::string scale = alpha != 1 ? fmt::format("  sum *= ACC({});\n", double_text(alpha)) : "", indices = batch_indices(c.shape, rank - 2) + ", m, n";
   text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
   text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
   text += gemm_schedule(variant) + std::string(embedded_source("cpu/sizes.h"));
@@ -283,7 +284,7 @@ std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
   if (node.attr_int("transA", 0)) transpose(p.in[0]);
   if (node.attr_int("transB", 0)) transpose(p.in[1]);
   if (p.in[0].shape.back() == 0) return std::nullopt;
-  if (alpha != 1) p.params["alpha"] = static_cast<float>(alpha);
+  if (alpha != 1) p.params["alpha"] = number_json(static_cast<float>(alpha));
   l.inputs = {node.inputs[0], node.inputs[1]};
   l.outputs = {node.outputs[0]};
 

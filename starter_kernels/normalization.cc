@@ -6,6 +6,7 @@
 
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/kernel_kinds.h"
+#include "starter_kernels/number_text.h"
 
 namespace amdahl {
 namespace {
@@ -44,7 +45,7 @@ std::string divisor_text(const Problem& problem) {
   if (divisor == "deviation") inverse = "1 / (scalar::sqrt(sum / (real)(R * J)) + EPSILON)";
   if (divisor == "l1") inverse = "sum == 0 ? 0 : 1 / sum";
   if (divisor == "l2") inverse = "sum == 0 ? 0 : 1 / scalar::sqrt(sum)";
-  return fmt::format("constexpr real EPSILON = (real){:a};\n", problem.params.at("epsilon").get<double>()) +
+  return fmt::format("constexpr real EPSILON = (real){};\n", double_text(number_of(problem.params.at("epsilon")))) +
          fmt::format("template <class T> SCALAR T term(T v) {{ return {}; }}\n", divisor == "l1" ? "v < 0 ? -v : v" : "v * v") +
          fmt::format("SCALAR real inverse_of(real sum) {{ return {}; }}\n", inverse);
 }
@@ -144,7 +145,7 @@ std::optional<Lowering> lower_layer(const Graph& graph, const Node& node) {
     p.params[centred && i == 1 ? "keep_mean" : "keep_inverse"] = true;
   }
   p.params["axis"] = axis;
-  p.params["epsilon"] = node.attr_float("epsilon", 1e-5);
+  p.params["epsilon"] = number_json(node.attr_float("epsilon", 1e-5));
   return l;
 }
 
@@ -193,7 +194,7 @@ std::optional<Lowering> lower_channels(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < 3; ++i)
     p.in.push_back(broadcast_access(Access::dense(graph.value(node.inputs[i]).dtype, parameter, graph.is_constant(node.inputs[i])), shape));
   p.out = {Access::dense(x.dtype, shape)};
-  p.params = Json{{"axis", 2}, {"epsilon", node.attr_float("epsilon", 1e-5)}, {"scale", true}, {"shift", true}};
+  p.params = Json{{"axis", 2}, {"epsilon", number_json(node.attr_float("epsilon", 1e-5))}, {"scale", true}, {"shift", true}};
   return l;
 }
 

@@ -11,6 +11,7 @@
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/kernel_kinds.h"
+#include "starter_kernels/number_text.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -38,9 +39,8 @@ std::string constant_text(const std::string& name, const Json& value) {
     const auto v = value.get<std::vector<int64_t>>();
     return fmt::format("constexpr int64_t {}[] = {{{}}};\n", name, v.empty() ? "0" : fmt::format("{}", fmt::join(v, ", ")));
   }
-  const auto v = value.at("float").get<std::vector<double>>();
   std::string list;
-  for (double d : v) list += fmt::format("{:a}f, ", static_cast<float>(d));
+  for (const Json& number : value.at("float")) list += float_text(number_of(number)) + ", ";
   return fmt::format("constexpr float {}[] = {{{}}};\n", name, list.empty() ? "0" : list);
 }
 

@@ -7,6 +7,7 @@
 
 #include "graph/op.h"
 #include "graph/ops/resize.h"
+#include "starter_kernels/number_text.h"
 #include "starter_kernels/plain.h"
 #include "starter_kernels/sliding_window.h"
 
@@ -146,7 +147,7 @@ PlainForm resize(const Graph& graph, const Node& node) {
   PlainForm form{{node.inputs[0]}, {node.outputs[0]}, Json::object()};
   const Shape& in = shape_of(graph, node.inputs[0]);
   std::vector<int64_t> tap_counts, starts, index, outside;
-  std::vector<double> weight;
+  Json weight = Json::array();
   for (size_t d = 0; d < in.size(); ++d) {
     std::vector<ResizeTaps> taps = plan.taps[d];
     if (taps.empty())
@@ -159,20 +160,20 @@ PlainForm resize(const Graph& graph, const Node& node) {
       for (size_t i = 0; i < most; ++i) {
         const bool there = !t.outside && i < t.index.size();
         index.push_back(there ? t.index[i] : 0);
-        weight.push_back(there ? t.weight[i] : 0.0);
+        weight.push_back(number_json(there ? t.weight[i] : 0.0));
         outside.push_back(t.outside);
       }
   }
   form.constants = {{"TAPS", tap_counts},           {"STARTS", starts}, {"INDEX", index},
                     {"WEIGHT", {{"float", weight}}}, {"OUTSIDE", outside}, {"NEAREST", plan.mode == "nearest" ? 1 : 0},
-                    {"EXTRAPOLATION", {{"float", std::vector<double>{plan.extrapolation}}}}};
+                    {"EXTRAPOLATION", {{"float", {number_json(plan.extrapolation)}}}}};
   return form;
 }
 
 PlainForm lrn(const Graph& graph, const Node& node) {
   PlainForm form = along_axis(graph, node, 1);
   form.constants["WINDOW"] = node.attr_int("size", 1);
-  form.constants["SETTINGS"] = {{"float", {node.attr_float("alpha", 1e-4), node.attr_float("beta", 0.75), node.attr_float("bias", 1.0)}}};
+  form.constants["SETTINGS"] = {{"float", {number_json(node.attr_float("alpha", 1e-4)), number_json(node.attr_float("beta", 0.75)), number_json(node.attr_float("bias", 1.0))}}};
   if (graph.value(node.inputs[0]).dtype != DType::kF32) throw Refusal("LRN is computed in f32 only");
   return form;
 }

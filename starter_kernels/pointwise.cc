@@ -139,6 +139,9 @@ Lowering lower_batch_normalization(const Graph& graph, const Node& node) {
   return l;
 }
 
+// Whatever its shape, an empty tensor has the elements of a vector of none.
+Access no_elements(DType dtype) { return Access::dense(dtype, {0}); }
+
 class Pointwise final : public KernelKind {
  public:
   std::string_view name() const override { return "pointwise"; }
@@ -204,6 +207,27 @@ class Pointwise final : public KernelKind {
 };
 
 }  // namespace
+
+std::optional<Lowering> lower_empty_outputs(const Graph& graph, const Node& node, int threads) {
+  Lowering l;
+  Problem& problem = l.variant.problem;
+  PointwiseProgram program;
+  for (ValueId v : node.outputs) {
+    if (v == kNoValue) continue;
+    const Value& value = graph.value(v);
+    if (numel(value.shape) != 0) return std::nullopt;
+    l.outputs.push_back(v);
+    problem.out.push_back(no_elements(value.dtype));
+    program.results.push_back(static_cast<int>(program.ops.size()));
+    program.ops.push_back({"const", {}, value.dtype});
+  }
+  if (l.outputs.empty()) return std::nullopt;
+  problem.kind = pointwise_kind()->name();
+  problem.threads = threads;
+  problem.params["program"] = program;
+  l.variant.knobs = pointwise_kind()->space(problem, this_machine()).starters();
+  return l;
+}
 
 const KernelKind* pointwise_kind() {
   static const Pointwise kind;

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
-#include <limits>
 #include <map>
 #include <set>
 
-#include "graph/graph.h"
+#include "graph/ops/precision.h"
+#include "graph/ops/reduction.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -18,10 +19,13 @@ std::string lower_case(std::string s) {
   return s;
 }
 
-// Inputs that take part in the computation; the others only state a type, a mode or a seed.
-size_t used_inputs(const Node& node) {
-  if (node.op == "CastLike" || node.op == "Dropout") return 1;
-  return node.inputs.size();
+bool is_product(const Node& node) { return node.op == "MatMul" || node.op == "Gemm"; }
+
+// The inputs that take part in the computation, [first, end); the others only state a type, a mode, a seed or axes, or are the empty operands of a product.
+std::pair<size_t, size_t> used_inputs(const Node& node) {
+  if (is_product(node)) return {2, std::max<size_t>(2, node.inputs.size())};
+  if (node.op == "CastLike" || node.op == "Dropout" || node.op.starts_with("Reduce")) return {0, 1};
+  return {0, node.inputs.size()};
 }
 
 bool is_scalar_constant(const Graph& graph, ValueId v) {
@@ -31,11 +35,12 @@ bool is_scalar_constant(const Graph& graph, ValueId v) {
 class Builder {
  public:
   Builder(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
-    for (size_t i = 0; i < used_inputs(node); ++i) {
+    const auto [first, end] = used_inputs(node);
+    number_.assign(end, -1);
+    for (size_t i = first; i < end; ++i) {
       const ValueId v = node.inputs[i];
-      number_.push_back(-1);
       if (v == kNoValue || is_scalar_constant(graph, v)) continue;
-      number_.back() = program_.inputs++;
+      number_[i] = program_.inputs++;
       program_.input_types.push_back(graph.value(v).dtype);
       inputs_.push_back(v);
     }
@@ -75,6 +80,7 @@ class Builder {
   }
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const Node& node() const { return node_; }
+  const Graph& graph() const { return graph_; }
 
  private:
   const Graph& graph_;
@@ -102,7 +108,7 @@ int power(Builder& b) {
     if (*e == 1) return b.op("identity", {x}, type);
     if (*e == 2) return b.op("mul", {x, x}, type);
     if (*e == 3) return b.op("mul", {b.op("mul", {x, x}, type), x}, type);
-    if (*e == 0.5) return b.op("sqrt", {x}, type);
+    if (*e == 0.5) return b.op("pow_half", {x}, type);
     if (*e == -1) return b.op("reciprocal", {x}, type);
   }
   const int y = b.input(1);
@@ -118,7 +124,7 @@ int clip(Builder& b) {
   const auto bound = [&](size_t i, const char* attribute, bool low) {
     if (b.has(i)) return b.input(i);
     if (node.has(attribute)) return b.constant(type, node.attr_float(attribute, 0));
-    if (is_float(type)) return b.constant(type, low ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+    if (is_float(type)) return b.constant(type, low ? -largest_of(type) : largest_of(type));
     const int bits = static_cast<int>(8 * size_of(type));
     const bool is_unsigned = type >= DType::kU8;
     if (low) return b.constant_int(type, is_unsigned ? 0 : -1 - static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1));
@@ -133,6 +139,31 @@ int n_ary(Builder& b, const std::string& op) {
   const DType type = b.result_type();
   for (size_t i = 1; i < b.node().inputs.size(); ++i) value = b.op(op, {value, b.input(i)}, type);
   return value;
+}
+
+// A reduction over no axes at all, where only what the operator does beside adding is left. -1 of any other.
+int reduction_of_nothing(Builder& b) {
+  if (!reduces_nothing(b.node(), axes_of_reduction(b.graph(), b.node()))) return -1;
+  const int x = b.input(0);
+  const DType type = b.result_type();
+  const std::string& op = b.node().op;
+  if (op == "ReduceL1" || op == "ReduceL2") return b.op("abs", {x}, type);
+  if (op == "ReduceSumSquare") return b.op("mul", {x, x}, type);
+  return b.op(op == "ReduceLogSum" ? "log" : "identity", {x}, type);
+}
+
+// A product over an inner dimension of 0 is zero, and of Gemm the third operand is left. -1 of any other.
+int product_of_nothing(Builder& b) {
+  const Node& node = b.node();
+  const Shape& left = b.graph().value(node.inputs[0]).shape;
+  if (left.empty() || left[node.attr_int("transA", 0) ? 0 : left.size() - 1] != 0) return -1;
+  const DType type = b.result_type();
+  if (!is_float(type)) return b.constant_int(type, 0);
+  const double alpha = node.attr_float("alpha", 1), beta = node.attr_float("beta", 1);
+  const int zero = b.constant(type, alpha * 0);  // NaN of an infinite one
+  if (!b.has(2) || beta == 0) return zero;
+  const int addend = beta == 1 ? b.input(2) : b.op("mul", {b.constant(type, beta), b.input(2)}, type);
+  return b.op("add", {zero, addend}, type);
 }
 
 // -1 when the operator is not pointwise.
@@ -156,6 +187,8 @@ int build(Builder& b) {
     for (size_t i = 0; i < node.inputs.size(); ++i) args.push_back(b.input(i));
     return b.op(name, std::move(args), type);
   }
+  if (name.starts_with("reduce")) return reduction_of_nothing(b);
+  if (is_product(node)) return product_of_nothing(b);
   if (name == "max" || name == "min") return n_ary(b, name);
   if (name == "sum") return n_ary(b, "add");
   if (name == "mean")

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 
 #include "base/error.h"
+#include "starter_kernels/number_text.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -37,6 +37,7 @@ constexpr OpText kOps[] = {
     {"sign", "scalar::sign({0})", nullptr},
     {"reciprocal", "1 / {0}", nullptr},
     {"sqrt", "scalar::sqrt({0})", nullptr},
+    {"pow_half", "scalar::pow_half({0})", nullptr},
     {"floor", "scalar::floor({0})", "{0}"},
     {"ceil", "scalar::ceil({0})", "{0}"},
     {"round", "scalar::round({0})", "{0}"},
@@ -66,7 +67,7 @@ constexpr OpText kOps[] = {
     {"softsign", "scalar::softsign({0})", nullptr},
     {"hardsigmoid", "scalar::hardsigmoid({0}, {a}, {b})", nullptr},
     {"hardswish", "scalar::hardswish({0})", nullptr},
-    {"thresholdedrelu", "{0} > {a} ? {0} : {0} != {0} ? {0} : 0", nullptr},
+    {"thresholdedrelu", "{0} > {a} ? {0} : 0", nullptr},
     {"shrink", "scalar::shrink({0}, {a}, {b})", nullptr},
     {"gelu", "scalar::gelu({0})", nullptr},
     {"gelu_tanh", "scalar::gelu_tanh({0})", nullptr},
@@ -104,13 +105,7 @@ constexpr OpText kOps[] = {
     {"bitshift_right", "scalar::shift_right({0}, {1})", nullptr},
 };
 
-std::string literal(double value, DType type) {
-  const bool f64 = type == DType::kF64;
-  if (std::isnan(value)) return f64 ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
-  if (std::isinf(value)) return fmt::format("({}__builtin_inf{}())", value < 0 ? "-" : "", f64 ? "" : "f");
-  // A float constant is rounded once, here: a decimal double would be rounded by the compiler to the same value.
-  return f64 ? fmt::format("({:a})", value) : fmt::format("({:a}f)", static_cast<double>(static_cast<float>(value)));
-}
+std::string literal(double value, DType type) { return type == DType::kF64 ? double_text(value) : float_text(value); }
 
 std::string constant_text(const PointwiseOp& op) {
   if (is_float(op.type)) return literal(op.imm, op.type);

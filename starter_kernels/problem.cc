@@ -1,6 +1,9 @@
 #include "starter_kernels/problem.h"
 
+#include <cmath>
+
 #include "base/hash.h"
+#include "starter_kernels/number_text.h"
 
 namespace amdahl {
 
@@ -34,23 +37,12 @@ void from_json(const Json& j, Access& a) {
 
 void to_json(Json& j, const PointwiseOp& op) {
   j = Json{{"op", op.op}, {"args", op.args}, {"type", name_of(op.type)}};
-  if (op.imm != 0) j["imm"] = op.imm;
-  if (op.imm2 != 0) j["imm2"] = op.imm2;
+  if (op.imm != 0 || std::signbit(op.imm)) j["imm"] = number_json(op.imm);
+  if (op.imm2 != 0 || std::signbit(op.imm2)) j["imm2"] = number_json(op.imm2);
   if (op.imm_int != 0) j["imm_int"] = op.imm_int;
-  // JSON has no infinities: masks are often built from them.
-  for (const char* key : {"imm", "imm2"}) {
-    const double v = key[3] ? op.imm2 : op.imm;
-    if (v != v) j[key] = "nan";
-    else if (v - v != 0) j[key] = v > 0 ? "inf" : "-inf";
-  }
 }
 void from_json(const Json& j, PointwiseOp& op) {
-  const auto number = [&](const char* key) {
-    if (!j.contains(key)) return 0.0;
-    if (j[key].is_number()) return j[key].get<double>();
-    const std::string s = j[key];
-    return s == "nan" ? __builtin_nan("") : s == "inf" ? __builtin_inf() : -__builtin_inf();
-  };
+  const auto number = [&](const char* key) { return j.contains(key) ? number_of(j[key]) : 0.0; };
   op.op = j.at("op");
   op.args = j.at("args").get<std::vector<int>>();
   op.type = dtype_from_name(j.at("type").get<std::string>());

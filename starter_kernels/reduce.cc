@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/ops/reduction.h"
 #include "starter_kernels/embedded_sources.h"
 #include "starter_kernels/example_graph.h"
 #include "starter_kernels/kernel_kinds.h"
@@ -140,15 +141,11 @@ class Reduce final : public KernelKind {
     for (char& c : op) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!folds().count(op)) return std::nullopt;
     const Value& x = graph.value(node.inputs[0]);
-    const bool as_input = node.version >= (node.op == "ReduceSum" ? 13 : 18);
-    std::vector<int64_t> axes;
-    if (!as_input) axes = node.attr_ints("axes");
-    else if (node.inputs.size() > 1 && node.inputs[1] != kNoValue) axes = to_ints(*graph.value(node.inputs[1]).constant);
+    std::vector<int64_t> axes = axes_of_reduction(graph, node);
     const auto rank = static_cast<int64_t>(x.shape.size());
-    if (axes.empty()) {
-      if (node.attr_int("noop_with_empty_axes", 0)) return std::nullopt;
+    if (reduces_nothing(node, axes)) return std::nullopt;  // the pointwise kind's
+    if (axes.empty())
       for (int64_t d = 0; d < rank; ++d) axes.push_back(d);
-    }
     Shape kept = x.shape;
     for (int64_t& axis : axes) {
       if (axis < 0) axis += rank;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "graph/ops/window_geometry.h"
+
 namespace amdahl {
 namespace {
 
@@ -69,27 +71,13 @@ std::string SlidingWindow::constants() const {
 }
 
 Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed) {
-  const Shape &x = graph.value(node.inputs[0]).shape, &out = graph.value(node.outputs[0]).shape;
-  const size_t rank = kernel.size();
-  const std::vector<int64_t> strides = node.attr_ints("strides", std::vector<int64_t>(rank, 1));
-  const std::vector<int64_t> dilations = node.attr_ints("dilations", std::vector<int64_t>(rank, 1));
-  std::vector<int64_t> pads = node.attr_ints("pads", std::vector<int64_t>(2 * rank, 0));
-  const std::string auto_pad = node.attr_string("auto_pad", "NOTSET");
-  // A transposed convolution given its output's shape finds its padding from it, whatever auto_pad says.
-  const bool from_shape = transposed && node.has("output_shape");
-  if (from_shape || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-    const std::vector<int64_t> extra = node.attr_ints("output_padding", std::vector<int64_t>(rank, 0));
-    for (size_t i = 0; i < rank; ++i) {
-      const int64_t span = (kernel[i] - 1) * dilations[i] + 1, in = x[i + 2], o = out[i + 2];
-      const int64_t total = transposed ? (in - 1) * strides[i] + extra[i] + span - o : (o - 1) * strides[i] + span - in;
-      const int64_t floor_half = std::max<int64_t>(total, 0) / 2, ceil_half = std::max<int64_t>(total, 0) - floor_half;
-      pads[i] = auto_pad == "SAME_LOWER" ? ceil_half : floor_half;
-      pads[i + rank] = auto_pad == "SAME_LOWER" ? floor_half : ceil_half;
-    }
-  } else if (auto_pad == "VALID") {
-    pads.assign(2 * rank, 0);
-  }
-  return Json{{"kernel", kernel}, {"strides", strides}, {"dilations", dilations}, {"pads", pads}};
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  const WindowGeometry g = transposed ? transposed_geometry(node, x, kernel) : window_geometry(node, x, kernel);
+  const auto of_graph = [&](const SlidingWindow::Sizes& three) { return std::vector<int64_t>(three.end() - g.rank, three.end()); };
+  std::vector<int64_t> pads = of_graph(g.pad_begin);
+  const std::vector<int64_t> ends = of_graph(g.pad_end);
+  pads.insert(pads.end(), ends.begin(), ends.end());
+  return Json{{"kernel", of_graph(g.kernel)}, {"strides", of_graph(g.stride)}, {"dilations", of_graph(g.dilation)}, {"pads", pads}};
 }
 
 }  // namespace amdahl

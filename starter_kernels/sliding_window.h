@@ -34,7 +34,7 @@ struct SlidingWindow {
   std::string constants() const;
 };
 
-// params of a Conv, ConvTranspose or pooling node with auto_pad resolved; `kernel`: the window's sizes.
+// params of a Conv, ConvTranspose or pooling node, its padding where graph/ops/window_geometry.h puts it; `kernel`: a convolution weight's window.
 Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed);
 
 }  // namespace amdahl

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "starter_kernels/number_text.h"
 #include "starter_kernels/pointwise.h"
 
 namespace amdahl {
@@ -55,15 +57,27 @@ std::optional<std::string> load_lanes(const Problem& problem, size_t input) {
   return std::nullopt;
 }
 
-std::optional<std::string> operation(const PointwiseOp& op, const std::vector<std::string>& values) {
+// A maximum or minimum of vectors takes its second operand where either is NaN: the clipped one. So that of a limit is chosen, unless the limit is known.
+std::string with_nan_of_limits(std::string clipped, const PointwiseProgram& program, const PointwiseOp& op, const std::vector<std::string>& values) {
+  for (size_t i : {2, 1}) {
+    const int limit = op.args[i], k = limit - program.inputs;
+    if (k >= 0 && program.ops[static_cast<size_t>(k)].op == "const" && !std::isnan(program.ops[static_cast<size_t>(k)].imm)) continue;
+    const std::string& name = values[static_cast<size_t>(limit)];
+    clipped = fmt::format("{0} == {0} ? {1} : {0}", name, clipped);
+  }
+  return clipped;
+}
+
+std::optional<std::string> operation(const PointwiseProgram& program, const PointwiseOp& op, const std::vector<std::string>& values) {
   if (op.type != DType::kF32) return std::nullopt;
-  if (op.op == "const") return fmt::format("lanes{{}} + ({:a}f)", static_cast<double>(static_cast<float>(op.imm)));
+  if (op.op == "const") return "lanes{} + " + float_text(op.imm);
   const auto form = kForms.find(op.op);
   if (form == kForms.end()) return std::nullopt;
   std::vector<std::string> args;
   for (int a : op.args) args.push_back(values[static_cast<size_t>(a)]);
   args.resize(3);
-  return fmt::format(fmt::runtime(form->second), args[0], args[1], args[2]);
+  const std::string text = fmt::format(fmt::runtime(form->second), args[0], args[1], args[2]);
+  return op.op == "clip" ? with_nan_of_limits(text, program, op, values) : text;
 }
 
 }  // namespace
@@ -83,7 +97,7 @@ std::optional<std::string> emit_vector_epilogue(const Problem& problem, size_t b
   for (size_t k = base; k < problem.in.size(); ++k)
     if (!define(load_lanes(problem, k))) return std::nullopt;
   for (const PointwiseOp& op : program.ops)
-    if (!define(operation(op, values))) return std::nullopt;
+    if (!define(operation(program, op, values))) return std::nullopt;
   return fmt::format("static inline __attribute__((always_inline)) lanes vector_epilogue(lanes acc, const void* const* in{}) {{\n{}  return {};\n}}\n",
                      index_parameters(problem), body, values.at(static_cast<size_t>(program.results[0])));
 }

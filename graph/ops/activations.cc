@@ -1,6 +1,7 @@
 // Activation functions. Bounds follow the forms that kernels really use (one exp, tanh or erf each), cancellation included:
 // 1 + erf near -1 and exp - 1 near 0 lose relative accuracy, not absolute.
 
+#include <limits>
 #include <numbers>
 
 #include "graph/ops/elementwise.h"
@@ -62,12 +63,12 @@ void eval_prelu(EvalContext& c) {
 
 void eval_thresholded_relu(EvalContext& c) {
   const double alpha = c.node.attr_float("alpha", 1.0);
-  exact_unary(c, [=](double x) { return x > alpha || std::isnan(x) ? x : 0.0; }, {0.0});
+  exact_unary(c, [=](double x) { return x > alpha ? x : 0.0; }, {std::nextafter(alpha, HUGE_VAL)});
 }
 
 void eval_shrink(EvalContext& c) {
   const double bias = c.node.attr_float("bias", 0.0), lambda = c.node.attr_float("lambd", 0.5);
-  const auto f = [=](double x) { return x < -lambda ? x + bias : x > lambda ? x - bias : std::isnan(x) ? x : 0.0; };
+  const auto f = [=](double x) { return x < -lambda ? x + bias : x > lambda ? x - bias : 0.0; };
   if (!c.out(0).is_float()) {
     c.out(0).bound = c.in(0).bound;
     const auto whole = [](double z) { return z >= 0x1p63 ? INT64_MAX : z >= -0x1p63 ? static_cast<int64_t>(z) : std::isnan(z) ? 0 : INT64_MIN; };
@@ -78,7 +79,9 @@ void eval_shrink(EvalContext& c) {
               [=](double x, double z, double u) { return std::fabs(x) > lambda ? u * z : 0; });
 }
 
+// min(max(x, lo), hi), where NaN in any of the three is the result.
 double clip(double x, double lo, double hi) {
+  if (std::isnan(lo) || std::isnan(hi)) return std::numeric_limits<double>::quiet_NaN();
   const double t = x < lo ? lo : x;
   return t > hi ? hi : t;
 }
@@ -93,7 +96,7 @@ void infer_clip(InferContext& c) {
   infer_same(c);
 }
 
-// The limits are attributes before opset 11. A NaN stays.
+// The limits are attributes before opset 11. One that is not given is the type's largest finite number, so that an infinity does not pass.
 void eval_clip(EvalContext& c) {
   const auto has = [&](size_t i) { return c.node.version >= 11 && c.has_input(i); };
   RefTensor& out = c.out(0);
@@ -111,8 +114,9 @@ void eval_clip(EvalContext& c) {
     return;
   }
   const bool by_attribute = c.node.version < 11;
-  const double lo = has(1) ? c.in(1).value[0] : by_attribute ? c.node.attr_float("min", -HUGE_VAL) : -HUGE_VAL;
-  const double hi = has(2) ? c.in(2).value[0] : by_attribute ? c.node.attr_float("max", HUGE_VAL) : HUGE_VAL;
+  const double largest = largest_of(out.dtype);
+  const double lo = has(1) ? c.in(1).value[0] : by_attribute ? c.node.attr_float("min", -largest) : -largest;
+  const double hi = has(2) ? c.in(2).value[0] : by_attribute ? c.node.attr_float("max", largest) : largest;
   exact_unary(c, [=](double x) { return clip(x, lo, hi); });
   // Limits that are computed move the result by no more than they move.
   const double limits = std::fmax(has(1) ? c.in(1).bound_at(0) : 0.0, has(2) ? c.in(2).bound_at(0) : 0.0);
@@ -146,7 +150,7 @@ void eval_hard_swish(EvalContext& c) {
 // scale * (x > 0 ? x : alpha * (exp(x / divisor) - 1)): Elu, Selu, Celu.
 void eval_elu_form(EvalContext& c, double scale, double alpha, double divisor) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
-  const auto f = [=](double x) { return scale * (x > 0 || std::isnan(x) ? x : alpha * std::expm1(x / divisor)); };
+  const auto f = [=](double x) { return scale * (x < 0 ? alpha * std::expm1(x / divisor) : x); };
   float_unary(c, f, monotone(f, {0.0}), [=](double x, double z, double u) {
     if (x > 0) return scale == 1 ? 0 : 2 * u * z + tiny;
     const double t = std::fmin(std::fabs(x / divisor), 800), e = std::exp(-t);

@@ -122,46 +122,52 @@ void infer_gemm(InferContext& c) {
   c.set_output(0, c.dtype(0), {s.m, s.n});
 }
 
-// scale * x, transposed when asked: a rows x cols result.
-std::vector<double> arranged(const std::vector<double>& x, int64_t rows, int64_t cols, bool transpose, double scale) {
-  if (x.empty()) return {};
-  std::vector<double> out(x.size());
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j)
-      out[static_cast<size_t>(i * cols + j)] = scale * x[static_cast<size_t>(transpose ? j * rows + i : i * cols + j)];
-  return out;
-}
+// rows x cols, whichever way x lies.
+std::vector<double> arranged(const std::vector<double>& x, int64_t rows, int64_t cols, bool transpose) { return transpose ? transposed(x, cols, rows) : x; }
 
-// beta * C spread over m x n.
-std::vector<double> spread(const std::vector<double>& x, const Shape& shape, int64_t m, int64_t n, double scale) {
+// C over m x n.
+std::vector<double> spread(const std::vector<double>& x, const Shape& shape, int64_t m, int64_t n) {
   if (x.empty()) return {};
   const int64_t cols = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[0];
   std::vector<double> out(static_cast<size_t>(m * n));
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j)
-      out[static_cast<size_t>(i * n + j)] = scale * x[static_cast<size_t>((rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j))];
+      out[static_cast<size_t>(i * n + j)] = x[static_cast<size_t>((rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j))];
   return out;
 }
 
+// Multiplies values and their bounds by a number. By one that is not finite there is no telling what becomes of a value that may have either sign.
+void scale(std::vector<double>& value, std::vector<double>& bound, double factor) {
+  if (factor == 1) return;
+  for (size_t i = 0; i < value.size(); ++i) {
+    const bool any = std::isinf(factor) && !bound.empty() && bound[i] > 0 && std::fabs(value[i]) <= bound[i];
+    value[i] = any ? 0.0 : value[i] * factor;
+    if (!bound.empty()) bound[i] = any ? HUGE_VAL : std::isfinite(value[i]) ? bound[i] * std::fabs(factor) : 0.0;
+  }
+}
+
+// alpha * (A B) + beta * C, in this order: it matters where alpha is infinite. A beta of 0 leaves C out, as BLAS does, whatever it holds.
 void eval_gemm(EvalContext& c) {
   const RefTensor &a = c.in(0), &b = c.in(1);
   const GemmShape s(c.node, a.shape, b.shape);
-  const double alpha = c.node.attr_float("alpha", 1.0), beta = c.node.attr_float("beta", 1.0);
+  const double beta = c.node.attr_float("beta", 1.0);
   RefTensor& out = float_output(c, 0);
-  const auto av = arranged(a.value, s.m, s.k, s.trans_a, alpha), ae = arranged(a.bound, s.m, s.k, s.trans_a, std::fabs(alpha));
-  const auto bv = arranged(b.value, s.k, s.n, s.trans_b, 1.0), be = arranged(b.bound, s.k, s.n, s.trans_b, 1.0);
-  std::vector<double> cv, ce;
-  if (c.has_input(2)) {
-    cv = spread(c.in(2).value, c.in(2).shape, s.m, s.n, beta);
-    ce = spread(c.in(2).bound, c.in(2).shape, s.m, s.n, std::fabs(beta));
-  }
-  const auto multiply = [&](const double* pa, const double* pb, const double* pc, double* y) {
-    if (pc) std::copy(pc, pc + s.m * s.n, y);
-    gemm_f64(s.m, s.n, s.k, pa, pb, y, pc != nullptr);
-  };
-  bounded_bilinear(multiply, {av, ae}, {bv, be}, {cv, ce}, c.products.strassen ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
+  const auto av = arranged(a.value, s.m, s.k, s.trans_a), ae = arranged(a.bound, s.m, s.k, s.trans_a);
+  const auto bv = arranged(b.value, s.k, s.n, s.trans_b), be = arranged(b.bound, s.k, s.n, s.trans_b);
+  const auto multiply = [&](const double* pa, const double* pb, const double*, double* y) { gemm_f64(s.m, s.n, s.k, pa, pb, y); };
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, c.products.strassen ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && c.products.strassen) add_strassen_rounding(c.products.strassen, c.products.rounding, s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
+  scale(out.value, out.bound, c.node.attr_float("alpha", 1.0));
+  if (c.has_input(2) && beta != 0) {
+    std::vector<double> cv = spread(c.in(2).value, c.in(2).shape, s.m, s.n), ce = spread(c.in(2).bound, c.in(2).shape, s.m, s.n);
+    scale(cv, ce, beta);
+    const double growth = dot_growth(c.products.strassen ? 0 : s.k);  // C may be what the sum begins with
+    for (size_t i = 0; i < cv.size(); ++i) {
+      out.value[i] += cv[i];
+      if (c.bounds) out.bound[i] += growth * std::fabs(cv[i]) + (1 + growth) * (ce.empty() ? 0.0 : ce[i]);
+    }
+  }
   finish_bounds(out);
 }
 

@@ -25,6 +25,16 @@ inline Precision precision_of(DType dtype) {
   }
 }
 
+// The largest finite number of a float type.
+inline double largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF64: return 0x1.fffffffffffffp+1023;
+    case DType::kF16: return 65504.0;
+    case DType::kBF16: return 0x1.fep+127;
+    default: return 0x1.fffffep+127;
+  }
+}
+
 // The bound of an operator's result: `moved` is how far the inputs' bounds can move it, `own` what the operation itself
 // adds. A result that certainly overflows its type becomes infinity (as in a run); one that may, is unbounded.
 struct Finish {

@@ -1,8 +1,11 @@
 // ReduceX: each row of reduced elements is gathered and handed to one function of the operator.
 
+#include "graph/ops/reduction.h"
+
 #include <algorithm>
 #include <limits>
 
+#include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/softmax.h"
@@ -116,12 +119,9 @@ int64_t saturated(DType dtype, int64_t v) {
   return std::clamp(v, low, high);
 }
 
-// ReduceSum takes its axes as an input since opset 13, the others since 18; before that they are an attribute.
-bool axes_are_input(const Node& node) { return node.version >= (node.op == "ReduceSum" ? 13 : 18); }
-
-// One flag a dimension. Without axes everything is reduced, or nothing with noop_with_empty_axes.
+// One flag a dimension. Without axes everything is reduced, or nothing.
 std::vector<bool> reduced_dimensions(const Node& node, const std::vector<int64_t>& axes, size_t rank) {
-  if (axes.empty()) return std::vector<bool>(rank, node.attr_int("noop_with_empty_axes", 0) == 0);
+  if (axes.empty()) return std::vector<bool>(rank, !reduces_nothing(node, axes));
   std::vector<bool> reduced(rank, false);
   for (int64_t axis : axes) reduced[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis)] = true;
   return reduced;
@@ -133,9 +133,8 @@ template <Elements elements>
 void infer_reduce(InferContext& c) {
   if (elements == Elements::kFloats || (elements == Elements::kNumbers && c.dtype(0) == DType::kBool)) require_float(c, 0);
   const Shape& x = c.shape(0);
-  std::vector<int64_t> axes;
-  if (!axes_are_input(c.node)) axes = c.node.attr_ints("axes");
-  else if (c.has_input(1)) axes = c.constant_ints(1, "the axes of a reduction");
+  if (axes_are_input(c.node) && c.has_input(1)) c.constant(1, "the axes of a reduction");
+  const std::vector<int64_t> axes = axes_of_reduction(c.graph_, c.node);
   for (int64_t axis : axes) c.normalized_axis(axis, x.size());
   const std::vector<bool> reduced = reduced_dimensions(c.node, axes, x.size());
   const bool keep = c.node.attr_int("keepdims", 1) != 0;
@@ -177,21 +176,13 @@ void eval_reduce(EvalContext& c) {
   }
   const std::vector<int64_t> rows = offsets(x.shape, reduced, false), elements = offsets(x.shape, reduced, true);
   const auto count = static_cast<int64_t>(rows.size());
-  const bool nothing_reduced = std::find(reduced.begin(), reduced.end(), true) == reduced.end() &&
-                               c.node.attr_int("noop_with_empty_axes", 0) != 0 && axes.empty();
-  if (nothing_reduced) {
-    out.value = x.value;
-    out.ints = x.ints;
-    if (c.bounds && out.is_float()) out.bound = x.bound.empty() ? std::vector<double>(x.value.size(), 0.0) : x.bound;
-    return;
-  }
   if (!out.is_float()) {
     if constexpr (int_function != nullptr) {
       out.ints.resize(rows.size());
       std::vector<int64_t> row(elements.size());
       for (size_t r = 0; r < rows.size(); ++r) {
         for (size_t i = 0; i < row.size(); ++i) row[i] = x.ints[static_cast<size_t>(rows[r] + elements[i])];
-        out.ints[r] = row.empty() ? saturated(out.dtype, int_function(row)) : int_function(row);
+        out.ints[r] = row.empty() ? saturated(out.dtype, int_function(row)) : wrap(out.dtype, int_function(row));
       }
     }
     return;
@@ -216,6 +207,15 @@ void eval_reduce(EvalContext& c) {
 }
 
 }  // namespace
+
+bool axes_are_input(const Node& node) { return node.version >= (node.op == "ReduceSum" ? 13 : 18); }
+
+std::vector<int64_t> axes_of_reduction(const Graph& graph, const Node& node) {
+  if (!axes_are_input(node)) return node.attr_ints("axes");
+  return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? to_ints(*graph.value(node.inputs[1]).constant) : std::vector<int64_t>{};
+}
+
+bool reduces_nothing(const Node& node, const std::vector<int64_t>& axes) { return axes.empty() && node.attr_int("noop_with_empty_axes", 0) != 0; }
 
 std::vector<OpDef> reduction_ops() {
   return {

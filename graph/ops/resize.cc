@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "graph/ops/copy.h"
 #include "graph/ops/families.h"
@@ -15,12 +16,24 @@ namespace {
 // Each position of a resized dimension has a row of a table. Images are smaller.
 constexpr int64_t kMostTaps = 1 << 20;
 
+// A quotient of integers: positions that come from sizes. Rounding one to a float first may move a whole number or a half to the other side.
+struct Quotient {
+  __extension__ typedef __int128 Integer;  // products of three sizes
+  Integer over = 0, under = 1;             // under > 0
+
+  Integer floor() const { return over >= 0 ? over / under : -((under - 1 - over) / under); }
+  Integer ceil() const { return -Quotient{-over, under}.floor(); }
+  Quotient plus_half() const { return {2 * over + under, 2 * under}; }
+  Quotient minus_half() const { return {2 * over - under, 2 * under}; }
+};
+
 // The node's attributes and constant inputs, one entry a dimension.
 struct Settings {
   std::string mode, coordinates, nearest;
   double cubic_a = -0.75, extrapolation = 0;
   bool exclude_outside = false;
   std::vector<double> scale, roi_start, roi_end;
+  std::vector<std::pair<int64_t, int64_t>> sizes;  // the scale as a quotient of two of them; {0, 0} where it was given as a number
   std::vector<bool> resized;
   Shape out;
 };
@@ -50,19 +63,23 @@ void set_sizes(Settings& s, const std::vector<int64_t>& axes, const std::vector<
                const std::string& policy) {
   if (sizes.size() != axes.size()) throw Refusal(fmt::format("{} sizes for {} dimensions", sizes.size(), axes.size()));
   double common = policy == "not_larger" ? HUGE_VAL : 0;
+  std::pair<int64_t, int64_t> common_sizes;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto a = static_cast<size_t>(axes[i]);
     if (in[a] == 0 || sizes[i] < 0) throw Refusal("an empty dimension cannot be resized");
     s.out[a] = sizes[i];
     s.scale[a] = static_cast<double>(sizes[i]) / static_cast<double>(in[a]);
-    common = policy == "not_larger" ? std::min(common, s.scale[a]) : std::max(common, s.scale[a]);
+    s.sizes[a] = {sizes[i], in[a]};
+    const bool further = policy == "not_larger" ? s.scale[a] < common : s.scale[a] > common;
+    if (further) common = s.scale[a], common_sizes = s.sizes[a];
   }
   if (policy == "stretch") return;
   if (policy != "not_larger" && policy != "not_smaller") throw Refusal("unknown keep_aspect_ratio_policy '" + policy + "'");
   for (int64_t axis : axes) {
     const auto a = static_cast<size_t>(axis);
     s.scale[a] = common;
-    s.out[a] = checked_size(std::floor(common * static_cast<double>(in[a]) + 0.5));
+    s.sizes[a] = common_sizes;
+    s.out[a] = checked_size(static_cast<double>(Quotient{Quotient::Integer{common_sizes.first} * in[a], common_sizes.second}.plus_half().floor()));
   }
 }
 
@@ -83,6 +100,7 @@ Settings settings_of(InferContext& c) {
   if (s.mode != "nearest" && s.mode != "linear" && s.mode != "cubic") throw Refusal("unknown mode '" + s.mode + "'");
   if (s.mode != "nearest" && !is_float(c.dtype(0))) throw Refusal("integers can only be resized by mode nearest");
   s.scale.assign(rank, 1.0);
+  s.sizes.assign(rank, {0, 0});
   s.roi_start.assign(rank, 0.0);
   s.roi_end.assign(rank, 1.0);
   s.out = in;
@@ -132,9 +150,22 @@ double original(const Settings& s, size_t d, int64_t position, int64_t in_size) 
   if (s.coordinates == "tf_crop_and_resize") {
     const double start = s.roi_start[d], end = s.roi_end[d];
     if (s.out[d] == 1) return 0.5 * (start + end) * (in - 1);
-    return start * (in - 1) + x * (end - start) * (in - 1) / static_cast<double>(s.out[d] - 1);
+    const auto last = static_cast<double>(s.out[d] - 1);  // one division: of a region whose ends are short fractions nothing else is rounded
+    return (start * last + x * (end - start)) * (in - 1) / last;
   }
   throw Refusal("unknown coordinate_transformation_mode '" + s.coordinates + "'");
+}
+
+// The same where the scale is a quotient of sizes, scale = n / m; nothing where it is not, nor for a region of interest, whose ends are numbers.
+std::optional<Quotient> exact_original(const Settings& s, size_t d, int64_t position, int64_t in_size) {
+  if (s.sizes[d].first == 0 || s.coordinates == "tf_crop_and_resize") return std::nullopt;
+  const Quotient::Integer x = position, in = in_size, out = s.out[d], n = s.sizes[d].first, m = s.sizes[d].second;
+  if (s.coordinates == "asymmetric") return Quotient{x * m, n};
+  if (s.coordinates == "tf_half_pixel_for_nn") return Quotient{(2 * x + 1) * m, 2 * n};
+  if (s.coordinates == "align_corners") return out > 1 ? Quotient{x * (in - 1) * m, n * in - m} : Quotient{};
+  if (s.coordinates == "half_pixel_symmetric") return Quotient{in * n - out * m + (2 * x + 1) * m - n, 2 * n};
+  if (s.coordinates == "pytorch_half_pixel" && out == 1) return Quotient{};
+  return Quotient{(2 * x + 1) * m - n, 2 * n};  // half_pixel
 }
 
 double nearest(const std::string& mode, double x) {
@@ -143,6 +174,12 @@ double nearest(const std::string& mode, double x) {
   if (mode == "floor") return std::floor(x);
   if (mode == "ceil") return std::ceil(x);
   throw Refusal("unknown nearest_mode '" + mode + "'");
+}
+
+double nearest(const std::string& mode, const Quotient& x) {
+  if (mode == "round_prefer_floor") return static_cast<double>(x.minus_half().ceil());
+  if (mode == "round_prefer_ceil") return static_cast<double>(x.plus_half().floor());
+  return static_cast<double>(mode == "floor" ? x.floor() : x.ceil());
 }
 
 // Keys' cubic convolution kernel at distance t.
@@ -163,7 +200,8 @@ ResizeTaps taps_of(const Settings& s, size_t d, int64_t position, int64_t size) 
     taps.weight.push_back(s.exclude_outside && !inside ? 0.0 : weight);
   };
   if (s.mode == "nearest") {
-    const double at = nearest(s.nearest, x);
+    const std::optional<Quotient> exact = exact_original(s, d, position, size);
+    const double rounded = nearest(s.nearest, x), at = exact ? nearest(s.nearest, *exact) : rounded;
     taps.index = {static_cast<int64_t>(std::fmin(std::fmax(at, 0.0), last))};
     taps.weight = {1.0};
     return taps;

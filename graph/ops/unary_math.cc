@@ -1,7 +1,7 @@
 // Functions of one number from mathematics: Exp, Log, Sin … and the exact ones Abs, Neg, Floor, Round, Sign.
 //
 // An honest fp32 form of a smooth f is within 4u|f| of it, plus 2u|x f'(x)| for the rounded argument, plus the smallest normal
-// where the result underflows.
+// where the result underflows. The argument of a circular function is what whole turns leave of x: half a turn at most, however large x is.
 
 #include <numbers>
 
@@ -97,12 +97,18 @@ void eval_erf(EvalContext& c) {
 // |sin a - sin b| and |cos a - cos b| are at most |a - b|, and at most 2.
 double moved_wave(double, double e, double) { return std::fmin(e, 2.0); }
 
+// slope(x, |f|), of the reduced argument that smooth() multiplies by x.
+template <typename Slope>
+auto of_reduced(Slope slope) {
+  return [=](double x, double z) { return slope(x, z) * std::fmin(1.0, kPi / std::fabs(x)); };
+}
+
 void eval_sin(EvalContext& c) {
-  smooth(c, [](double x) { return std::sin(x); }, moved_wave, [](double x, double) { return std::fabs(std::cos(x)); });
+  smooth(c, [](double x) { return std::sin(x); }, moved_wave, of_reduced([](double x, double) { return std::fabs(std::cos(x)); }));
 }
 
 void eval_cos(EvalContext& c) {
-  smooth(c, [](double x) { return std::cos(x); }, moved_wave, [](double x, double) { return std::fabs(std::sin(x)); });
+  smooth(c, [](double x) { return std::cos(x); }, moved_wave, of_reduced([](double x, double) { return std::fabs(std::sin(x)); }));
 }
 
 void eval_tan(EvalContext& c) {
@@ -114,7 +120,7 @@ void eval_tan(EvalContext& c) {
         const bool pole = std::floor((x - e) / kPi + 0.5) != std::floor((x + e) / kPi + 0.5);
         return pole ? HUGE_VAL : between_poles(x, e, z);
       },
-      [](double, double z) { return 1 + z * z; });
+      of_reduced([](double, double z) { return 1 + z * z; }));
 }
 
 void eval_asin(EvalContext& c) {

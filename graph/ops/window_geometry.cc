@@ -49,7 +49,7 @@ void explicit_pads(WindowGeometry& g, const Node& node) {
   fill(g.pad_end, {pads.begin() + g.rank, pads.end()}, g.rank, "pads");
 }
 
-// The odd element of an uneven padding goes to the end for SAME_UPPER, to the beginning for SAME_LOWER.
+// The odd element of an uneven padding goes to the end (SAME_UPPER) or to the beginning.
 void split_padding(WindowGeometry& g, int d, int64_t total, bool upper) {
   const int64_t small = total / 2;
   g.pad_begin[d] = upper ? small : total - small;
@@ -106,7 +106,9 @@ WindowGeometry transposed_geometry(const Node& node, const Shape& x, const Shape
     const int64_t full = checked_sum(checked_product(g.stride[d], g.in[d] - 1), extra[d] + (g.kernel[d] - 1) * g.dilation[d] + 1);
     if (!output_shape.empty() || auto_pad.starts_with("SAME")) {
       g.out[d] = output_shape.empty() ? checked_product(g.in[d], g.stride[d]) : wanted[d];
-      split_padding(g, d, std::max<int64_t>(0, full - g.out[d]), auto_pad != "SAME_LOWER");
+      // Only SAME_UPPER puts the odd element at the end, as opset 11 says. Before, the formula said the contrary of what auto_pad's own text said; ONNX's
+      // version converter takes such nodes over as they are, and so they mean the same here.
+      split_padding(g, d, std::max<int64_t>(0, full - g.out[d]), auto_pad == "SAME_UPPER");
     } else {
       g.out[d] = full - g.pad_begin[d] - g.pad_end[d];
     }

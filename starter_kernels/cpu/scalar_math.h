@@ -58,10 +58,14 @@ template <class T> SCALAR T relu(T x) { return x < T(0) ? T(0) : x; }
 // NaN in either operand is the result (x != x is false for integers).
 template <class T> SCALAR T max(T a, T b) { return (a > b) | (a != a) ? a : b; }
 template <class T> SCALAR T min(T a, T b) { return (a < b) | (a != a) ? a : b; }
+// min(max(x, lo), hi): NaN in any of the three is the result. What is known of the limits when this is compiled costs nothing.
 template <class T> SCALAR T clip(T x, T lo, T hi) {
-  const T y = x < lo ? lo : x;
-  return y > hi ? hi : y;
+  const T y = x < lo ? lo : x, z = y > hi ? hi : y;
+  return lo != lo ? lo : hi != hi ? hi : z;
 }
+
+// x^0.5: a root, but for -0, whose power is 0, and -infinity, whose power is infinity.
+template <class T> SCALAR T pow_half(T x) { return x == -__builtin_inff() ? -x : sqrt(x + T(0)); }
 
 // Integers wrap, as unsigned arithmetic does; a division by zero is 0 instead of a trap.
 template <class T> SCALAR T abs_int(T x) { return x < T(0) ? T(0 - uint64_t(x)) : x; }
@@ -281,16 +285,21 @@ SCALAR_OF_DOUBLE(erf)
 SCALAR_OF(erf)
 
 // ---- sin, cos -----------------------------------------------------------------------------------------------------------
-// The quadrant is taken in double: 53 bits of pi/2 and 53 more. Floats above 2^50 are many periods apart; there the
-// remainder is only kept inside the quadrant.
+// Quarter turns are counted in double: w * (first + second), where the two parts hold 107 bits of 2/pi. Of a float from 2^48 on, which is a whole multiple of
+// 2^25, w is that multiple and the parts hold what 2^25 * 2/pi leaves of a division by 4: whole turns are lost on purpose. Likewise from 2^75 and 2^102 on.
+// w stays below 2^50 so that counts are exact. Payne & Hanek, Radian Reduction for Trigonometric Functions, 1983.
 SCALAR float sin_quadrant(float x, uint64_t quarter_turns) {
-  const double d = x;
-  const double t = d * 0x1.45f306dc9c883p-1 + 0x1.8p52;
-  const double n = t - 0x1.8p52;
-  const double r0 = __builtin_fma(-n, 0x1.1a62633145c07p-54, __builtin_fma(-n, 0x1.921fb54442d18p0, d));
-  const double r1 = r0 > 0.7854 ? 0.7854 : r0;
-  const float r = float(r1 < -0.7854 ? -0.7854 : r1);
-  const uint32_t quadrant = uint32_t(bits<uint64_t>(t) + quarter_turns);
+  const double d = x, a = abs(d);
+  const bool large = a >= 0x1p48, larger = a >= 0x1p75, largest = a >= 0x1p102;
+  const double scale = largest ? 0x1p-79 : larger ? 0x1p-52 : large ? 0x1p-25 : 1.0;
+  const double first = largest ? -0x1.505c1596447e5p-2 : larger ? 0x1.529fc2757d1f5p+0 : large ? -0x1.236377d5ac07bp+0 : 0x1.45f306dc9c883p-1;
+  const double second = largest ? 0x1.b14acc9e21c82p-56 : larger ? 0x1.a6ee06db14acdp-55 : large ? -0x1.505c1596447e5p-56 : -0x1.6b01ec5417056p-55;
+  const double w = d * scale, count = w * first;
+  const double rest = __builtin_fma(w, second, __builtin_fma(w, first, -count));
+  const double t = count + 0x1.8p52, part = (count - (t - 0x1.8p52)) + rest;
+  const double t2 = part + 0x1.8p52;  // what the count's rounding hid may be a third of a quarter turn
+  const float r = float((part - (t2 - 0x1.8p52)) * 0x1.921fb54442d18p0);
+  const uint32_t quadrant = uint32_t(bits<uint64_t>(t) + bits<uint64_t>(t2) + quarter_turns);
   const float z = r * r;
   float s = -0x1.994062p-13f;
   s = s * z + 0x1.11073p-7f;
@@ -425,7 +434,7 @@ template <class T> SCALAR T selu(T x, T alpha, T gamma) { return gamma * (x < T(
 template <class T> SCALAR T hardsigmoid(T x, T alpha, T beta) { return clip(alpha * x + beta, T(0), T(1)); }
 template <class T> SCALAR T hardswish(T x) { return from_below(x) * clip(x * T(1.0 / 6) + T(0.5), T(0), T(1)); }
 template <class T> SCALAR T shrink(T x, T lambda, T bias) {
-  return x < -lambda ? x + bias : x > lambda ? x - bias : x != x ? x : T(0);
+  return x < -lambda ? x + bias : x > lambda ? x - bias : T(0);
 }
 
 }  // namespace scalar

@@ -294,6 +294,37 @@ INSTANTIATE_TEST_SUITE_P(Equations, CleanUpEinsum,
                                            EinsumCase{"i,j->ij", {3}, {4}}, EinsumCase{"i,i->", {3}, {3}},
                                            EinsumCase{"ij,jk", {2, 3}, {3, 4}}));
 
+// Diagonals, sums over what only one operand has, and sizes of 1 that are broadcast, before a product or without one.
+class CleanUpEinsumAside : public ::testing::TestWithParam<EinsumCase> {};
+
+TEST_P(CleanUpEinsumAside, LeavesNoEinsum) {
+  for (int opset : {12, 18}) {
+    ModelMaker m(opset);
+    std::vector<std::string> names;
+    for (const Shape& shape : {GetParam().a, GetParam().b}) {
+      if (std::string_view(GetParam().equation).find(',') == std::string_view::npos && !names.empty()) continue;
+      std::vector<std::string> dims;
+      for (int64_t d : shape) dims.push_back(std::to_string(d));
+      names.push_back(names.empty() ? "a" : "b");
+      m.input(names.back(), dims);
+    }
+    m.output("y");
+    set_string(m.node("Einsum", names, {"y"}), "equation", GetParam().equation);
+    EXPECT_EQ(clean(m, 1e-14).count("Einsum"), 0) << opset;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Equations, CleanUpEinsumAside,
+                         ::testing::Values(EinsumCase{"ijk->ki", {2, 3, 4}, {}}, EinsumCase{"ijk->kji", {2, 3, 4}, {}}, EinsumCase{"ij->", {2, 3}, {}},
+                                           EinsumCase{"ij->ij", {2, 3}, {}}, EinsumCase{"ba", {2, 3}, {}}, EinsumCase{"ii->i", {3, 3}, {}},
+                                           EinsumCase{"ii", {3, 3}, {}}, EinsumCase{"iji->ij", {3, 2, 3}, {}}, EinsumCase{"iii->i", {2, 2, 2}, {}},
+                                           EinsumCase{"aabb->ba", {2, 2, 3, 3}, {}}, EinsumCase{"...ij->...ji", {2, 3, 4}, {}},
+                                           EinsumCase{"i...->...", {2, 3, 4}, {}}, EinsumCase{"ij->i", {2, 0}, {}}, EinsumCase{"ii->i", {0, 0}, {}},
+                                           EinsumCase{"ij,kl->il", {2, 3}, {4, 5}}, EinsumCase{"ii,ij->j", {3, 3}, {3, 2}},
+                                           EinsumCase{"ij,jk->k", {2, 3}, {3, 4}}, EinsumCase{"ij,ij->ij", {2, 3}, {2, 1}},
+                                           EinsumCase{"ij,jk->ik", {2, 1}, {3, 4}}, EinsumCase{"ij,->i", {2, 3}, {}},
+                                           EinsumCase{"...ij,jk->...ik", {4, 2, 3}, {3, 2}}, EinsumCase{"ij,jk->ik", {2, 0}, {0, 4}}));
+
 TEST(CleanUp, IsStable) {
   ModelMaker m;
   m.input("x", {"2", "3", "4"}).output("y");

@@ -95,7 +95,43 @@ TEST(ConvTranspose, ScattersEachInput) {
   expect_values(run_one({"ConvTranspose", 11, {{"strides", Ints{2}}, {"pads", Ints{1, 1}}, {"output_padding", Ints{1}}}}, {&x, &w}),
                 {10, 102, 20, 203, 30, 300});
   expect_values(run_one({"ConvTranspose", 11, {{"strides", Ints{2}}, {"output_shape", Ints{6}}}}, {&x, &w}),
-                {1, 10, 102, 20, 203, 30});
+                {10, 102, 20, 203, 30, 300});
+}
+
+// Of an output shape that is given, an odd element of padding is at the start unless auto_pad is SAME_UPPER (the formula of ONNX's opset 11, and what ONNX
+// Runtime 1.32 computes of any opset). Without padding the stride of 2 gives 1, 10, 102, 20, 203, 30, 300.
+TEST(ConvTranspose, AnOutputShapeLeavesTheOddPaddingAtTheStart) {
+  const RefTensor x = floats({1, 1, 3}, {1, 2, 3}), w = floats({1, 1, 3}, {1, 10, 100});
+  const auto run = [&](int version, const char* auto_pad, int64_t size, int64_t output_padding = 0) {
+    return run_one({"ConvTranspose", version, {{"strides", Ints{2}}, {"output_shape", Ints{size}}, {"output_padding", Ints{output_padding}}, {"auto_pad", std::string(auto_pad)}}}, {&x, &w});
+  };
+  for (int version : {1, 10, 11, 22}) {
+    for (const char* auto_pad : {"NOTSET", "SAME_LOWER", "VALID"}) {
+      expect_values(run(version, auto_pad, 6), {10, 102, 20, 203, 30, 300});
+      expect_values(run(version, auto_pad, 4), {102, 20, 203, 30});
+    }
+    expect_values(run(version, "SAME_UPPER", 6), {1, 10, 102, 20, 203, 30});
+    expect_values(run(version, "SAME_UPPER", 4), {10, 102, 20, 203});
+    expect_values(run(version, "NOTSET", 7), {1, 10, 102, 20, 203, 30, 300});
+    expect_values(run(version, "NOTSET", 6, 1), {10, 102, 20, 203, 30, 300});  // of 8 with a zero behind: one element on either side
+    expect_values(run(version, "NOTSET", 7, 1), {10, 102, 20, 203, 30, 300, 0});
+  }
+}
+
+TEST(ConvTranspose, AnOutputShapeHasItsOwnPaddingInEveryDimension) {
+  // Rows and columns of ones, so that an element is the product of how many taps it has along each: 1 2 2 1 along five.
+  const RefTensor x = floats({1, 1, 3, 3}, std::vector<double>(9, 1.0)), w = floats({1, 1, 2, 2}, std::vector<double>(4, 1.0));
+  const RefTensor y = run_one({"ConvTranspose", 11, {{"output_shape", Ints{3, 2}}}}, {&x, &w});
+  EXPECT_EQ(y.shape, (Shape{1, 1, 3, 2}));
+  expect_values(y, {4, 4, 4, 4, 2, 2});
+  const RefTensor dilated = run_one({"ConvTranspose", 11, {{"dilations", Ints{2, 1}}, {"output_shape", Ints{4, 4}}}}, {&x, &w});
+  expect_values(dilated, {1, 2, 2, 1, 2, 4, 4, 2, 1, 2, 2, 1, 1, 2, 2, 1});
+  const RefTensor x3 = floats({1, 1, 1, 1, 3}, {1, 2, 3}), w3 = floats({1, 1, 1, 1, 3}, {1, 10, 100});
+  expect_values(run_one({"ConvTranspose", 11, {{"strides", Ints{1, 1, 2}}, {"output_shape", Ints{1, 1, 6}}}}, {&x3, &w3}), {10, 102, 20, 203, 30, 300});
+  // Two groups of one channel each.
+  const RefTensor x2 = floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), w2 = floats({2, 1, 3}, {1, 10, 100, 2, 20, 200});
+  expect_values(run_one({"ConvTranspose", 11, {{"group", int64_t{2}}, {"strides", Ints{2}}, {"output_shape", Ints{4}}}}, {&x2, &w2}),
+                {102, 20, 203, 30, 810, 100, 1012, 120});
 }
 
 TEST(ConvTranspose, IsTheAdjointOfConv) {
@@ -133,6 +169,19 @@ TEST(AveragePool, PaddingCountsOnlyWhenAsked) {
   expect_values(run_one({"AveragePool", 11, {{"kernel_shape", kernel}, {"pads", pads}}}, {&x}), {2, 3, 5, 6});
   expect_values(run_one({"AveragePool", 11, {{"kernel_shape", kernel}, {"pads", pads}, {"count_include_pad", int64_t{1}}}}, {&x}),
                 {1, 3, 5, 3});
+}
+
+// Values of ONNX Runtime 1.32, but for the first, which is ONNX's own case averagepool_2d_ceil in one dimension.
+TEST(AveragePool, CeilModeAndPaddingTogether) {
+  const RefTensor x = floats({1, 1, 4}, {1, 2, 3, 4});
+  const auto run = [&](std::map<std::string, Attribute> attributes) {
+    attributes["ceil_mode"] = int64_t{1};
+    return run_one({"AveragePool", 19, std::move(attributes)}, {&x});
+  };
+  expect_values(run({{"kernel_shape", Ints{3}}, {"strides", Ints{2}}}), {2, 3.5});
+  expect_values(run({{"kernel_shape", Ints{3}}, {"strides", Ints{2}}, {"pads", Ints{1, 0}}, {"count_include_pad", int64_t{1}}}), {1, 3});
+  expect_values(run({{"kernel_shape", Ints{3}}, {"strides", Ints{3}}, {"pads", Ints{1, 1}}, {"count_include_pad", int64_t{1}}}), {1, 7.0 / 3});
+  expect_values(run({{"kernel_shape", Ints{2}}, {"strides", Ints{2}}, {"pads", Ints{1, 0}}, {"count_include_pad", int64_t{1}}}), {0.5, 2.5, 4});
 }
 
 TEST(AveragePool, GlobalBoundCoversAnHonestLoop) {

@@ -52,6 +52,30 @@ TEST(MatMul, IntegersAreExact) {
   EXPECT_EQ(run_one({"MatMul"}, {&a, &b}).ints, (std::vector<int64_t>{(int64_t{5} << 40) + 21}));
 }
 
+TEST(MatMul, OverNothingIsZero) {
+  const RefTensor a = floats({2, 0}, {}), b = floats({0, 3}, {}), c = floats({3}, {1, 2, 3});
+  expect_values(run_one({"MatMul"}, {&a, &b}), {0, 0, 0, 0, 0, 0});
+  expect_values(run_one({"Gemm", 13, {{"beta", -0.5}}}, {&a, &b, &c}), {-0.5, -1, -1.5, -0.5, -1, -1.5});
+}
+
+// alpha (A B) + beta C in IEEE's arithmetic, without C where beta is 0 (BLAS, onnx.reference and ONNX Runtime leave it out).
+TEST(Gemm, FactorsThatAreNotFinite) {
+  const double inf = HUGE_VAL, nan = std::nan("");
+  const RefTensor a = floats({1, 2}, {3, -1}), b = floats({2, 3}, {1, 0, 0, 1, 0, 1}), c = floats({3}, {1, -2, 0});
+  const auto run = [&](double alpha, double beta) { return run_one({"Gemm", 13, {{"alpha", alpha}, {"beta", beta}}}, {&a, &b, &c}); };
+  const RefTensor infinite = run(inf, 1), beta = run(1, -inf), none = run(1, nan);  // A B = 2, 0, -1
+  EXPECT_EQ(infinite.value[0], inf);
+  EXPECT_TRUE(std::isnan(infinite.value[1]));
+  EXPECT_EQ(infinite.value[2], -inf);
+  EXPECT_EQ(infinite.bound, std::vector<double>(3, 0.0));
+  EXPECT_EQ(beta.value[0], -inf);
+  EXPECT_EQ(beta.value[1], inf);
+  EXPECT_TRUE(std::isnan(beta.value[2]));
+  for (double v : none.value) EXPECT_TRUE(std::isnan(v));
+  const RefTensor large = floats({3}, {inf, nan, 0});
+  expect_values(run_one({"Gemm", 13, {{"beta", 0.0}}}, {&a, &b, &large}), {2, 0, -1});
+}
+
 TEST(MatMul, RefusesMismatchedInnerDimension) {
   const RefTensor a = floats({1, 2}, {1, 2}), b = floats({3, 1}, {1, 2, 3});
   EXPECT_THROW(run_one({"MatMul"}, {&a, &b}), Refusal);

@@ -234,6 +234,42 @@ TEST(Resize, NearestTiesFollowTheMode) {
   EXPECT_EQ(pick("ceil"), (Doubles{1, 3}));
 }
 
+// Positions of sizes are quotients of integers, and so are these, which are rounded without a fraction: 35 * 18 / 42 is 15.
+TEST(Resize, NearestBySizesIsExact) {
+  const auto floored = [](int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); };
+  for (int64_t in = 1; in <= 40; ++in)
+    for (int64_t out = 1; out <= 40; ++out) {
+      RefTensor x = floats({in}, {});
+      for (int64_t i = 0; i < in; ++i) x.value.push_back(static_cast<double>(i));
+      const RefTensor target = ints({1}, {out});
+      const auto expect = [&](const char* coordinates, const char* rounding, auto at) {
+        const RefTensor y = run_one({"Resize", 18, {{"coordinate_transformation_mode", std::string(coordinates)}, {"nearest_mode", std::string(rounding)}}},
+                                    {&x, nullptr, nullptr, &target});
+        for (int64_t o = 0; o < out; ++o)
+          ASSERT_EQ(y.value[static_cast<size_t>(o)], static_cast<double>(std::clamp<int64_t>(at(o), 0, in - 1))) << in << " to " << out << ", " << o << ": " << coordinates << " " << rounding;
+      };
+      expect("asymmetric", "floor", [&](int64_t o) { return floored(o * in, out); });
+      expect("asymmetric", "ceil", [&](int64_t o) { return -floored(-o * in, out); });
+      expect("half_pixel", "floor", [&](int64_t o) { return floored((2 * o + 1) * in - out, 2 * out); });
+      expect("half_pixel", "round_prefer_floor", [&](int64_t o) { return -floored(2 * out - (2 * o + 1) * in, 2 * out); });
+      expect("half_pixel_symmetric", "round_prefer_ceil", [&](int64_t o) { return floored((2 * o + 1) * in, 2 * out); });
+      expect("pytorch_half_pixel", "ceil", [&](int64_t o) { return out == 1 ? 0 : -floored(out - (2 * o + 1) * in, 2 * out); });
+      expect("align_corners", "floor", [&](int64_t o) { return out == 1 ? 0 : o * (in - 1) / (out - 1); });
+      expect("align_corners", "round_prefer_ceil", [&](int64_t o) { return out == 1 ? 0 : (2 * o * (in - 1) + out - 1) / (2 * (out - 1)); });
+    }
+}
+
+// The quotient is that of the side that is kept: 7 of 5 is 1.4, and 1.4 * 10 is 14.
+TEST(Resize, TheCommonScaleOfSizesIsExact) {
+  RefTensor x = floats({5, 10}, {});
+  for (int64_t i = 0; i < 50; ++i) x.value.push_back(static_cast<double>(i % 10));
+  const RefTensor target = ints({2}, {7, 50});
+  const RefTensor y = run_one({"Resize", 18, {{"keep_aspect_ratio_policy", std::string("not_larger")}, {"coordinate_transformation_mode", std::string("asymmetric")},
+                                              {"nearest_mode", std::string("floor")}}}, {&x, nullptr, nullptr, &target});
+  ASSERT_EQ(y.shape, (Shape{7, 14}));
+  for (int64_t o = 0; o < 14; ++o) EXPECT_EQ(y.value[static_cast<size_t>(o)], static_cast<double>(o * 5 / 7)) << o;
+}
+
 TEST(Resize, CubicFp32LiesWithinTheBound) {
   const RefTensor x = test::random_floats({1, 1, 6, 6}, 11);
   const RefTensor out = resized(x, {1, 1, 13, 13}, {{"mode", std::string("cubic")}});

@@ -155,6 +155,31 @@ TEST(ReduceSum, AxesAreAnAttributeBefore13AndAnInputSince) {
   expect_values(run_one({"ReduceSum", 13, {{"noop_with_empty_axes", int64_t{1}}}}, {&x, &none}), {1, 2, 3, 4, 5, 6});
 }
 
+// The text of noop_with_empty_axes in onnx 1.20 and later: "composite-reduction operators will still perform the non-reduction steps", as onnx.reference and ONNX
+// Runtime compute it.
+TEST(Reduce, OverNoAxesDoesWhatIsBesideTheSum) {
+  const RefTensor x = floats({1, 3}, {1, -2, 4}), positive = floats({3}, {1, 2, 4}), none = ints({0}, {});
+  for (int64_t keep : {0, 1})
+    for (const RefTensor* axes : {&none, static_cast<const RefTensor*>(nullptr)}) {
+      const auto run = [&](const char* op, const RefTensor& of) { return run_one({op, 18, {{"noop_with_empty_axes", int64_t{1}}, {"keepdims", keep}}}, {&of, axes}); };
+      for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceLogSumExp"}) expect_values(run(op, x), {1, -2, 4});
+      expect_values(run("ReduceL1", x), {1, 2, 4});
+      expect_values(run("ReduceL2", x), {1, 2, 4});
+      expect_values(run("ReduceSumSquare", x), {1, 4, 16});
+      expect_values(run("ReduceLogSum", positive), {0, std::log(2), std::log(4)});
+      EXPECT_EQ(run("ReduceSumSquare", x).shape, x.shape);
+    }
+  // Without the attribute no axes are all axes, also where the attribute is and the axes are an old operator's.
+  expect_values(run_one({"ReduceSumSquare", 18}, {&x, &none}), {21});
+  expect_values(run_one({"ReduceSumSquare", 13}, {&x}), {21});
+}
+
+TEST(Reduce, IntegersWrapAsTheirTypeDoes) {
+  RefTensor x = ints({2}, {2147483647, 1});
+  x.dtype = DType::kI32;
+  EXPECT_EQ(run_one({"ReduceSum", 13}, {&x}).ints, (std::vector<int64_t>{-2147483648}));
+}
+
 TEST(Reduce, EveryKindOfReduction) {
   const RefTensor x = floats({1, 3}, {1, -2, 4});
   const auto reduce = [&](const char* op) { return run_one({op, 13, {{"keepdims", int64_t{0}}}}, {&x}).value[0]; };

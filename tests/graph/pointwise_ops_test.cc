@@ -127,7 +127,8 @@ TEST_P(EveryFunction, BoundOfTheInputMovesTheBoundOfTheOutput) {
 
 TEST_P(EveryFunction, NaNStaysNaN) {
   const RefTensor out = run(floats({1}, {kNaN}));
-  EXPECT_TRUE(std::isnan(out.value[0]));
+  if (GetParam().op == "ThresholdedRelu" || GetParam().op == "Shrink") EXPECT_EQ(out.value[0], 0);  // it is on no side of a threshold
+  else EXPECT_TRUE(std::isnan(out.value[0]));
 }
 
 INSTANTIATE_TEST_SUITE_P(Pointwise, EveryFunction, ::testing::ValuesIn(functions()), [](const auto& info) {
@@ -184,6 +185,41 @@ void expect_same(const std::vector<double>& got, const std::vector<double>& expe
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i)
     EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))) << i << ": " << got[i];
+}
+
+// By the letter: where none of the conditions holds, the rest is 0. onnx.reference and ONNX Runtime agree.
+TEST(SpecialValues, NaNIsOnNoSideOfAThreshold) {
+  const RefTensor in = floats({1}, {kNaN});
+  expect_same(run_one({"ThresholdedRelu", 10}, {&in}).value, {0});
+  expect_same(run_one({"ThresholdedRelu", 10, {{"alpha", -2.0}}}, {&in}).value, {0});
+  expect_same(run_one({"Shrink"}, {&in}).value, {0});
+  for (const char* op : {"Relu", "LeakyRelu", "Elu", "Selu", "Celu", "HardSigmoid", "HardSwish", "Sigmoid", "Softplus", "Softsign", "Gelu", "Mish", "Sign", "Clip"})
+    expect_same(run_one({op, 20}, {&in}).value, {kNaN});
+}
+
+// Min(max, Max(input, min)), whose limits are the type's own where none are given.
+TEST(SpecialValues, ClipsLimits) {
+  const RefTensor in = floats({4}, {-kInf, 0.5, kInf, kNaN}), one = floats({}, {1}), minus = floats({}, {-1}), none = floats({}, {kNaN});
+  expect_same(run_one({"Clip", 13}, {&in, &minus, &one}).value, {-1, 0.5, 1, kNaN});
+  expect_same(run_one({"Clip", 13}, {&in, &one, &minus}).value, {-1, -1, -1, kNaN});
+  expect_same(run_one({"Clip", 13}, {&in, &none, &one}).value, {kNaN, kNaN, kNaN, kNaN});
+  expect_same(run_one({"Clip", 13}, {&in, &minus, &none}).value, {kNaN, kNaN, kNaN, kNaN});
+  expect_same(run_one({"Clip", 13}, {&in}).value, {-FLT_MAX, 0.5, FLT_MAX, kNaN});
+  expect_same(run_one({"Clip", 10}, {&in}).value, {-FLT_MAX, 0.5, FLT_MAX, kNaN});
+}
+
+TEST(SpecialValues, OfAnInfiniteAlphaAtZero) {
+  const RefTensor in = floats({1}, {0});
+  expect_same(run_one({"Elu", 6, {{"alpha", kInf}}}, {&in}).value, {0});
+}
+
+// An argument of any size has one sine. std::sin is right of doubles to the last bit or two.
+TEST(SpecialValues, CircularFunctionsAreBoundedByThemselvesAtAnySize) {
+  const RefTensor in = floats({4}, {1e6, 1e15, -1e25, 3e38});
+  for (const char* op : {"Sin", "Cos", "Tan"}) {
+    const RefTensor y = run_one({op, 7}, {&in});
+    for (size_t i = 0; i < in.value.size(); ++i) EXPECT_LT(y.bound[i], 2e-6 * (1 + y.value[i] * y.value[i])) << op << " " << in.value[i];
+  }
 }
 
 TEST(SpecialValues, OfActivationsAtInfinity) {
