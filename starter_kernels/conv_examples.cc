@@ -131,6 +131,20 @@ std::vector<Graph> conv_examples() {
        "ConvTranspose",
        {},
        {{"output_padding", Ints{1, 1}}}},
+      // An odd element of padding, at the start unless auto_pad is SAME_UPPER.
+      {"transposed_to_a_shape", {1, 3, 5, 4}, {3, 2, 3, 4}, {2, 2}, {}, {}, 1, true, "ConvTranspose", {}, {{"output_shape", Ints{10, 7}}}},
+      {"transposed_to_a_shape_same_upper",
+       {1, 3, 5, 4},
+       {3, 2, 3, 4},
+       {2, 2},
+       {},
+       {},
+       1,
+       true,
+       "ConvTranspose",
+       {},
+       {{"output_shape", Ints{10, 7}}, {"auto_pad", std::string("SAME_UPPER")}}},
+      {"transposed_same_lower_1d", {2, 4, 7}, {4, 3, 4}, {3}, {}, {}, 1, true, "ConvTranspose", {}, {{"auto_pad", std::string("SAME_LOWER")}}},
       {"transposed_dilated", {1, 3, 6, 6}, {3, 2, 3, 3}, {1, 1}, {}, {2, 2}, 1, false, "ConvTranspose"},
   });
 }

@@ -352,6 +352,9 @@ std::vector<Graph> Matmul::examples() const {
   add("row by transposed weights", "Gemm", f32, {1, 131}, {67, 131}, true, {{"transB", yes}});
   add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false,
       {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});
+  add("infinite alpha", "Gemm", f32, {3, 9}, {9, 17}, true, {{"alpha", HUGE_VAL}}, Shape{17});
+  add("beta that is no number", "Gemm", f32, {3, 9}, {9, 17}, false, {{"beta", std::nan("")}}, Shape{17});
+  add("smallest alpha", "Gemm", f32, {3, 9}, {9, 17}, false, {{"alpha", 0x1p-149}, {"beta", -0.0}}, Shape{17});
   add("integers", "MatMul", DType::kI32, {7, 21}, {21, 19}, false);
   add("long integers", "MatMul", DType::kI64, {3, 9}, {9, 10}, false);
   add("doubles", "MatMul", DType::kF64, {9, 33}, {33, 17}, false);

@@ -1,5 +1,7 @@
 // One small graph an operator and form of the plain kind.
 
+#include <cmath>
+
 #include "starter_kernels/example_graph.h"
 
 namespace amdahl {
@@ -31,6 +33,10 @@ std::vector<Graph> walks() {
   graphs.push_back(hard.finish({hard.node("Hardmax", {hard.input({3, 5, 4})}, {{"axis", int64_t{1}}})}));
   ExampleGraph response("lrn");
   graphs.push_back(response.finish({response.node("LRN", {response.input({2, 7, 3, 2})}, {{"size", int64_t{4}}, {"alpha", 0.5}, {"bias", 2.0}})}));
+  for (const double bias : {HUGE_VAL, 1e-45}) {
+    ExampleGraph g("lrn with a bias at an end of the floats");
+    graphs.push_back(g.finish({g.node("LRN", {g.input({1, 4, 3, 2})}, {{"size", int64_t{3}}, {"bias", bias}})}));
+  }
   for (int64_t column_major : {0, 1}) {
     ExampleGraph g("max_pool_indices");
     const ValueId v = g.node("MaxPool", {g.input({2, 3, 7, 6})},
@@ -74,6 +80,17 @@ std::vector<Graph> triangles_and_sizes() {
   for (int64_t upper : {0, 1}) {
     ExampleGraph g("trilu");
     graphs.push_back(g.finish({g.node("Trilu", {g.input({2, 5, 7}), g.ints({}, {-1})}, {{"upper", upper}})}));
+  }
+  {
+    ExampleGraph g("resize to sizes whose quotients are whole, and past a region");
+    const auto to = [&](const char* coordinates, const char* rounding, int64_t size) {
+      return g.node("Resize", {g.input({18}), kNoValue, kNoValue, g.ints({1}, {size})},
+                    {{"coordinate_transformation_mode", std::string(coordinates)}, {"nearest_mode", std::string(rounding)}});
+    };
+    const ValueId region = g.floats({2}, {-0.5, 1.5});
+    graphs.push_back(g.finish({to("asymmetric", "floor", 42), to("half_pixel", "floor", 7),
+                               g.node("Resize", {g.input({6}), region, kNoValue, g.ints({1}, {9})},
+                                      {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}, {"extrapolation_value", std::nan("")}})}));
   }
   for (const char* mode : {"nearest", "linear", "cubic"}) {
     ExampleGraph g("resize");

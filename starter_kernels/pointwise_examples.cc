@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "starter_kernels/example_graph.h"
 
 namespace amdahl {
@@ -5,7 +7,7 @@ namespace {
 
 // Every binade that matters to an activation, both signs, zeros, infinities, NaN, denormals.
 ValueId wide_floats(ExampleGraph& g) {
-  std::vector<double> v{0.0, -0.0, 1e-40, -1e-40, 1e30, -1e30, __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
+  std::vector<double> v{0.0, -0.0, 1e-40, -1e-40, 1e15, 1e23, 1e30, -1e30, 3e38, __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
   for (double x = 1e-6; x < 120; x *= 1.37) {
     v.push_back(x);
     v.push_back(-x);
@@ -109,6 +111,7 @@ std::vector<Graph> pointwise_examples() {
     std::vector<ValueId> y{g.node("Pow", {x, g.input({21})})};
     for (double e : {2.0, 3.0, 0.5, -1.0, 1.0, 1.7, -2.0}) y.push_back(g.node("Pow", {x, g.floats({}, {e})}));
     y.push_back(g.node("Pow", {x, g.ints({1}, {2})}));
+    y.push_back(g.node("Pow", {wide_floats(g), g.floats({}, {0.5})}));
     all.push_back(g.finish(y));
   }
   {
@@ -118,6 +121,27 @@ std::vector<Graph> pointwise_examples() {
     const ValueId low_at_run = g.node("Neg", {g.node("Abs", {g.input({})})});
     all.push_back(g.finish({g.node("Clip", {x, lo, hi}), g.node("Clip", {x, kNoValue, hi}), g.node("Clip", {x, lo}),
                             g.node("Clip", {x, low_at_run, hi})}));
+  }
+  {
+    ExampleGraph g("Clip by NaN, and to finite numbers");
+    const ValueId x = wide_floats(g), nan = g.floats({}, {__builtin_nan("")}), one = g.floats({}, {1});
+    const ValueId nan_at_run = g.node("Add", {g.input({}), nan});
+    all.push_back(g.finish({g.node("Clip", {x}), g.node("Clip", {x, one}), g.node("Clip", {x, nan}), g.node("Clip", {x, kNoValue, nan}),
+                            g.node("Clip", {x, nan_at_run, one}), g.node("Clip", {x, one, nan_at_run})}));
+  }
+  for (const char* op : {"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"}) {
+    ExampleGraph g(std::string(op) + " over no axes");
+    all.push_back(g.finish({g.node(op, {g.input({3, 21})}, {{"noop_with_empty_axes", int64_t{1}}})}));
+  }
+  {
+    ExampleGraph g("products over nothing");
+    const ValueId a = g.input({3, 0}), b = g.input({0, 5}), c = g.input({5});
+    all.push_back(g.finish({g.node("MatMul", {a, b}), g.node("Gemm", {a, b, c}), g.node("Gemm", {b, a}, {{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", HUGE_VAL}})}));
+  }
+  {
+    ExampleGraph g("results of no elements");
+    const ValueId a = g.input({0, 4}), b = g.input({4, 3}), x = g.input({2, 0, 3});
+    all.push_back(g.finish({g.node("MatMul", {a, b}), g.node("ReduceMax", {x, g.ints({1}, {0})}), g.node("Softmax", {x})}));
   }
   {
     ExampleGraph g("Where");

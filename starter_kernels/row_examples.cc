@@ -76,6 +76,10 @@ std::vector<Graph> layernorm_examples() {
   add({5, 33}, -1, true, 1, 0, 3);    // with statistics
   add({4, 1}, -1, true);
   {
+    ExampleGraph g("LayerNormalization with an infinite epsilon");
+    all.push_back(g.finish({g.node("LayerNormalization", {g.input({3, 20}), g.normal({20}, 3), g.normal({20}, 4)}, {{"epsilon", __builtin_inf()}})}));
+  }
+  {
     ExampleGraph g("InstanceNormalization");
     const ValueId x = shifted(g, {2, 5, 6, 7}, 1, 30);
     all.push_back(g.finish({g.node("InstanceNormalization", {x, g.normal({5}, 3, 1), g.normal({5}, 4)}, {{"epsilon", 1e-3}})}));

@@ -136,13 +136,13 @@ std::vector<double> spread(const std::vector<double>& x, const Shape& shape, int
   return out;
 }
 
-// Multiplies values and their bounds by a number. By one that is not finite there is no telling what becomes of a value that may have either sign.
-void scale(std::vector<double>& value, std::vector<double>& bound, double factor) {
+// Multiplies values and their bounds by a number, where a product may be flushed if it is smaller than `tiny`. By one that is not finite there is no telling what becomes of a value that may have either sign.
+void scale(std::vector<double>& value, std::vector<double>& bound, double factor, double tiny) {
   if (factor == 1) return;
   for (size_t i = 0; i < value.size(); ++i) {
     const bool any = std::isinf(factor) && !bound.empty() && bound[i] > 0 && std::fabs(value[i]) <= bound[i];
     value[i] = any ? 0.0 : value[i] * factor;
-    if (!bound.empty()) bound[i] = any ? HUGE_VAL : std::isfinite(value[i]) ? bound[i] * std::fabs(factor) : 0.0;
+    if (!bound.empty()) bound[i] = any ? HUGE_VAL : std::isfinite(value[i]) ? bound[i] * std::fabs(factor) + tiny : 0.0;
   }
 }
 
@@ -158,10 +158,11 @@ void eval_gemm(EvalContext& c) {
   bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, c.products.strassen ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && c.products.strassen) add_strassen_rounding(c.products.strassen, c.products.rounding, s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
-  scale(out.value, out.bound, c.node.attr_float("alpha", 1.0));
+  const double tiny = precision_of(out.dtype).tiny;
+  scale(out.value, out.bound, c.node.attr_float("alpha", 1.0), tiny);
   if (c.has_input(2) && beta != 0) {
     std::vector<double> cv = spread(c.in(2).value, c.in(2).shape, s.m, s.n), ce = spread(c.in(2).bound, c.in(2).shape, s.m, s.n);
-    scale(cv, ce, beta);
+    scale(cv, ce, beta, tiny);
     const double growth = dot_growth(c.products.strassen ? 0 : s.k);  // C may be what the sum begins with
     for (size_t i = 0; i < cv.size(); ++i) {
       out.value[i] += cv[i];

@@ -312,7 +312,7 @@ SCALAR float sin_quadrant(float x, uint64_t quarter_turns) {
   const float y = quadrant & 1 ? c : s;
   return bits<float>(bits<uint32_t>(y) ^ ((quadrant & 2) << 30));
 }
-SCALAR float sin(float x) { return sin_quadrant(x, 0); }
+SCALAR float sin(float x) { return x == 0.0f ? x : sin_quadrant(x, 0); }  // -0 as it is
 SCALAR float cos(float x) { return sin_quadrant(x, 1); }
 SCALAR double sin(double x) { return __builtin_sin(x); }
 SCALAR double cos(double x) { return __builtin_cos(x); }
