@@ -24,6 +24,15 @@ std::vector<Graph> walks() {
   ExampleGraph ties("arg_extreme of ties");
   graphs.push_back(ties.finish({ties.node("ArgMax", {ties.node("Floor", {ties.input({4, 17})})},
                                           {{"axis", int64_t{-1}}, {"select_last_index", int64_t{1}}})}));
+  {
+    ExampleGraph g("ranks of NaN and infinities");
+    const double nan = std::nan(""), inf = HUGE_VAL;
+    const ValueId x = g.floats({5, 4}, {1, nan, 3, 2, nan, nan, 1, 0, -inf, inf, inf, 0, 2, 2, 1, nan, -inf, -inf, -inf, -inf});
+    std::vector<ValueId> y{g.node("Hardmax", {x}, {{"axis", int64_t{1}}})};
+    for (const char* op : {"ArgMax", "ArgMin"})
+      for (int64_t last : {0, 1}) y.push_back(g.node(op, {x}, {{"axis", int64_t{1}}, {"select_last_index", last}}));
+    graphs.push_back(g.finish(y));
+  }
   for (int64_t largest : {0, 1}) {
     ExampleGraph g("topk");
     const ValueId v = g.node("TopK", {g.input({2, 11, 3}), g.ints({1}, {4})}, {{"axis", int64_t{1}}, {"largest", largest}}, 2);

@@ -53,9 +53,11 @@ bool shifted(const Problem& problem) { return problem.params.at("op") == "logsum
 std::string fold_text(const Problem& problem, const RowSpace& space) {
   const Fold& fold = folds().at(problem.params.at("op").get<std::string>());
   const bool floating = is_float(row_type(problem));
-  std::string text = fmt::format("typedef {} acc_t;\n", floating ? "real" : "int64_t");
-  text += floating ? "constexpr acc_t LOWEST = -(acc_t)__builtin_inff(), HIGHEST = (acc_t)__builtin_inff();\n"
-                   : "constexpr acc_t LOWEST = INT64_MIN, HIGHEST = INT64_MAX;\n";
+  const bool is_unsigned = row_type(problem) == DType::kU64;
+  std::string text = fmt::format("typedef {} acc_t;\n", floating ? "real" : is_unsigned ? "uint64_t" : "int64_t");
+  text += floating      ? "constexpr acc_t LOWEST = -(acc_t)__builtin_inff(), HIGHEST = (acc_t)__builtin_inff();\n"
+          : is_unsigned ? "constexpr acc_t LOWEST = 0, HIGHEST = UINT64_MAX;\n"
+                        : "constexpr acc_t LOWEST = INT64_MIN, HIGHEST = INT64_MAX;\n";
   text += fmt::format("constexpr acc_t COUNT = (acc_t){}, START = (acc_t){};\n",
                       floating ? space.outer * space.along : std::max<int64_t>(1, space.outer * space.along), fold.start);
   text += fmt::format("constexpr bool SHIFTED = {};\n", shifted(problem));

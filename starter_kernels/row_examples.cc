@@ -162,6 +162,13 @@ std::vector<Graph> reduce_examples() {
     all.push_back(g.finish({g.node(op, {g.ints({6, 10}, values, DType::kI32), g.ints({1}, {1})}),
                             g.node(op, {g.ints({6, 10}, values, DType::kI64), g.ints({1}, {0})})}));
   }
+  {
+    ExampleGraph g("Reductions of numbers that only an unsigned type holds");
+    const ValueId x = g.ints({2, 3}, {INT64_MIN + 5, 1, 7, -1, 2, 3}, DType::kU64), axis = g.ints({1}, {1});
+    std::vector<ValueId> y;
+    for (const char* op : {"ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1"}) y.push_back(g.node(op, {x, axis}));
+    all.push_back(g.finish(y));
+  }
   for (DType dtype : {DType::kF16, DType::kBF16, DType::kF64}) add("ReduceMean", {6, 50}, {1}, true, dtype);
   {
     ExampleGraph g("Reductions of NaN and infinities");

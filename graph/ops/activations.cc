@@ -130,7 +130,7 @@ double own_hard_sigmoid(double x, double alpha, double beta, double u) {
 }
 
 void eval_hard_sigmoid(EvalContext& c) {
-  const double alpha = c.node.attr_float("alpha", 0.2), beta = c.node.attr_float("beta", 0.5);
+  const double alpha = c.node.attr_float("alpha", 0.2f), beta = c.node.attr_float("beta", 0.5);
   const auto f = [=](double x) { return clip(alpha * x + beta, 0, 1); };
   float_unary(c, f, monotone(f), [=](double x, double, double u) {
     const double t = alpha * x + beta, e = own_hard_sigmoid(x, alpha, beta, u);
@@ -223,7 +223,7 @@ void eval_mish(EvalContext& c) {
 
 // x * sigmoid(alpha x); minimum where alpha x = -1.2784645427610738.
 void eval_quick_gelu(EvalContext& c) {
-  const double alpha = c.node.attr_float("alpha", 1.702), tiny = precision_of(c.out(0).dtype).tiny;
+  const double alpha = c.node.attr_float("alpha", 1.702f), tiny = precision_of(c.out(0).dtype).tiny;
   const auto f = gate([=](double x) { return sigmoid(alpha * x); });
   float_unary(c, f, monotone(f, {-1.2784645427610738 / alpha}), [=](double x, double z, double u) {
     if (std::isinf(x)) return x < 0 ? tiny : 0;

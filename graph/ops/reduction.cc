@@ -109,6 +109,24 @@ int64_t int_sum_square(std::span<const int64_t> x) {
   return static_cast<int64_t>(s);
 }
 
+// Numbers of 64 bits without a sign: of the others int64_t holds all.
+uint64_t unsigned_max(std::span<const int64_t> x) {
+  uint64_t m = 0;
+  for (int64_t v : x) m = std::max(m, static_cast<uint64_t>(v));
+  return m;
+}
+uint64_t unsigned_min(std::span<const int64_t> x) {
+  uint64_t m = UINT64_MAX;
+  for (int64_t v : x) m = std::min(m, static_cast<uint64_t>(v));
+  return m;
+}
+int64_t of_unsigned(IntFunction f, std::span<const int64_t> x) {
+  if (f == int_max) return static_cast<int64_t>(unsigned_max(x));
+  if (f == int_min) return static_cast<int64_t>(unsigned_min(x));
+  if (f == int_mean) return x.empty() ? 0 : static_cast<int64_t>(static_cast<uint64_t>(int_sum(x)) / x.size());
+  return f == int_l1 ? int_sum(x) : f(x);
+}
+
 // The maximum of nothing is the type's lowest value.
 int64_t saturated(DType dtype, int64_t v) {
   if (dtype == DType::kBool) return v > 0;
@@ -182,7 +200,8 @@ void eval_reduce(EvalContext& c) {
       std::vector<int64_t> row(elements.size());
       for (size_t r = 0; r < rows.size(); ++r) {
         for (size_t i = 0; i < row.size(); ++i) row[i] = x.ints[static_cast<size_t>(rows[r] + elements[i])];
-        out.ints[r] = row.empty() ? saturated(out.dtype, int_function(row)) : wrap(out.dtype, int_function(row));
+        if (out.dtype == DType::kU64) out.ints[r] = of_unsigned(int_function, row);
+        else out.ints[r] = row.empty() ? saturated(out.dtype, int_function(row)) : wrap(out.dtype, int_function(row));
       }
     }
     return;

@@ -98,7 +98,8 @@ void infer_softmax(InferContext& c) {
 }
 
 void hardmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
-  const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
+  const auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };  // NaN is the largest, as for ArgMax
+  const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end(), less) - x.begin());
   std::fill(y.begin(), y.end(), 0.0);
   if (x.empty()) return;
   y[best] = 1.0;

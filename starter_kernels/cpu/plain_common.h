@@ -14,6 +14,11 @@ static inline int64_t bounded(int64_t index, int64_t size) {
 template <typename T>
 static inline bool is_nan(T x) { return x != x; }
 
+template <typename T>
+static inline bool is_above(T a, T b) { return a > b || (is_nan(a) && !is_nan(b)); }
+template <typename T>
+static inline bool is_below(T a, T b) { return a < b || (is_nan(a) && !is_nan(b)); }
+
 // What no element is below. The argument only tells the type.
 template <typename T>
 static inline T lowest(T*) { return (T)(-__builtin_inff()); }

@@ -1,5 +1,5 @@
 // The K best along an axis in order, ties by lower index: insertion into a sorted list, which most elements do not enter.
-static inline bool before(IN0_t a, IN0_t b) { return LARGEST ? a > b || (is_nan(a) && !is_nan(b)) : a < b || (is_nan(b) && !is_nan(a)); }
+static inline bool before(IN0_t a, IN0_t b) { return LARGEST ? is_above(a, b) : a < b || (is_nan(b) && !is_nan(a)); }
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void*) {
   const IN0_t* x = (const IN0_t*)in[0];

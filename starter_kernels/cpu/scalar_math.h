@@ -294,10 +294,9 @@ SCALAR float sin_quadrant(float x, uint64_t quarter_turns) {
   const double scale = largest ? 0x1p-79 : larger ? 0x1p-52 : large ? 0x1p-25 : 1.0;
   const double first = largest ? -0x1.505c1596447e5p-2 : larger ? 0x1.529fc2757d1f5p+0 : large ? -0x1.236377d5ac07bp+0 : 0x1.45f306dc9c883p-1;
   const double second = largest ? 0x1.b14acc9e21c82p-56 : larger ? 0x1.a6ee06db14acdp-55 : large ? -0x1.505c1596447e5p-56 : -0x1.6b01ec5417056p-55;
-  const double w = d * scale, count = w * first;
-  const double rest = __builtin_fma(w, second, __builtin_fma(w, first, -count));
-  const double t = count + 0x1.8p52, part = (count - (t - 0x1.8p52)) + rest;
-  const double t2 = part + 0x1.8p52;  // what the count's rounding hid may be a third of a quarter turn
+  const double w = d * scale, t = w * first + 0x1.8p52;
+  const double part = __builtin_fma(w, second, __builtin_fma(w, first, 0x1.8p52 - t));  // the inner one is exact where w is a whole number
+  const double t2 = part + 0x1.8p52;  // what rounding the count hid may be a quarter of a quarter turn
   const float r = float((part - (t2 - 0x1.8p52)) * 0x1.921fb54442d18p0);
   const uint32_t quadrant = uint32_t(bits<uint64_t>(t) + bits<uint64_t>(t2) + quarter_turns);
   const float z = r * r;

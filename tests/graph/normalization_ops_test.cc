@@ -180,6 +180,19 @@ TEST(Reduce, IntegersWrapAsTheirTypeDoes) {
   EXPECT_EQ(run_one({"ReduceSum", 13}, {&x}).ints, (std::vector<int64_t>{-2147483648}));
 }
 
+TEST(Reduce, UnsignedNumbersAboveTheSigned) {
+  RefTensor x = ints({2}, {-1, 2});  // 2^64 - 1
+  x.dtype = DType::kU64;
+  EXPECT_EQ(run_one({"ReduceMax", 18}, {&x}).ints, (std::vector<int64_t>{-1}));
+  EXPECT_EQ(run_one({"ReduceMin", 18}, {&x}).ints, (std::vector<int64_t>{2}));
+}
+
+// onnx.reference takes the largest by numpy's argmax.
+TEST(Hardmax, NaNIsTheLargest) {
+  const RefTensor x = floats({1, 3}, {1, std::nan(""), 2});
+  expect_values(run_one({"Hardmax", 13}, {&x}), {0, 1, 0});
+}
+
 TEST(Reduce, EveryKindOfReduction) {
   const RefTensor x = floats({1, 3}, {1, -2, 4});
   const auto reduce = [&](const char* op) { return run_one({op, 13, {{"keepdims", int64_t{0}}}}, {&x}).value[0]; };
