@@ -26,6 +26,12 @@ void check_filled(const Node& node, const EvalContext& context) {
   }
 }
 
+bool writes_nothing(const Node& node, const EvalContext& context) {
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != kNoValue && context.outputs[i].numel() != 0) return false;
+  return true;
+}
+
 // Types of the outputs; those that nobody named stay empty, and an evaluator need not fill them.
 std::vector<RefTensor> typed_outputs(const Graph& graph, const Node& node) {
   std::vector<RefTensor> outputs(node.outputs.size());
@@ -51,18 +57,14 @@ class Interpreter {
 
   void run(const Node& node) {
     EvalContext context{node, bounds_, {}, typed_outputs(graph_, node), products_};
+    if (writes_nothing(node, context)) return keep(node, context);  // whatever its inputs: its kernel was not given them
     // Constants live only while their node runs: a model's weights in float64 all at once would be twice its size.
     std::vector<RefTensor> constants;
     constants.reserve(node.inputs.size());
     for (ValueId v : node.inputs) context.inputs.push_back(v == kNoValue ? nullptr : &find(v, constants));
     op_of(node).eval(context);
     check_filled(node, context);
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId v = node.outputs[i];
-      if (v != kNoValue && reads_left_[static_cast<size_t>(v)] > 0) live_[v] = std::move(context.outputs[i]);
-    }
-    for (ValueId v : node.inputs)
-      if (v != kNoValue && --reads_left_[static_cast<size_t>(v)] == 0) live_.erase(v);
+    keep(node, context);
   }
 
   RefValues take(const std::vector<ValueId>& wanted) {
@@ -78,10 +80,22 @@ class Interpreter {
   }
 
  private:
+  // What later nodes read, instead of what nobody reads any more.
+  void keep(const Node& node, EvalContext& context) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId v = node.outputs[i];
+      if (v != kNoValue && reads_left_[static_cast<size_t>(v)] > 0) live_[v] = std::move(context.outputs[i]);
+    }
+    for (ValueId v : node.inputs)
+      if (v != kNoValue && --reads_left_[static_cast<size_t>(v)] == 0) live_.erase(v);
+  }
+
   const RefTensor& find(ValueId v, std::vector<RefTensor>& constants) {
     if (const auto it = live_.find(v); it != live_.end()) return it->second;
     if (const auto it = given_.find(v); it != given_.end()) return it->second;
     if (graph_.is_constant(v)) return constants.emplace_back(RefTensor::of(*graph_.value(v).constant));
+    // An operand without elements: the kernel of a product over nothing is not given it.
+    if (const Value& value = graph_.value(v); numel(value.shape) == 0) return constants.emplace_back(RefTensor{value.dtype, value.shape, {}, {}, {}});
     throw Error(ExitCode::kInternal, fmt::format("oracle: value {} '{}' is neither given nor computed by these nodes", v,
                                                  shown(graph_.value(v).name)));
   }

@@ -1,3 +1,4 @@
+#include "graph/oracle.h"
 #include "tests/graph/op_fixture.h"
 
 namespace amdahl::test {
@@ -56,6 +57,19 @@ TEST(MatMul, OverNothingIsZero) {
   const RefTensor a = floats({2, 0}, {}), b = floats({0, 3}, {}), c = floats({3}, {1, 2, 3});
   expect_values(run_one({"MatMul"}, {&a, &b}), {0, 0, 0, 0, 0, 0});
   expect_values(run_one({"Gemm", 13, {{"beta", -0.5}}}, {&a, &b, &c}), {-0.5, -1, -1.5, -0.5, -1, -1.5});
+}
+
+// A window that computes a product over nothing, or nothing at all, is not given what its kernel does not read.
+TEST(Oracle, WhatHasNoElementsNeedNotBeGiven) {
+  const auto evaluated = [](Shape a, Shape b) {
+    Graph graph;
+    Node node{"node", "", "MatMul", 13, {}, {graph.add_value("a", DType::kF32, a), graph.add_value("b", DType::kF32, b)}, {}};
+    node.outputs = {graph.add_value("y", DType::kF32, {a[0], b[1]})};
+    graph.nodes.push_back(node);
+    return evaluate(graph, {0}, {}, node.outputs, true).at(node.outputs[0]);
+  };
+  expect_values(evaluated({2, 0}, {0, 1}), {0, 0});
+  EXPECT_EQ(evaluated({0, 3}, {3, 2}).shape, (Shape{0, 2}));
 }
 
 // alpha (A B) + beta C in IEEE's arithmetic, without C where beta is 0 (BLAS, onnx.reference and ONNX Runtime leave it out).
