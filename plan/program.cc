@@ -119,7 +119,7 @@ class ProgramMaker {
   std::map<std::string, int> libraries_;
 };
 
-// Mean and deviation of a weight, from at most 4096 evenly spaced elements.
+// Mean and deviation of a weight, from at most 4096 evenly spaced elements: of those that are finite, or as it was where none is.
 void set_distribution(const Tensor& weight, Program::Buffer& b) {
   const int64_t n = weight.numel(), samples = std::min<int64_t>(n, 4096);
   const size_t width = size_of(weight.dtype());
@@ -127,11 +127,14 @@ void set_distribution(const Tensor& weight, Program::Buffer& b) {
   for (int64_t i = 0; i < samples; ++i)
     std::memcpy(picked.data() + static_cast<size_t>(i) * width,
                 weight.data() + static_cast<size_t>(i * (n / samples)) * width, width);
-  const std::vector<double> x =
+  std::vector<double> x =
       to_doubles(Tensor(weight.dtype(), {samples}, std::shared_ptr<const std::byte>(std::shared_ptr<void>(), picked.data())));
+  std::erase_if(x, [](double v) { return !std::isfinite(v); });
+  if (x.empty()) return;
+  const auto count = static_cast<double>(x.size());
   double mean = 0, square = 0;
-  for (double v : x) mean += v / static_cast<double>(samples);
-  for (double v : x) square += (v - mean) * (v - mean) / static_cast<double>(samples);
+  for (double v : x) mean += v / count;
+  for (double v : x) square += (v - mean) * (v - mean) / count;
   b.mean = mean;
   b.deviation = std::sqrt(square);
 }

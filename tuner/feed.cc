@@ -79,7 +79,7 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
     for (const Program::Buffer& b : program.buffers) {
       if (!is_seeded(b)) continue;
       const Region& region = stand.weights[copy][w];
-      const std::string what = fmt::format("{} {} {} {} {} {}", draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits, b.mean, b.deviation);
+      const std::string what = fmt::format("{} {} {}", how_weights_are_drawn(draw), b.mean, b.deviation);
       std::string& held = held_[region.data];
       if (held != what) {
         held = what;

@@ -65,7 +65,8 @@ Placing placing(size_t bytes, size_t element, Layout layout) {
   const size_t shift = layout == Layout::kShift ? up(20, std::max<size_t>(element, 1)) : 0;
   p.huge = layout == Layout::kModel && bytes >= kWorthHuge;
   p.pages = up(std::max<size_t>(bytes + shift, 1), p.huge ? kHugePage : kPage);
-  p.offset = layout == Layout::kEnd ? p.pages - bytes : shift;
+  // What is empty lies within its page too: its slack is what is cleared and looked at.
+  p.offset = layout == Layout::kEnd ? p.pages - std::max({bytes, element, size_t{1}}) : shift;
   return p;
 }
 

@@ -1,5 +1,7 @@
 #include "tuner/inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,8 +15,9 @@
 namespace amdahl {
 namespace {
 
-constexpr std::array<std::string_view, 11> kNames = {"normal",  "uniform", "offset", "large",       "heavy-tail", "equal",
-                                                     "integer", "special", "needle", "alternating", "powers-of-two"};
+constexpr std::array<std::string_view, 14> kNames = {"normal", "uniform",     "offset",        "large",     "heavy-tail", "equal", "integer", "special",
+                                                     "needle", "alternating", "powers-of-two", "exponents", "wide",       "limits"};
+constexpr std::array<std::string_view, 6> kWeightNames = {"normal", "sparse", "constant", "wide", "denormal", "special"};
 constexpr int64_t kChunk = 1024;
 constexpr int64_t kLeast = 1 << 18;  // elements that are worth a thread: 0.3 ms
 
@@ -27,6 +30,45 @@ inline uint64_t mix(uint64_t z) {
 inline uint64_t bits_at(uint64_t seed, int64_t i) { return mix(seed + static_cast<uint64_t>(i + 1) * 0x9e3779b97f4a7c15ull); }
 
 uint64_t stream(uint64_t seed, int source) { return mix(seed ^ mix(static_cast<uint64_t>(source) + 0x51ed2701)); }
+
+// Where a float type ends. Numbers are made in float: those of double end where float's do.
+struct Limits {
+  float largest, smallest_normal;
+  int lowest_exponent, highest_exponent;  // of the smallest denormal and of the largest number
+};
+
+Limits limits_of(DType dtype) {
+  if (dtype == DType::kF16) return {65504.0f, 0x1.0p-14f, -24, 15};
+  if (dtype == DType::kBF16) return {0x1.fep127f, 0x1.0p-126f, -133, 127};
+  return {std::numeric_limits<float>::max(), std::numeric_limits<float>::min(), -149, 127};
+}
+
+// What a tensor must hold one of each of; the finite ones first, for kLimits.
+constexpr int kFiniteSpecials = 8, kSpecials = 11;
+
+float special(DType dtype, int number) {
+  const Limits limits = limits_of(dtype);
+  const float denormal = 0.25f * limits.smallest_normal;
+  switch (number) {
+    case 0: return -0.0f;
+    case 1: return 0.0f;
+    case 2: return denormal;
+    case 3: return -denormal;
+    case 4: return limits.largest;
+    case 5: return -limits.largest;
+    case 6: return limits.smallest_normal;
+    case 7: return -limits.smallest_normal;
+    case 8: return std::numeric_limits<float>::infinity();
+    case 9: return -std::numeric_limits<float>::infinity();
+    default: return std::numeric_limits<float>::quiet_NaN();
+  }
+}
+
+// NaN for what sums of other terms in another order may make infinite: infinities, and what is within a thousandth of them.
+float spoilt(float x, const Limits& limits) { return std::fabs(x) > 0x1.0p-10f * limits.largest ? std::numeric_limits<float>::quiet_NaN() : x; }
+
+// How many elements of a tensor are set to one of `kinds` values: those of a small one are mostly left as they are.
+int64_t places_for(int64_t n, int kinds) { return n == 0 ? 0 : std::clamp<int64_t>(n / 8, 1, kinds); }
 
 // The 64-bit multiplies are three times faster with AVX-512 (vpmullq); weights of 154 MB are made in every fresh process. Not
 // under ThreadSanitizer: the clones are chosen while the program is loaded, before that has begun.
@@ -64,7 +106,19 @@ void integer_chunk(float* out, int64_t n, int bits, uint64_t seed, int64_t first
   }
 }
 
-void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int source, int64_t first) {
+// Either sign, exponents uniform in [lowest, highest], and a random mantissa.
+void exponents_chunk(float* out, int64_t n, int lowest, int highest, float largest, uint64_t seed, int64_t first) {
+  const auto span = static_cast<uint64_t>(highest - lowest + 1);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t b = bits_at(seed, first + i);
+    const float mantissa = 1 + static_cast<float>(b >> 40 & 0x7fffff) * 0x1.0p-23f;
+    const float value = std::min(std::ldexp(mantissa, lowest + static_cast<int>((b & 0xffffffff) % span)), largest);
+    out[i] = (b >> 63) ? value : -value;
+  }
+}
+
+void float_chunk(float* out, int64_t n, DType dtype, const Draw& draw, uint64_t seed, int source, int64_t first) {
+  const Limits limits = limits_of(dtype);
   switch (draw.family) {
     case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
     case Family::kUniform: return uniform_chunk(out, n, seed, first);
@@ -87,14 +141,9 @@ void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int sou
       return draw.exchanged || source % 2 == 1 ? ternary_chunk(out, n, seed, first) : integer_chunk(out, n, draw.integer_bits, seed, first);
     case Family::kSpecial: {
       normal_chunk(out, n, seed, first, 0, 1);
-      constexpr float kInf = std::numeric_limits<float>::infinity();
-      const std::array<float, 6> specials = {std::numeric_limits<float>::quiet_NaN(), kInf, -kInf, -0.0f, 1e-40f, -1e-40f};
       // About one in 512: rows of a reduction are mostly left clean.
       for (int64_t i = 0; i < n; ++i)
-        if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = specials[(b >> 9) % 6];
-      if (draw.infinities_as_nan)
-        for (int64_t i = 0; i < n; ++i)
-          if (std::isinf(out[i])) out[i] = specials[0];
+        if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = special(dtype, static_cast<int>((b >> 9) % kSpecials));
       return;
     }
     case Family::kNeedle:
@@ -113,6 +162,27 @@ void float_chunk(float* out, int64_t n, const Draw& draw, uint64_t seed, int sou
         out[i] = std::ldexp((b >> 63) ? 1.0f : -1.0f, static_cast<int>(b % 25) - 12);
       }
       return;
+    case Family::kExponents: return exponents_chunk(out, n, limits.lowest_exponent, limits.highest_exponent, limits.largest, seed, first);
+    case Family::kWide: return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
+    case Family::kLimits: return normal_chunk(out, n, seed, first, 0, 1);
+  }
+}
+
+void weights_chunk(float* out, int64_t n, DType dtype, Weights weights, uint64_t seed, int64_t first, float mean, float deviation) {
+  if (weights == Weights::kConstant) {
+    normal_chunk(out, 1, seed, 0, mean, deviation);
+    std::fill(out + 1, out + n, out[0]);
+    return;
+  }
+  normal_chunk(out, n, seed, first, mean, deviation);
+  const auto change = [&](auto change_one) {
+    for (int64_t i = 0; i < n; ++i) out[i] = change_one(out[i], mix(bits_at(seed, first + i)));
+  };
+  if (weights == Weights::kSparse) change([](float w, uint64_t b) { return b % 8 ? 0.0f : w; });
+  if (weights == Weights::kWide) change([](float w, uint64_t b) { return std::ldexp(w, static_cast<int>(b % 29) - 24); });
+  if (weights == Weights::kDenormal) {
+    const float reach = std::fabs(mean) + 4 * deviation, scale = reach > 0 ? limits_of(dtype).smallest_normal / reach : 0;
+    change([=](float w, uint64_t) { return w * scale; });
   }
 }
 
@@ -144,12 +214,42 @@ void fill_floats(std::byte* data, DType dtype, int64_t n, Make make) {
   });
 }
 
-void fill_ints(std::byte* data, DType dtype, int64_t n, uint64_t seed, const InputRange& range) {
+// One of `kinds` specials in each of as many stretches as there are places, in another order for another seed.
+void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Draw& draw, uint64_t seed, int source) {
+  const int64_t places = places_for(n, kinds);
+  for (int64_t p = 0; p < places; ++p) {
+    const int64_t from = n * p / places, length = n * (p + 1) / places - from;
+    const int64_t at = from + static_cast<int64_t>(bits_at(~seed, p) % static_cast<uint64_t>(length));
+    const int64_t number = ((p + static_cast<int64_t>(seed % static_cast<uint64_t>(places))) % places + draw.turn * places + source) % kinds;
+    const float drawn = special(dtype, static_cast<int>(number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
+    store(data, dtype, at, &value, 1);
+  }
+}
+
+// Of all numbers of the type, as the family is of all floats: bits cut off at a random place, or kept; its limits; and what is beside zero.
+int64_t any_integer(DType dtype, Family family, uint64_t b) {
+  const int bits = static_cast<int>(8 * size_of(dtype));
+  if (family != Family::kLarge && b % 8 == 0) {
+    const std::array<uint64_t, 6> ends = {0, 1, ~uint64_t{0}, uint64_t{1} << (bits - 1), (uint64_t{1} << (bits - 1)) - 1, uint64_t{1} << (bits - 1) | 1};
+    return static_cast<int64_t>(ends[(b >> 3) % ends.size()]);
+  }
+  const uint64_t whole = mix(b);
+  return static_cast<int64_t>(family == Family::kLarge ? whole : static_cast<uint64_t>(static_cast<int64_t>(whole) >> (64 - 1 - (b >> 3) % static_cast<uint64_t>(bits))));
+}
+
+bool reaches_everywhere(Family family) {
+  return family == Family::kLarge || family == Family::kExponents || family == Family::kWide || family == Family::kSpecial || family == Family::kLimits;
+}
+
+void fill_ints(std::byte* data, DType dtype, int64_t n, const Draw& draw, uint64_t seed, const InputRange& range) {
   const size_t width = size_of(dtype);
   const uint64_t span = range.hi > range.lo ? static_cast<uint64_t>(range.hi - range.lo) : 1;
+  const bool any = range.is_number && dtype != DType::kBool && reaches_everywhere(draw.family);
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t value = dtype == DType::kBool ? static_cast<int64_t>(bits_at(seed, i) >> 63)
-                                                : range.lo + static_cast<int64_t>(bits_at(seed, i) % span);
+    const uint64_t b = bits_at(seed, i);
+    const int64_t value = dtype == DType::kBool ? static_cast<int64_t>(b >> 63)
+                          : any                 ? any_integer(dtype, draw.family, b)
+                                                : range.lo + static_cast<int64_t>(b % span);
     std::memcpy(data + static_cast<size_t>(i) * width, &value, width);  // little endian: the low bytes
   }
 }
@@ -188,18 +288,33 @@ AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t first, int64_t last,
 }  // namespace
 
 std::string_view name_of(Family family) { return kNames[static_cast<size_t>(family)]; }
+std::string_view name_of(Weights weights) { return kWeightNames[static_cast<size_t>(weights)]; }
+
+bool reaches_limits(const Draw& draw) {
+  return draw.family == Family::kSpecial || draw.family == Family::kLimits || draw.family == Family::kExponents || draw.weights == Weights::kSpecial;
+}
+
+std::string how_weights_are_drawn(const Draw& draw) {
+  return fmt::format("{} {} {} {} {} {}", draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits, name_of(draw.weights),
+                     draw.weights == Weights::kSpecial ? 2 * draw.turn + draw.infinities_as_nan : 0);
+}
+
+int turns(int64_t n) {
+  const int64_t places = std::max<int64_t>(1, places_for(n, kSpecials));
+  return static_cast<int>((kSpecials + places - 1) / places);
+}
 
 void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int source, const InputRange& range) {
   const uint64_t s = stream(draw.seed, source);
   // Never the first or the last element: those are what a careless key looks at.
   const int64_t nudged = !draw.nudged || n == 0 ? -1 : n < 3 ? n / 2 : 1 + static_cast<int64_t>(mix(s) % static_cast<uint64_t>(n - 2));
   if (!is_float(dtype)) {
-    fill_ints(data, dtype, n, s, range);
+    fill_ints(data, dtype, n, draw, s, range);
     if (nudged >= 0) nudge_int(data, dtype, nudged, range);
     return;
   }
   fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
-    float_chunk(out, count, draw, s, source, first);
+    float_chunk(out, count, dtype, draw, s, source, first);
     // Far enough to be seen through the bounds of its neighbours, near enough for exp() of it.
     if (nudged >= first && nudged < first + count) {
       float& value = out[nudged - first];
@@ -207,7 +322,11 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
     }
     if (draw.scale != 0)
       for (int64_t i = 0; i < count; ++i) out[i] = std::ldexp(out[i], draw.scale);
+    if (draw.infinities_as_nan)
+      for (int64_t i = 0; i < count; ++i) out[i] = spoilt(out[i], limits_of(dtype));
   });
+  if (draw.family == Family::kSpecial) place_specials(data, dtype, n, kSpecials, draw, s, source);
+  if (draw.family == Family::kLimits) place_specials(data, dtype, n, kFiniteSpecials, draw, s, source);
 }
 
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source) {
@@ -215,8 +334,9 @@ void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double de
   fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
     if (draw.ternary && draw.exchanged) integer_chunk(out, count, draw.integer_bits, s, first);
     else if (draw.ternary) ternary_chunk(out, count, s, first);
-    else normal_chunk(out, count, s, first, static_cast<float>(mean), static_cast<float>(deviation));
+    else weights_chunk(out, count, dtype, draw.weights, s, first, static_cast<float>(mean), static_cast<float>(deviation));
   });
+  if (!draw.ternary && draw.weights == Weights::kSpecial) place_specials(data, dtype, n, kSpecials, draw, s, source);
 }
 
 void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed) {

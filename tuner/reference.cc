@@ -13,7 +13,9 @@
 
 #include "base/in_parallel.h"
 #include "base/printable.h"
+#include "graph/zero_signs.h"
 #include "plan/executor.h"
+#include "tuner/plain_numbers.h"
 
 namespace amdahl {
 namespace {
@@ -43,6 +45,7 @@ ExpectedOutput narrow(const RefTensor& r) {
   e.shape = r.shape;
   if (!r.is_float()) {
     e.ints = r.ints;
+    e.int_bound = r.bound;
     return e;
   }
   const size_t n = r.value.size();
@@ -52,8 +55,16 @@ ExpectedOutput narrow(const RefTensor& r) {
   for (size_t i = 0; i < n; ++i) {
     const double v = r.value[i];
     e.value[i] = static_cast<float>(v);
-    double bound = r.bound_at(static_cast<int64_t>(i)) + rounding * std::abs(v);
-    if (std::isfinite(e.value[i])) bound += std::abs(v - static_cast<double>(e.value[i]));
+    if (std::isfinite(v) && !std::isfinite(e.value[i])) {  // a double, or not far from where fp32 ends: not compared
+      e.value[i] = 0;
+      e.bound[i] = std::numeric_limits<float>::infinity();
+      continue;
+    }
+    if (!std::isfinite(v)) {  // not rounded: infinity times no rounding at all is NaN
+      e.bound[i] = static_cast<float>(r.bound_at(static_cast<int64_t>(i)));
+      continue;
+    }
+    const double bound = r.bound_at(static_cast<int64_t>(i)) + rounding * std::abs(v) + std::abs(v - static_cast<double>(e.value[i]));
     e.bound[i] = bound == 0 ? 0.0f : std::nextafter(static_cast<float>(bound), std::numeric_limits<float>::infinity());
   }
   return e;
@@ -64,12 +75,12 @@ void describe(Expected& e) {
   bool exact = true;
   for (const ExpectedOutput& o : e.outputs) {
     for (size_t i = 0; i < o.value.size(); ++i) {
-      judged += std::isfinite(o.bound[i]);
+      judged += !std::isfinite(o.value[i]) || std::isfinite(o.bound[i]);
       nonzero += o.value[i] != 0;
       exact = exact && std::abs(o.value[i]) < 0x1.0p24f && o.value[i] == std::rint(o.value[i]);
     }
     for (int64_t v : o.ints) nonzero += v != 0;
-    judged += static_cast<int64_t>(o.ints.size());
+    judged += static_cast<int64_t>(o.ints.size()) - std::count_if(o.int_bound.begin(), o.int_bound.end(), [](double b) { return std::isinf(b); });
     all += static_cast<int64_t>(o.value.size() + o.ints.size());
   }
   e.exact = exact;
@@ -95,6 +106,10 @@ struct Part {
   double max_error = 0, max_bound = 0, square_error = 0, square_value = 0, square_bound = 0, fourth_bound = 0;
 };
 
+bool is_other_zero(const ExpectedOutput& e, double want, double bound, double got) {
+  return want == 0 && bound == 0 && got == 0 && e.zero_signs && std::signbit(got) != std::signbit(want);
+}
+
 template <typename Values>
 Part compare_part(const ExpectedOutput& e, const Values& values, int64_t first, int64_t last) {
   Part part{first};
@@ -103,13 +118,13 @@ Part compare_part(const ExpectedOutput& e, const Values& values, int64_t first, 
     bool ok;
     if (std::isnan(want)) {
       ok = std::isnan(got);
+    } else if (std::isinf(want)) {
+      ok = std::isfinite(bound) ? got == want : !std::isfinite(got);
     } else if (!std::isfinite(bound)) {
       continue;
-    } else if (std::isinf(want)) {
-      ok = got == want;
     } else {
       const double error = std::abs(got - want);
-      ok = error <= bound;  // false for NaN
+      ok = error <= bound && !is_other_zero(e, want, bound, got);  // false for NaN
       if (std::isfinite(error)) {
         part.max_error = std::max(part.max_error, error);
         part.square_error += error * error;
@@ -157,6 +172,7 @@ void add_floats(const ExpectedOutput& e, const Program::Buffer& b, const Values&
     if (part.offender < 0 || !d.within) continue;
     const auto i = static_cast<size_t>(part.offender);
     d.within = false;
+    d.sign_of_zero = e.value[i] == 0 && values[i] == 0;
     d.message = fmt::format("{} is {:.9g}, should be {:.9g} +- {:.2g}", place(b, i), static_cast<double>(values[i]), e.value[i], e.bound[i]);
   }
 }
@@ -171,7 +187,7 @@ size_t output_bytes(const Program& program) {
 
 size_t Expected::bytes() const {
   size_t n = 0;
-  for (const ExpectedOutput& o : outputs) n += 4 * (o.value.size() + o.bound.size()) + 8 * o.ints.size();
+  for (const ExpectedOutput& o : outputs) n += 4 * (o.value.size() + o.bound.size()) + 8 * (o.ints.size() + o.int_bound.size());
   return n;
 }
 
@@ -185,7 +201,7 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io) {
 const RefValues& GivenValues::of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges) {
   const std::vector<ValueId> inputs = distinct_inputs(io);
   std::vector<const Program::Buffer*> seeded;
-  std::string weights = fmt::format("of {}: {} {} {} {};", fmt::join(inputs, " "), draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits);
+  std::string weights = fmt::format("of {}: {};", fmt::join(inputs, " "), how_weights_are_drawn(draw));
   for (const Program::Buffer& b : program.buffers) {
     if (b.role != Program::Role::kConstant || b.blob_offset >= 0) continue;
     seeded.push_back(&b);
@@ -207,7 +223,10 @@ Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program&
   for (const Operand& o : io.outputs) wanted.push_back(o.value);
   const RefValues values = evaluate(graph, io.nodes, given.of(graph, io, program, draw, ranges), wanted, /*bounds=*/true, products);
   Expected e;
-  for (ValueId v : wanted) e.outputs.push_back(narrow(values.at(v)));
+  for (ValueId v : wanted) {
+    e.outputs.push_back(narrow(values.at(v)));
+    e.outputs.back().zero_signs = zero_signs_decided(graph, io.nodes, v);
+  }
   describe(e);
   return e;
 }
@@ -237,6 +256,7 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
     const std::vector<int64_t> ints = to_ints(got);
     for (size_t i = 0; i < ints.size() && d.within; ++i) {
       if (ints[i] == e.ints[i]) continue;
+      if (!e.int_bound.empty() && std::abs(static_cast<double>(ints[i]) - static_cast<double>(e.ints[i])) <= e.int_bound[i]) continue;
       d.within = false;
       d.message = fmt::format("{} is {}, should be {}", place(b, i), ints[i], e.ints[i]);
     }
@@ -344,6 +364,7 @@ std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<Value
   std::vector<InputRange> ranges;
   for (ValueId input : inputs) {
     InputRange range;
+    range.is_number = is_plain_number(graph, input);
     if (!is_float(graph.value(input).dtype)) {
       // Follow the integers through nodes that hand them on, to the table that they index.
       std::set<ValueId> same{input};

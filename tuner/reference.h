@@ -18,14 +18,16 @@ struct ExpectedOutput {
   DType dtype = DType::kF32;
   Shape shape;
   // Floats: rounded to fp32, the rounding added to the bound; exact comparisons have bound 0. A bound that is not finite
-  // judges nothing.
+  // judges nothing, but that what should be infinite is not finite either.
   std::vector<float> value, bound;
+  bool zero_signs = false;  // a zero with bound 0 has that sign (graph/zero_signs.h)
   std::vector<int64_t> ints;
+  std::vector<double> int_bound;  // empty: exact. How far integers may be off that floats decided; infinite: anything
 };
 
 struct Expected {
   std::vector<ExpectedOutput> outputs;
-  double judged = 0;        // share of elements with a finite bound
+  double judged = 0;        // share of elements with a finite bound, or that are not finite
   double nonzero = 0;       // share of elements that are not 0
   bool exact = false;       // all values are integers below 2^24: sums of integers, fp32 has no excuse
   size_t bytes() const;
@@ -49,6 +51,7 @@ Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program&
 struct Discrepancy {
   bool within = true;
   std::string message;      // first offender
+  bool sign_of_zero = false;  // all that is wrong with it
   double max_error = 0, rms_error = 0, rms_value = 0, rms_bound = 0, max_bound = 0;  // over judged elements
   // How many elements decide the errors: as many as if all had one bound, fewer where a few are far larger than the others (Kish's effective size of
   // a sample, of the squares of the bounds).
@@ -66,7 +69,7 @@ double share_different(const Program& a_program, std::span<const std::byte> a, c
 // Of the finite elements of the fp32 outputs.
 double root_mean_square(const Program& program, std::span<const std::byte> outputs);
 
-// Values that integer inputs may take: indices of the table they select from, else 0 and 1. By Program::Buffer::source for
+// Values that integer inputs may take: indices of the table they select from, else 0 and 1, or any for numbers (plain_numbers.h). By Program::Buffer::source for
 // windows (distinct values of io.inputs), by position for `inputs` of a whole model.
 std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs);
 std::vector<ValueId> distinct_inputs(const WindowIo& io);

@@ -2,8 +2,9 @@
 // The five stages that a candidate passes before its speed means anything: smoke, shapes, numerics, determinism, conduct.
 //
 // A kernel is compiled for one shape, so "shapes" is about where its operands lie: flush against guard pages on either side
-// and off every vector boundary. Families of inputs on which the starter kernels themselves leave the oracle's bounds
-// prove nothing about this window and are left out; normal or uniform inputs must remain.
+// and off every vector boundary. Draws of which the oracle bounds under half of the outputs prove little about this window and are left out; those on which
+// the starter itself leaves the bounds are too, and then one of the two is to be mended (Judge::left_out; tests/tuner/coverage_test.cc). Normal or uniform
+// inputs must remain.
 
 #include <functional>
 #include <initializer_list>
@@ -36,14 +37,21 @@ struct Check {
   double starter_max_error = 0, starter_rms_error = 0;
 };
 
+struct LeftOut {
+  Draw draw;
+  bool starter_is_wrong = false;
+  std::string reason;
+};
+
 // How candidates for one window are judged.
 struct Judge {
   std::string signature;
   std::vector<InputRange> ranges;
-  std::vector<Check> checks;         // the first is normal or uniform; those with ternary weights last, if any
+  std::vector<Check> checks;         // the first is normal or uniform; those with weights of their own last
   // Drawn as the first check: itself, the same but for one element of each input, and others. Their outputs are judged, so
   // that they can be recognised among timed calls.
   std::vector<Check> known;
+  std::vector<LeftOut> left_out;     // draws that judge nothing here
   double tolerance = 0;              // between two honest programs on numbers drawn as in the first check
   bool homogeneous = false;          // the starter's outputs scale with its inputs, bit by bit
   ProcessState honest;               // a worker's state after the starter's trials

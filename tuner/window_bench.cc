@@ -104,7 +104,7 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
     const auto plain = reference(draw);
     if (constant.factor == 1 && constant.reach == 0 && products.strassen == 0) return plain;
     std::shared_ptr<const Expected> spoilt;
-    if (draw.family == Family::kSpecial && (constant.reach > 0 || products.strassen > 0)) {
+    if (reaches_limits(draw) && (constant.reach > 0 || products.strassen > 0)) {
       Draw without_infinities = draw;
       without_infinities.infinities_as_nan = true;
       spoilt = reference(without_infinities);

@@ -27,6 +27,7 @@ double gelu_tanh_factor(double x) { return sigmoid(2 * kGeluTanhScale * (x + 0.0
 void eval_relu(EvalContext& c) {
   if (c.out(0).is_float()) {
     exact_unary(c, [](double x) { return x < 0 ? 0.0 : x; });
+    open_zero_signs(c, [](double x) { return std::signbit(x); });
     return;
   }
   c.out(0).bound = c.in(0).bound;
@@ -64,6 +65,7 @@ void eval_prelu(EvalContext& c) {
 void eval_thresholded_relu(EvalContext& c) {
   const double alpha = c.node.attr_float("alpha", 1.0);
   exact_unary(c, [=](double x) { return x > alpha ? x : 0.0; }, {std::nextafter(alpha, HUGE_VAL)});
+  open_zero_signs(c, [](double x) { return std::signbit(x); });
 }
 
 void eval_shrink(EvalContext& c) {
@@ -118,6 +120,7 @@ void eval_clip(EvalContext& c) {
   const double lo = has(1) ? c.in(1).value[0] : by_attribute ? c.node.attr_float("min", -largest) : -largest;
   const double hi = has(2) ? c.in(2).value[0] : by_attribute ? c.node.attr_float("max", largest) : largest;
   exact_unary(c, [=](double x) { return clip(x, lo, hi); });
+  open_zero_signs(c, [=](double x) { return are_two_zeros(x, lo) || are_two_zeros(x, hi); });
   // Limits that are computed move the result by no more than they move.
   const double limits = std::fmax(has(1) ? c.in(1).bound_at(0) : 0.0, has(2) ? c.in(2).bound_at(0) : 0.0);
   if (!c.bounds || limits == 0) return;

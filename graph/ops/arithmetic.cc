@@ -52,6 +52,8 @@ double moved_power(double a, double ea, double b, double eb, double z) {
 
 double no_error(double, double, double, double) { return 0; }
 double one_rounding(double, double, double z, double u) { return u * z; }
+// Of Max and Min: two zeros are equal, and either is the larger.
+double either_zero(double x, double y, double, double) { return are_two_zeros(x, y) ? kEitherZero : 0; }
 
 // ---- Exact integers.
 
@@ -109,7 +111,7 @@ void eval_mul(EvalContext& c) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
   binary(c, [](auto a, auto b) { return static_cast<uint64_t>(a) * static_cast<uint64_t>(b); },
          [](double a, double b) { return a * b; }, moved_product,
-         [=](double, double, double z, double u) { return u * z + tiny; });
+         [=](double, double, double z, double u) { return z == 0 ? 0 : u * z + tiny; });
 }
 
 // 3u: a multiplication by the rounded reciprocal is an honest division too.
@@ -198,7 +200,7 @@ void eval_max(EvalContext& c) {
   fold(c, [&](const RefTensor& a, const RefTensor& b, RefTensor& out) {
     if (out.is_float())
       float_binary(c.bounds, a, b, out, [](double x, double y) { return x > y || std::isnan(x) ? x : y; }, moved_larger,
-                   no_error);
+                   either_zero);
     else int_binary(a, b, out, [](auto x, auto y) { return std::max(x, y); });
   });
 }
@@ -207,7 +209,7 @@ void eval_min(EvalContext& c) {
   fold(c, [&](const RefTensor& a, const RefTensor& b, RefTensor& out) {
     if (out.is_float())
       float_binary(c.bounds, a, b, out, [](double x, double y) { return x < y || std::isnan(x) ? x : y; }, moved_larger,
-                   no_error);
+                   either_zero);
     else int_binary(a, b, out, [](auto x, auto y) { return std::min(x, y); });
   });
 }
@@ -223,6 +225,13 @@ void eval_sum(EvalContext& c) {
   for (const RefTensor* in : c.inputs)
     broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(),
                    out.bound.data(), [=](double bound, double x) { return bound + u * std::fabs(x); });
+  // Of n numbers below an n-th of where the type ends no partial sum is infinite, in whatever order.
+  const double far = precision_of(out.dtype).overflow / static_cast<double>(c.inputs.size());
+  for (const RefTensor* in : c.inputs)
+    broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(),
+                   out.bound.data(), [=](double bound, double x) { return std::isfinite(x) && std::fabs(x) >= far ? HUGE_VAL : bound; });
+  for (size_t i = 0; i < out.bound.size(); ++i)
+    if (out.bound[i] == HUGE_VAL && !std::isnan(out.value[i])) out.value[i] = 0;
 }
 
 void eval_mean(EvalContext& c) {

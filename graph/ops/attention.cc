@@ -93,6 +93,8 @@ void finish_scores(const EvalContext& c, const AttentionShape& s, int64_t b, int
     for (int64_t j = 0; j < s.keys; ++j) {
       const auto at = static_cast<size_t>(i * s.keys + j);
       double v = scores.value[at] * scale, e = c.bounds ? scores.bound[at] * std::fabs(scale) : 0.0;
+      // Before it is scaled, or scaled before it is summed.
+      if (c.bounds && std::fabs(scores.value[at]) + scores.bound[at] >= beyond_sums_of(c.in(0).dtype)) leave_open(v, e);
       e += 2 * kU32 * std::fabs(v);  // the scale may be applied to Q and K as its square root
       if (cap > 0) {
         v = cap * std::tanh(v / cap);
@@ -128,7 +130,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
 
   const auto size = static_cast<size_t>(s.queries * s.keys);
   Scores scores{std::vector<double>(size), std::vector<double>(c.bounds ? size : 0)}, weights = scores;
-  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, s.queries * s.keys,
+  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, beyond_sums_of(c.out(0).dtype), s.queries * s.keys,
                    scores.value.data(), c.bounds ? scores.bound.data() : nullptr);
   finish_scores(c, s, b, h, scores);
   for (int64_t i = 0; i < s.queries; ++i) {
@@ -139,7 +141,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
     softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound));
   }
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
-  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding,
+  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, beyond_sums_of(c.out(0).dtype),
                    s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
   for (int64_t i = 0; i < s.queries; ++i) {
     const int64_t to =

@@ -51,7 +51,11 @@ void eval_batch_norm(EvalContext& c) {
       const double centred_moved = x.bound_at(at) + mean.bound_at(ch);
       const double moved = (std::fabs(a) + a_moved) * centred_moved + a_moved * std::fabs(centred) + beta.bound_at(ch);
       out.bound[static_cast<size_t>(at)] =
-          moved + 4.0 * kU32 * (std::fabs(a) * (std::fabs(v) + std::fabs(mean.value[k])) + std::fabs(beta.value[k]) + moved);
+          moved + 4.0 * kU32 * (std::fabs(a) * (std::fabs(v) + std::fabs(mean.value[k])) + std::fabs(beta.value[k]) + moved) +
+          kDenormalStep * (4 + std::fabs(v) + std::fabs(mean.value[k]));
+      // Factors may be multiplied in any order, and their product with the mean taken first.
+      const double reach = (std::isfinite(v) ? std::fabs(v) : 0) + std::fabs(mean.value[k]);
+      settle_sum(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)], std::max({1.0, std::fabs(a), std::fabs(gamma.value[k]), 1 / std::sqrt(std::fabs(variance))}) * std::fmax(1.0, reach) + std::fabs(beta.value[k]) + moved);
     }
   }
   finish_bounds(out);
@@ -95,6 +99,8 @@ void eval_lp_norm(EvalContext& c) {
       // A quotient by its own norm never leaves [-1, 1], so 2 is the largest error there is.
       const double change = moved < norm ? (x.bound_at(at) + std::fabs(y) * moved) / (norm - moved) : moved > 0 ? 2.0 : 0.0;
       out.bound[static_cast<size_t>(at)] = std::min(2.0, change + growth * (std::fabs(y) + change));
+      const double lowest = euclid ? 0x1.0p-50 : kFlush, highest = euclid ? 0x1.0p+64 : kBeyondF32;  // where squares, or sums, are numbers
+      if (std::isfinite(norm) && norm != 0 && !(norm > lowest && norm + moved < highest)) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);
@@ -141,6 +147,10 @@ void eval_mvn(EvalContext& c) {
       if (!c.bounds) continue;
       // The definition subtracts E[x]^2 from E[x^2]; a kernel must be better than that, as for LayerNormalization.
       const double change = (x.bound_at(i) + mean_moved + std::fabs(y) * scale_moved) / lowest;
+      if (squares >= kBeyondF32 || mean_abs * mean_abs * n >= kBeyondF32) {
+        leave_open(out.value[static_cast<size_t>(i)], out.bound[static_cast<size_t>(i)]);
+        continue;
+      }
       out.bound[static_cast<size_t>(i)] = (1.0 + growth) * change + growth * ((std::fabs(v) + mean_abs) / scale + std::fabs(y));
     }
   }
@@ -180,7 +190,8 @@ void eval_lrn(EvalContext& c) {
       const double flattest = 1.0 / std::pow(bias + std::fabs(alpha) * (squares + moved), beta);
       const double change = x.bound_at(at) * steepest + std::fabs(v) * (steepest - flattest);
       // The sum's error enters through the power, pow itself costs a few units.
-      out.bound[static_cast<size_t>(at)] = change + (beta * dot_growth(size) + 10.0 * kU32) * (std::fabs(y) + change);
+      out.bound[static_cast<size_t>(at)] = change + (beta * dot_growth(size) + 10.0 * kU32) * (std::fabs(y) + change) + kFlush;
+      if (std::isfinite(squares) && squares + moved >= kBeyondF32) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);

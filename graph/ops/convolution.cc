@@ -182,15 +182,27 @@ void add_strassen_rounding_of_conv(const EvalContext& c, const ConvShape& s, Ref
   }
 }
 
+// Zeros of the padding times a weight that is not finite are NaN, or left out: what touches the padding is open then.
+void leave_padding_open(const EvalContext& c, const ConvShape& s, RefTensor& out) {
+  if (!c.bounds || std::all_of(c.in(1).value.begin(), c.in(1).value.end(), [](double w) { return std::isfinite(w); })) return;
+  const WindowGeometry& g = s.window;
+  const std::vector<double> inputs(static_cast<size_t>(g.in_size()), 1.0), weights(static_cast<size_t>(g.taps()), 1.0);
+  std::vector<double> inside(static_cast<size_t>(g.out_size()), 0.0);
+  conv_plane(g, inputs.data(), weights.data(), inside.data());
+  for (size_t i = 0; i < out.value.size(); ++i)
+    if (inside[i % inside.size()] < static_cast<double>(g.taps())) out.value[i] = 0, out.bound[i] = HUGE_VAL;
+}
+
 void eval_conv(EvalContext& c) {
   const ConvShape s = conv_shape(c.node, c.in(0).shape, c.in(1).shape);
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* bias, double* y) { convolve(s, x, w, bias, y); };
   const bool halved = c.products.strassen > 0 && is_one_product(s);
   bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), halved ? 0 : s.in_per_group() * s.window.taps(),
-                   c.products.rounding, out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
+                   c.products.rounding, beyond_sums_of(out.dtype), out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && halved) add_strassen_rounding_of_conv(c, s, out);
   finish_bounds(out);
+  leave_padding_open(c, s, out);
 }
 
 // Weight is Cin x Cout/groups x taps: W^T X gives what each input position adds at each tap, then those are scattered.
@@ -227,9 +239,12 @@ void eval_conv_transpose(EvalContext& c) {
   for (int d = 0; d < 3; ++d) terms *= (s.window.kernel[d] + s.window.stride[d] - 1) / s.window.stride[d];
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* b, double* y) { convolve_transposed(s, x, w, b, y); };
-  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, out.numel(), out.value.data(),
+  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, beyond_sums_of(out.dtype), out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
+  // Zeros lie between the inputs where they are spread by a stride, and around them.
+  if (c.bounds && !std::all_of(c.in(1).value.begin(), c.in(1).value.end(), [](double w) { return std::isfinite(w); }))
+    for (size_t i = 0; i < out.value.size(); ++i) out.value[i] = 0, out.bound[i] = HUGE_VAL;
 }
 
 }  // namespace

@@ -189,6 +189,22 @@ void exact_unary(EvalContext& c, F f, std::initializer_list<double> turning = {}
     out.bound[i] = std::isnan(out.value[i]) ? 0.0 : moved(in.value[i], in.bound[i], out.value[i]);
 }
 
+// Bound of a zero of either sign (graph/zero_signs.h): as near to 0 as a bound can be.
+inline constexpr double kEitherZero = 0x1.0p-1074;
+
+inline bool are_two_zeros(double x, double y) { return x == 0 && y == 0 && std::signbit(x) != std::signbit(y); }
+
+// After an exact function of one number: zeros of the input for which `open` leave the sign of the result open.
+template <typename Open>
+void open_zero_signs(EvalContext& c, Open open) {
+  RefTensor& out = c.out(0);
+  for (size_t i = 0; c.bounds && i < out.value.size(); ++i) {
+    if (out.value[i] != 0 || c.in(0).value[i] != 0 || !open(c.in(0).value[i])) continue;
+    if (out.bound.empty()) out.bound.assign(out.value.size(), 0.0);
+    out.bound[i] = std::fmax(out.bound[i], kEitherZero);
+  }
+}
+
 // A broadcast of two float tensors of their own shapes: moved(a, ea, b, eb, z), own(a, b, |z|, u).
 template <typename F, typename Moved, typename Own>
 void float_binary(bool bounds, const RefTensor& a, const RefTensor& b, RefTensor& out, F f, Moved moved, Own own) {

@@ -26,9 +26,11 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 // memory for each (a weight of 768 x 50257) was 30% of judging that window on a machine that gives it at 0.3 to 1 GB/s.
 class Magnitudes {
  public:
-  // |x| + e, elementwise; null of nothing. Until it is called again.
-  const double* of(std::span<const double> x, std::span<const double> e = {}) {
+  // |x| + e, elementwise, and 0 + e for an x that is not finite; null of nothing. Until it is called again. `beyond` and more is infinite. With `narrowed` so is what
+  // bfloat16 may round to infinity, and a denormal number may be lost: instructions that multiply in it take those for zero.
+  const double* of(std::span<const double> x, std::span<const double> e, double beyond, bool narrowed) {
     if (x.empty()) return nullptr;
+    const double end = narrowed ? 0x1.ffp+127 : beyond, lost = narrowed && !e.empty() ? kFlush : 0;
     if (x.size() > room_) {
       data_.reset();
       data_ = std::make_unique_for_overwrite<double[]>(x.size());  // which threads touch, unlike a vector's zeros
@@ -36,7 +38,10 @@ class Magnitudes {
     }
     double* const out = data_.get();
 #pragma omp parallel for if (worth_threads(static_cast<int64_t>(x.size())))
-    for (size_t i = 0; i < x.size(); ++i) out[i] = std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double a = std::fabs(x[i]), finite = a < end ? a : a < HUGE_VAL ? HUGE_VAL : 0.0;
+      out[i] = finite + (e.empty() ? 0.0 : e[i]) + (finite < lost ? finite : 0.0);
+    }
     return out;
   }
 
@@ -44,6 +49,10 @@ class Magnitudes {
   std::unique_ptr<double[]> data_;
   size_t room_ = 0;
 };
+
+bool has_denormals(std::span<const double> x) {
+  return std::any_of(x.begin(), x.end(), [](double v) { return v != 0 && std::fabs(v) < kFlush; });
+}
 
 }  // namespace
 
@@ -54,7 +63,7 @@ RefTensor& float_output(EvalContext& context, size_t i) {
   return out;
 }
 
-void finish_bounds(RefTensor& out) {
+void finish_bounds(RefTensor& out, bool sums) {
   const Precision p = precision_of(out.dtype);
   for (size_t i = 0; i < out.value.size(); ++i) {
     double& z = out.value[i];
@@ -65,7 +74,7 @@ void finish_bounds(RefTensor& out) {
     }
     double& e = out.bound[i];
     if (!std::isfinite(z)) {
-      e = 0;
+      e = sums && std::isinf(z) ? HUGE_VAL : 0;
     } else if (std::isnan(e) || a + e >= p.overflow) {
       const bool certain = a - e >= p.overflow;
       if (certain) z = std::copysign(HUGE_VAL, z);
@@ -84,20 +93,32 @@ void require_float(const InferContext& context, size_t i) {
                               name_of(context.dtype(i))));
 }
 
-void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, int64_t size,
-                      double* value, double* bound) {
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, double beyond,
+                      int64_t size, double* value, double* bound) {
   f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
   if (!bound) return;
   const double g = (1 + dot_growth(terms)) * (1 + rounding) * (1 + rounding) - 1;
   static thread_local Magnitudes of_a, of_b, of_c;
-  f(of_a.of(a.value), of_b.of(b.value), of_c.of(c.value), bound);
-  if (a.bound.empty() && b.bound.empty() && c.bound.empty()) {
-    for (int64_t i = 0; i < size; ++i) bound[i] *= g;
+  const bool narrowed = rounding > 0;
+  const double underflow = static_cast<double>(terms + 8) * (narrowed ? kFlush : kDenormalStep);
+  f(of_a.of(a.value, {}, beyond, narrowed), of_b.of(b.value, {}, beyond, narrowed), of_c.of(c.value, {}, beyond, false), bound);
+  if (a.bound.empty() && b.bound.empty() && c.bound.empty() && !(narrowed && (has_denormals(a.value) || has_denormals(b.value)))) {
+    for (int64_t i = 0; i < size; ++i) {
+      const double magnitude = bound[i];
+      bound[i] = g * magnitude + underflow;
+      settle_sum(value[i], bound[i], magnitude, beyond);
+    }
     return;
   }
-  std::vector<double> upper(static_cast<size_t>(size));
-  f(of_a.of(a.value, a.bound), of_b.of(b.value, b.bound), of_c.of(c.value, c.bound), upper.data());
-  for (int64_t i = 0; i < size; ++i) bound[i] = (1.0 + g) * upper[static_cast<size_t>(i)] - bound[i];
+  std::vector<double> upper(static_cast<size_t>(size)), no_bound_a, no_bound_b;
+  if (narrowed && a.bound.empty()) no_bound_a.resize(a.value.size()), a.bound = no_bound_a;
+  if (narrowed && b.bound.empty()) no_bound_b.resize(b.value.size()), b.bound = no_bound_b;
+  f(of_a.of(a.value, a.bound, beyond, narrowed), of_b.of(b.value, b.bound, beyond, narrowed), of_c.of(c.value, c.bound, beyond, false), upper.data());
+  for (int64_t i = 0; i < size; ++i) {
+    const double magnitude = upper[static_cast<size_t>(i)];
+    bound[i] = (1.0 + g) * magnitude - bound[i] + underflow;
+    settle_sum(value[i], bound[i], magnitude, beyond);
+  }
 }
 
 std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols) {

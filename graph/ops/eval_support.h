@@ -18,13 +18,32 @@ inline bool worth_threads(int64_t elements) { return elements > (1 << 15); }
 // Smallest normal fp32: honest kernels may flush below it.
 inline constexpr double kFlush = 0x1.0p-126;
 
+// Distance between neighbouring denormal numbers of fp32: what a product that underflows rounds to.
+inline constexpr double kDenormalStep = 0x1.0p-149;
+
+// From this magnitude on fp32 has no number. Half floats are summed in fp32, doubles in their own type.
+inline constexpr double kBeyondF32 = 0x1.ffffffp+127;
+inline double beyond_sums_of(DType dtype) { return dtype == DType::kF64 ? HUGE_VAL : kBeyondF32; }
+
+// A value that one honest order of arithmetic makes infinite or NaN, and another does not. What is NaN in each is left.
+inline void leave_open(double& value, double& bound) {
+  if (std::isnan(value)) return;
+  value = 0;
+  bound = HUGE_VAL;
+}
+// A sum of terms whose finite magnitudes come to `magnitude`: open where partial sums may be infinite, from `beyond` on. Compensated sums are NaN from there.
+inline void settle_sum(double& value, double& bound, double magnitude, double beyond = kBeyondF32) {
+  if (!(magnitude < beyond)) leave_open(value, bound);
+}
+
 // Output i with room for its values, and bounds when they are asked for (all zero).
 RefTensor& float_output(EvalContext& context, size_t i);
 
 // Last step of an evaluator. Adds the rounding of a 16-bit store, makes infinite what certainly overflows the type, and
-// makes bounds usable where arithmetic on infinities left none: a non-finite value must be met exactly (0), a finite one
-// that may overflow, or whose bound is indefinite, accepts anything.
-void finish_bounds(RefTensor& out);
+// makes bounds usable where arithmetic on infinities left none: NaN must be met exactly (0), and so must an infinity, unless it is one of `sums`: a
+// compensated one is NaN then (its bound is infinite, and no finite number will do). A finite value that may overflow, or whose bound is
+// indefinite, accepts anything.
+void finish_bounds(RefTensor& out, bool sums = true);
 
 // Refuses when an input is not a float of the same type as input 0 (several operators define integer forms that no model
 // here uses).
@@ -45,11 +64,11 @@ struct BilinearOperand {
 
 // Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
 //   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms)
-// which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped. `rounding`: EvalContext's
-// products.rounding r; 1 + g becomes (1 + g)(1 + r)^2.
+// which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped, and what terms lose that underflow. `rounding`: EvalContext's
+// products.rounding r; 1 + g becomes (1 + g)(1 + r)^2. Sums that may leave the type, `beyond`, are settled as above.
 // `bound` null: not wanted. Both outputs hold `size` elements.
-void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, int64_t size,
-                      double* value, double* bound);
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, double beyond,
+                      int64_t size, double* value, double* bound);
 
 // C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.
 // The cols x rows transpose of a rows x cols matrix; empty (no bounds) of empty.

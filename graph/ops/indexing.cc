@@ -82,13 +82,15 @@ void eval_cum_sum(EvalContext& c) {
           else out.ints[at] = wrap(out.dtype, static_cast<int64_t>(whole));
           if (out.bound.empty()) return;
           if (!in.is_float()) out.bound[at] = moved > 0 ? HUGE_VAL : 0;
+          else if (!(magnitude + moved < 0x1.ffffffp+127) && in.dtype != DType::kF64 && !std::isnan(sum))  // infinite in one order, and not in another
+            out.value[at] = 0, out.bound[at] = HUGE_VAL;
           else if (std::isfinite(sum))
             out.bound[at] = moved + (terms > 1 ? (3 * std::sqrt(terms) + 4) * p.u * magnitude + p.store * std::fabs(sum) : 0);
         };
         if (exclusive) store();
         if (in.is_float()) {
           sum += in.value[at];
-          magnitude += std::fabs(in.value[at]);
+          if (std::isfinite(in.value[at])) magnitude += std::fabs(in.value[at]);
         } else {
           whole += static_cast<uint64_t>(in.ints[at]);
         }

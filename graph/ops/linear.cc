@@ -91,7 +91,7 @@ void eval_matmul(EvalContext& c) {
                y + static_cast<int64_t>(i) * s.m * s.n);
   };
   const int halved = one_b ? c.products.strassen : 0;
-  bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
+  bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, beyond_sums_of(out.dtype), out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && halved) add_strassen_rounding(halved, c.products.rounding, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
   finish_bounds(out);
@@ -155,7 +155,9 @@ void eval_gemm(EvalContext& c) {
   const auto av = arranged(a.value, s.m, s.k, s.trans_a), ae = arranged(a.bound, s.m, s.k, s.trans_a);
   const auto bv = arranged(b.value, s.k, s.n, s.trans_b), be = arranged(b.bound, s.k, s.n, s.trans_b);
   const auto multiply = [&](const double* pa, const double* pb, const double*, double* y) { gemm_f64(s.m, s.n, s.k, pa, pb, y); };
-  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, c.products.strassen ? 0 : s.k, c.products.rounding, out.numel(), out.value.data(),
+  // A kernel may multiply by alpha before it sums up, or after.
+  const double alpha = std::fabs(c.node.attr_float("alpha", 1.0)), beyond = beyond_sums_of(out.dtype) / (std::isfinite(alpha) ? std::fmax(1.0, alpha) : 1.0);
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, c.products.strassen ? 0 : s.k, c.products.rounding, beyond, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && c.products.strassen) add_strassen_rounding(c.products.strassen, c.products.rounding, s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
   const double tiny = precision_of(out.dtype).tiny;

@@ -79,7 +79,7 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
       if (c.bounds) out.bound[static_cast<size_t>(i)] = loss_moved + (weights ? 2 * kU32 * std::fabs(loss) : 0.0);
     }
     sum += loss;
-    magnitude += std::fabs(loss);
+    if (std::isfinite(loss)) magnitude += std::fabs(loss);
     moved += loss_moved;
     weight_sum += w;
     weight_moved += ew;
@@ -93,6 +93,7 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
   const double lowest = divisor - divisor_error;
   out.bound[0] = lowest > 0 ? (sum_error + std::fabs(out.value[0]) * divisor_error) / lowest + 2 * kU32 * std::fabs(out.value[0])
                             : std::numeric_limits<double>::infinity();
+  if (magnitude + moved < HUGE_VAL && magnitude + moved >= kBeyondF32) leave_open(out.value[0], out.bound[0]);
 }
 
 void eval_cross_entropy(EvalContext& c) {

@@ -19,6 +19,7 @@ struct RowStatistics {
   double mean_moved = 0;              // how far the inputs' bounds move the mean
   double scale_moved = 0;             // ... and the scale: at most the RMS of how far the centred elements move
   double smallest_scale = 0;          // the scale is at least this after the move
+  bool open = false;                  // squares overflow or underflow: honest forms differ
 
   RowStatistics() = default;
   RowStatistics(Row x, Row e, double eps, bool centred) {
@@ -28,11 +29,13 @@ struct RowStatistics {
       for (double v : e) mean_moved += v / n;
     }
     double squares = 0, moved = 0;
-    for (double v : x) squares += (v - mean) * (v - mean);
+    double all = 0;
+    for (double v : x) squares += (v - mean) * (v - mean), all += std::isfinite(v) ? v * v : 0;
     for (double v : e) moved += (v + mean_moved) * (v + mean_moved);
     scale = std::sqrt(squares / n + eps);
     scale_moved = std::sqrt(moved / n);
     smallest_scale = std::max(scale - scale_moved, std::sqrt(eps));
+    open = !(all + moved < kBeyondF32) || (scale < 0x1.0p-50 && scale > 0);
   }
 };
 
@@ -43,6 +46,8 @@ void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, std::span
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = (x[i] - s.mean) / s.scale;
     if (y_bound.empty()) continue;
+    if (s.open) leave_open(y[i], y_bound[i]);
+    if (s.open) continue;
     const double magnitude = centred ? (std::fabs(x[i]) + s.mean_abs) / s.scale + std::fabs(y[i]) : std::fabs(y[i]);
     y_bound[i] = growth * magnitude;
     if (e.empty()) continue;
@@ -51,11 +56,11 @@ void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, std::span
   }
 }
 
-// y = y * gamma + beta, in place, with bounds.
-void apply_affine(double& y, double* bound, double gamma, double e_gamma, double beta, double e_beta) {
+// y = y * gamma + beta, in place, with bounds. `reach`: of the numbers by which gamma may be multiplied first, which underflows.
+void apply_affine(double& y, double* bound, double gamma, double e_gamma, double beta, double e_beta, double reach) {
   if (bound)
     *bound = *bound * (std::fabs(gamma) + e_gamma) + e_gamma * std::fabs(y) + e_beta +
-             2.0 * kU32 * (std::fabs(beta) + e_beta);
+             2.0 * kU32 * (std::fabs(beta) + e_beta) + kDenormalStep * (2 + reach);
   y = y * gamma + beta;
 }
 
@@ -88,7 +93,7 @@ std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, in
     for (int64_t i = 0; i < n; ++i) {
       const int64_t p = parameter_of(r, i);
       apply_affine(y[static_cast<size_t>(i)], c.bounds ? &bound[static_cast<size_t>(i)] : nullptr, gamma.at(p), gamma.bound(p),
-                   beta.at(p), beta.bound(p));
+                   beta.at(p), beta.bound(p), std::fabs(row[static_cast<size_t>(i)]) + s.mean_abs);
     }
     statistics[static_cast<size_t>(r)] = s;
   }

@@ -102,7 +102,7 @@ void eval_max_pool(EvalContext& c) {
     if (indices) indices->ints[to] = positions.empty() ? 0 : plane * g.in_size() + numbered(g, column_major, best.at);
     if (best.doubtful && indices && !indices->bound.empty()) indices->bound[to] = std::numeric_limits<double>::infinity();
   });
-  if (out.is_float()) finish_bounds(out);
+  if (out.is_float()) finish_bounds(out, false);
 }
 
 // What an average divides by: the covered elements, or with count_include_pad those and the declared padding (but not what
@@ -129,14 +129,16 @@ void eval_average_pool(EvalContext& c) {
     for (int64_t p : positions) {
       const int64_t i = plane * g.in_size() + p;
       sum += x.value[static_cast<size_t>(i)];
-      magnitude += std::fabs(x.value[static_cast<size_t>(i)]);
+      if (std::isfinite(x.value[static_cast<size_t>(i)])) magnitude += std::fabs(x.value[static_cast<size_t>(i)]);
       propagated += x.bound_at(i);
     }
     const auto covered = static_cast<int64_t>(positions.size());
     const auto n = static_cast<double>(divisor(g, o, covered, include_pad));
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
     out.value[to] = sum / n;
-    if (c.bounds) out.bound[to] = (dot_growth(covered) * (magnitude + propagated) + propagated) / n;
+    if (!c.bounds) return;
+    out.bound[to] = (dot_growth(covered) * (magnitude + propagated) + propagated) / n + kDenormalStep;
+    if (magnitude + propagated >= kBeyondF32) leave_open(out.value[to], out.bound[to]);
   });
   finish_bounds(out);
 }
@@ -159,6 +161,9 @@ void eval_lp_pool(EvalContext& c) {
     if (!c.bounds) return;
     const double moved = std::pow(propagated, 1 / p);
     out.bound[to] = moved + (dot_growth(static_cast<int64_t>(positions.size())) + 12 * kU32) * (out.value[to] + moved);
+    // Powers overflow, or underflow.
+    const double powers = std::pow(out.value[to] + moved, p);
+    if (std::isfinite(out.value[to]) && (powers >= kBeyondF32 || (powers > 0 && powers < 0x1.0p-100))) leave_open(out.value[to], out.bound[to]);
   });
   finish_bounds(out);
 }

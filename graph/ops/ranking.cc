@@ -16,6 +16,7 @@ struct Row {
   const RefTensor& t;
   int64_t base, step, size;
 
+  bool is_nan(int64_t i) const { return t.is_float() && std::isnan(t.value[static_cast<size_t>(base + i * step)]); }
   double bound(int64_t i) const { return t.bound_at(base + i * step); }
   // True when element i comes before j; equal ones keep their order. NaN is the largest for both directions' winner.
   bool before(int64_t i, int64_t j, bool largest) const {
@@ -82,9 +83,13 @@ void eval_top_k(EvalContext& c) {
   std::vector<int64_t> order(static_cast<size_t>(in.shape[axis]));
   each_row(in, axis, [&](const Row& row, int64_t o, int64_t i, int64_t inner) {
     std::iota(order.begin(), order.end(), 0);
+    // NaN counts as larger than any number, as numpy sorts it: first among the largest, last among the smallest.
+    const auto comes_before = [&](int64_t a, int64_t b) {
+      return largest || !(row.is_nan(a) || row.is_nan(b)) ? row.before(a, b, largest) : row.is_nan(b) && !row.is_nan(a);
+    };
     const auto sorted = std::min<int64_t>(k + 1, row.size);  // one more: the last may be as close to the first one left out
     std::partial_sort(order.begin(), order.begin() + sorted, order.end(), [&](int64_t a, int64_t b) {
-      return row.before(a, b, largest) || (!row.before(b, a, largest) && a < b);
+      return comes_before(a, b) || (!comes_before(b, a) && a < b);
     });
     const double moved = bounds ? row.largest_bound() : 0;
     for (int64_t r = 0; r < k; ++r) {

@@ -30,16 +30,26 @@ double sum_squares(Row x) {
   for (double v : x) s += v * v;
   return s;
 }
+double finite_magnitude(Row x) {
+  double s = 0;
+  for (double v : x) s += std::isfinite(v) ? std::fabs(v) : 0;
+  return s;
+}
+// The root of a sum of squares, where fp32 has no square: scaled, or not.
+bool squares_leave_type(double root) { return std::isfinite(root) && root * root >= kBeyondF32; }
 double growth(Row x) { return dot_growth(static_cast<int64_t>(x.size())); }
 
 // A sum of one element is exact.
 ValueAndBound reduce_sum(Row x, Row e) {
   const double moved = sum(e);
-  return {sum(x), moved + (x.size() > 1 ? growth(x) * (sum_abs(x) + moved) : 0.0)};
+  ValueAndBound y{sum(x), moved + (x.size() > 1 ? growth(x) * (sum_abs(x) + moved) : 0.0)};
+  if (x.size() > 1) settle_sum(y.value, y.bound, finite_magnitude(x) + moved);
+  return y;
 }
 ValueAndBound reduce_mean(Row x, Row e) {
-  const auto [value, bound] = reduce_sum(x, e);
+  auto [value, bound] = reduce_sum(x, e);
   const auto n = static_cast<double>(x.size());
+  if (std::fabs(value) >= kBeyondF32 && std::isfinite(value)) leave_open(value, bound);  // divided after it was summed, or before
   return {value / n, bound / n};
 }
 ValueAndBound reduce_max(Row x, Row e) {
@@ -52,13 +62,24 @@ ValueAndBound reduce_min(Row x, Row e) {
   for (double v : x) m = std::isnan(v) || std::isnan(m) ? std::numeric_limits<double>::quiet_NaN() : std::min(m, v);
   return {m, e.empty() ? 0.0 : *std::max_element(e.begin(), e.end())};
 }
+// Whether factors can be multiplied in an order in which a partial product overflows or underflows.
+bool some_order_leaves_type(Row x) {
+  double largest = 1, smallest = 1;
+  for (double v : x) {
+    largest *= std::fmax(1.0, std::fabs(v));
+    if (v != 0) smallest *= std::fmin(1.0, std::fabs(v));
+  }
+  return largest >= kBeyondF32 || smallest < kFlush;
+}
 ValueAndBound reduce_prod(Row x, Row e) {
   double value = 1, upper = 1;
   for (size_t i = 0; i < x.size(); ++i) {
     value *= x[i];
     upper *= std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
   }
-  return {value, (static_cast<double>(x.size()) + 2) * kU32 * upper + (upper - std::fabs(value))};
+  ValueAndBound y{value, (static_cast<double>(x.size()) + 2) * kU32 * upper + (upper - std::fabs(value))};
+  if (x.size() > 1 && some_order_leaves_type(x)) leave_open(y.value, y.bound);
+  return y;
 }
 ValueAndBound reduce_l1(Row x, Row e) {
   const double value = sum_abs(x), moved = sum(e);
@@ -67,18 +88,22 @@ ValueAndBound reduce_l1(Row x, Row e) {
 // A norm moves by at most the norm of the change.
 ValueAndBound reduce_l2(Row x, Row e) {
   const double value = std::sqrt(sum_squares(x)), moved = std::sqrt(sum_squares(e));
-  return {value, moved + growth(x) * (value + moved) + kFlush};
+  const double underflow = static_cast<double>(x.size()) * kDenormalStep;  // of the squares
+  ValueAndBound y{value, moved + growth(x) * (value + moved) + kFlush + std::fmin(std::sqrt(underflow), underflow / value)};
+  if (squares_leave_type(value + moved)) leave_open(y.value, y.bound);
+  return y;
 }
 ValueAndBound reduce_sum_square(Row x, Row e) {
   const double value = sum_squares(x);
   double moved = 0;
   for (size_t i = 0; i < e.size(); ++i) moved += (2 * std::fabs(x[i]) + e[i]) * e[i];
-  return {value, moved + growth(x) * (value + moved)};
+  return {value, moved + growth(x) * (value + moved) + static_cast<double>(x.size()) * kDenormalStep};
 }
 ValueAndBound reduce_log_sum(Row x, Row e) {
   const auto [s, es] = reduce_sum(x, e);
   const double value = std::log(s);
-  if (!(es < s)) return {value, std::numeric_limits<double>::infinity()};  // the sum may be zero or negative
+  if (!(es < s) && es > 0 && !(s + es < 0)) return {0, std::numeric_limits<double>::infinity()};  // the sum may be zero or negative, or not
+  if (!std::isfinite(value)) return {value, 0};
   return {value, 4 * kU32 * std::fabs(value) - std::log1p(-es / s)};
 }
 
@@ -222,7 +247,7 @@ void eval_reduce(EvalContext& c) {
       if (c.bounds) out.bound[static_cast<size_t>(r)] = y.bound;
     }
   }
-  finish_bounds(out);
+  finish_bounds(out, row_function != reduce_max && row_function != reduce_min);
 }
 
 }  // namespace

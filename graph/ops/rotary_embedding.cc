@@ -96,7 +96,8 @@ void eval_rotary(EvalContext& c) {
     if (!c.bounds) return;
     const double magnitude = std::fabs(va * wa) + std::fabs(vb * wb);
     const double upper = (std::fabs(va) + ea) * (std::fabs(wa) + ca.bound_at(k)) + (std::fabs(vb) + eb) * (std::fabs(wb) + cb.bound_at(k));
-    out.bound[static_cast<size_t>(to)] = upper - magnitude + 2.0 * kU32 * upper;
+    out.bound[static_cast<size_t>(to)] = upper - magnitude + 2.0 * kU32 * upper + 2 * kDenormalStep;
+    if (upper < HUGE_VAL) settle_sum(out.value[static_cast<size_t>(to)], out.bound[static_cast<size_t>(to)], upper);
   };
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t p = 0; p < s.positions; ++p) {

@@ -67,7 +67,7 @@ void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block)
   std::vector<double> magnitude, additions;
   const bool sums = c.bounds && how == Combine::kAdd;
   if (sums) {
-    for (double v : out.value) magnitude.push_back(std::fabs(v));
+    for (double v : out.value) magnitude.push_back(std::isfinite(v) ? std::fabs(v) : 0);
     additions.assign(out.value.size(), 0.0);
   }
   for (size_t i = 0; i < offsets.size(); ++i)
@@ -81,18 +81,19 @@ void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block)
         case Combine::kReplace: out.bound[at] = eb; break;
         case Combine::kAdd:
           out.bound[at] = ea + eb;
-          magnitude[at] += std::fabs(b) + eb;
+          magnitude[at] += (std::isfinite(b) ? std::fabs(b) : 0) + eb;
           additions[at] += 1;
           break;
         case Combine::kMul:
-          out.bound[at] = std::isfinite(z) ? std::fabs(a) * eb + std::fabs(b) * ea + ea * eb + p.u * std::fabs(z) + p.tiny : 0;
+          out.bound[at] = std::isfinite(z) && std::fabs(z) >= p.overflow ? HUGE_VAL : std::isfinite(z) ? std::fabs(a) * eb + std::fabs(b) * ea + ea * eb + p.u * std::fabs(z) + p.tiny : 0;
           break;
         case Combine::kMax:
         case Combine::kMin: out.bound[at] = std::fmax(ea, eb); break;
       }
     }
   for (size_t i = 0; sums && i < out.bound.size(); ++i)
-    if (additions[i] > 0) out.bound[i] += std::isfinite(out.value[i]) ? (additions[i] * p.u + p.store) * magnitude[i] : 0;
+    if (additions[i] > 0 && !(magnitude[i] < p.overflow) && !std::isnan(out.value[i])) out.value[i] = 0, out.bound[i] = HUGE_VAL;  // in one order, not in another
+    else if (additions[i] > 0) out.bound[i] += std::isfinite(out.value[i]) ? (additions[i] * p.u + p.store) * magnitude[i] : 0;
   if (std::any_of(indices.bound.begin(), indices.bound.end(), [](double e) { return e > 0; }))
     out.bound.assign(out.value.size(), HUGE_VAL);
 }

@@ -47,6 +47,7 @@ struct Moments {
 void softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
   const Moments m(x, e);
   const double common = 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0 + m.mean_shift;
+  const bool open = std::any_of(e.begin(), e.end(), [](double v) { return !(v < kInfinity); });  // one may be infinite, and all NaN
   for (size_t i = 0; i < x.size(); ++i) {
     const double d = x[i] - m.max;
     y[i] = std::exp(d) / m.sum;
@@ -58,7 +59,7 @@ void softmax_row(std::span<const double> x, std::span<const double> e, std::span
       const double t = e[i] + m.log_mean_exp;
       b += t < 1 ? y[i] * std::expm1(t) : std::exp(d + t) / m.sum - y[i];
     }
-    y_bound[i] = std::min(b, 1.0);  // both the value and what is computed lie in [0, 1]
+    y_bound[i] = open ? kInfinity : std::min(b, 1.0);  // both the value and what is computed lie in [0, 1]
   }
 }
 
@@ -68,7 +69,7 @@ void log_softmax_row(std::span<const double> x, std::span<const double> e, std::
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = x[i] - m.max - log_sum;
     if (!y_bound.empty())
-      y_bound[i] = (std::fabs(x[i]) + common) * kU32 + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
+      y_bound[i] = (std::fabs(x[i]) + std::fabs(y[i]) + common) * kU32 + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
   }
 }
 
@@ -144,7 +145,7 @@ void eval_softmax(EvalContext& c) {
       }
     }
   }
-  finish_bounds(out);
+  finish_bounds(out, false);
 }
 
 }  // namespace

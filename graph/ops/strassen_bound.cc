@@ -126,6 +126,8 @@ void add_strassen_rounding(int levels, double rounding, int64_t m, int64_t n, in
   const int64_t blocks = int64_t{1} << levels, depth = (k + blocks - 1) / blocks;
   const double sums = dot_growth(depth) + static_cast<double>(blocks * blocks + 4) * kU32, narrowed = rounding * (2 + rounding);
   add_rounding(levels, sums + narrowed + sums * narrowed, m, n, k, a, b, bound);
+  const double underflow = static_cast<double>(blocks * blocks * (k + 8)) * (rounding > 0 ? kFlush : kDenormalStep);
+  for (int64_t i = 0; i < m * n; ++i) bound[i] += underflow;
 }
 
 }  // namespace amdahl

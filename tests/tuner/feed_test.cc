@@ -131,6 +131,7 @@ TEST(GuardedMemory, BytesLieWhereTheLayoutSays) {
   EXPECT_EQ(placing(100, 4, Layout::kStart).offset, 0u);
   EXPECT_EQ(placing(100, 4, Layout::kShift).offset, 20u);
   EXPECT_EQ(placing(100, 8, Layout::kShift).offset, 24u);
+  EXPECT_EQ(placing(0, 4, Layout::kEnd).offset, 4096u - 4);  // not on the next page, which is somebody else's
 }
 
 TEST(GuardedMemory, WhatIsTimedFillsHugePagesFrom128KiBOn) {

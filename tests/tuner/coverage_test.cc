@@ -1,0 +1,106 @@
+// On which draws each kernel kind is judged: all of them, over its examples, but for those of which the oracle itself says that they prove little there. A draw on
+// which a starter leaves the oracle's bounds is a defect of one of the two, never a reason to go without.
+//
+// AMDAHL_KINDS=matmul,conv narrows the run; AMDAHL_COVERAGE_TABLE=FILE writes what came of it, as Markdown.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "tests/plan/kernel_bench.h"
+#include "tuner/builder.h"
+#include "tuner/validate.h"
+
+namespace amdahl {
+namespace {
+
+Builder& builder() {
+  static Builder instance(std::make_shared<const Toolchain>(default_cache_dir()), 2, nullptr);
+  return instance;
+}
+
+// All of the example as one window, judged as a session judges it.
+Judge judge_of(const Graph& graph) {
+  const Plan plan = starter_plan(graph, 2);
+  Window all;
+  for (size_t s = 0; s < plan.steps.size(); ++s) all.steps.push_back(static_cast<int>(s));
+  const WindowIo io = io_of(graph, plan, all);
+  const Built built = builder().build({plan.steps})[0];
+  if (!built.ok) throw std::runtime_error("the starter does not compile: " + built.message);
+  Blob blob;
+  ConstantsFile constants(graph);
+  Program program = window_program(graph, io, plan.steps, built.libraries, 2, &blob);
+  constants.adopt(program, blob);
+  const std::vector<InputRange> ranges = input_ranges(graph, distinct_inputs(io));
+  WorkerOptions options;
+  options.threads = 2;
+  Feed feed(ranges);
+  Harness harness(options, program, feed, constants);
+  GivenValues given;
+  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, 1, [&](const Draw& draw) {
+    return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given));
+  });
+}
+
+std::string description(const Draw& draw) {
+  std::string text(name_of(draw.family));
+  if (draw.ternary) text += draw.exchanged ? ", integer weights" : ", ternary weights";
+  if (draw.weights != Weights::kNormal) text += fmt::format(", {} weights", name_of(draw.weights));
+  return text;
+}
+
+struct Row {
+  std::map<std::string, int> used;                  // by draw: examples judged by it
+  std::map<std::string, std::set<std::string>> not_used;  // … and why it says nothing about others
+};
+
+class CoverageTable : public ::testing::Environment {
+ public:
+  static Row& of(const std::string& kind) { return rows_[kind]; }
+  void TearDown() override {
+    const char* path = std::getenv("AMDAHL_COVERAGE_TABLE");
+    if (!path || !*path) return;
+    std::ofstream out(path);
+    out << "| kernel kind | draw | examples judged | left out |\n|---|---|---|---|\n";
+    for (const auto& [kind, row] : rows_)
+      for (const auto& [draw, used] : row.used) out << fmt::format("| {} | {} | {} | {} |\n", kind, draw, used, reasons(row, draw));
+    EXPECT_TRUE(out.flush()) << "cannot write " << path << ": set AMDAHL_COVERAGE_TABLE to a file that can be written";
+  }
+
+ private:
+  static std::string reasons(const Row& row, const std::string& draw) {
+    const auto at = row.not_used.find(draw);
+    std::string text;
+    if (at != row.not_used.end())
+      for (const std::string& reason : at->second) text += (text.empty() ? "" : "; ") + reason;
+    return text;
+  }
+  static inline std::map<std::string, Row> rows_;
+};
+[[maybe_unused]] const auto* const kTable = ::testing::AddGlobalTestEnvironment(new CoverageTable);
+
+class Coverage : public ::testing::TestWithParam<const KernelKind*> {};
+
+TEST_P(Coverage, NoStarterLeavesTheBoundsOnAnyDraw) {
+  const KernelKind& kind = *GetParam();
+  if (!testing::kind_selected(kind.name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
+  Row& row = CoverageTable::of(std::string(kind.name()));
+  for (const Graph& graph : kind.examples()) {
+    const Judge judge = judge_of(graph);
+    for (const Check& check : judge.checks) ++row.used[description(check.draw)];
+    for (const LeftOut& left : judge.left_out) {
+      row.used[description(left.draw)];
+      row.not_used[description(left.draw)].insert(left.starter_is_wrong ? fmt::format("**{}: {}**", graph.name, left.reason) : fmt::format("{}: {}", graph.name, left.reason));
+      EXPECT_FALSE(left.starter_is_wrong) << graph.name << " [" << name_of(graph.value(graph.inputs[0]).dtype) << "]" << " on " << description(left.draw) << ": " << left.reason;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Coverage, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Coverage);
+
+}  // namespace
+}  // namespace amdahl
