@@ -109,6 +109,7 @@ class JudgeMaker {
     for (Family family : families(is_large)) all.push_back({family});
     if (!is_large)
       for (Family family : {Family::kSpecial, Family::kLimits}) add_turns({family}, turns_of(Program::Role::kInput), all);
+    if (!is_large) all.insert(all.end(), {{Family::kExponents}, {Family::kWide}});
     for (bool exchanged : {false, true}) {
       all.push_back({Family::kInteger});
       all.back().ternary = true;
@@ -138,8 +139,8 @@ class JudgeMaker {
 
   std::vector<Family> families(bool is_large) const {
     if (is_large) return {Family::kNormal, Family::kHeavyTail, Family::kNeedle, Family::kSpecial, Family::kExponents};
-    return {Family::kNormal,    Family::kUniform, Family::kOffset, Family::kLarge,     Family::kHeavyTail, Family::kEqual,
-            Family::kAlternate, Family::kPowers,  Family::kNeedle, Family::kExponents, Family::kWide};
+    return {Family::kNormal, Family::kUniform,   Family::kOffset, Family::kLarge, Family::kHeavyTail,
+            Family::kEqual,  Family::kAlternate, Family::kPowers, Family::kNeedle};
   }
 
   // Needles let single weights be seen: tiny ones are not beside huge ones there. Infinity times a weight of zero is NaN. Denormal weights need inputs that lift their products to what can be judged.
