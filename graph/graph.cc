@@ -52,7 +52,7 @@ int64_t Node::attr_int(const std::string& name, int64_t otherwise) const {
 }
 double Node::attr_float(const std::string& name, double otherwise) const {
   const auto* v = find_attribute<double>(*this, name);
-  return v ? *v : otherwise;
+  return v ? *v : static_cast<double>(static_cast<float>(otherwise));
 }
 std::string Node::attr_string(const std::string& name, const std::string& otherwise) const {
   const auto* v = find_attribute<std::string>(*this, name);

@@ -44,6 +44,7 @@ struct Node {
 
   bool has(const std::string& name) const { return attributes.count(name) > 0; }
   int64_t attr_int(const std::string& name, int64_t otherwise) const;
+  // `otherwise` as a file would hold it, which is in fp32: an attribute left out and its default written out are the same.
   double attr_float(const std::string& name, double otherwise) const;
   std::string attr_string(const std::string& name, const std::string& otherwise) const;
   std::vector<int64_t> attr_ints(const std::string& name, const std::vector<int64_t>& otherwise = {}) const;

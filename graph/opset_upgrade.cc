@@ -1,5 +1,6 @@
 #include "graph/opset_upgrade.h"
 
+#include <limits>
 #include <set>
 #include <string_view>
 
@@ -7,6 +8,8 @@
 
 namespace amdahl {
 namespace {
+
+constexpr double kLargest = std::numeric_limits<float>::max();
 
 class Upgrade {
  public:
@@ -29,13 +32,13 @@ class Upgrade {
         node_.attributes["num_outputs"] = static_cast<int64_t>(node_.outputs.size());
     } else if (op == "Clip") {
       if (from < 11) {
-        float_to_input("min", 1);
-        float_to_input("max", 2);
+        float_to_input("min", 1, -kLargest);
+        float_to_input("max", 2, kLargest);
       }
     } else if (op == "Pad") {
       if (from < 11) {
         ints_to_input("pads", 1);
-        float_to_input("value", 2);
+        float_to_input("value", 2, 0);
       }
     } else if (op == "Slice") {
       if (from < 10) {
@@ -73,9 +76,8 @@ class Upgrade {
     put(i, write_.constant(name, from_ints(DType::kI64, {static_cast<int64_t>(ints.size())}, ints)));
     node_.attributes.erase(name);
   }
-  void float_to_input(const std::string& name, size_t i) {
-    if (!node_.has(name)) return;
-    put(i, write_.constant(name, from_doubles(graph_.value(node_.inputs[0]).dtype, {}, {node_.attr_float(name, 0)})));
+  void float_to_input(const std::string& name, size_t i, double otherwise) {
+    put(i, write_.constant(name, from_doubles(graph_.value(node_.inputs[0]).dtype, {}, {node_.attr_float(name, otherwise)})));
     node_.attributes.erase(name);
   }
 

@@ -180,7 +180,7 @@ std::optional<Lowering> Attention::lower(const Graph& graph, const Node& node, i
   p.threads = threads;
   p.in = {head_access(q, heads), head_access(k, kv_heads), head_access(v, kv_heads)};
   p.out = {head_access(graph.value(node.outputs[0]), heads)};
-  p.params["scale"] = number_json(node.attr_float("scale", 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3]))));
+  p.params["scale"] = number_json(node.has("scale") ? node.attr_float("scale", 1) : 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3])));
   p.params["zero_hidden_rows"] = true;
   if (node.attr_int("is_causal", 0)) p.params["causal"] = true;
   l.inputs = {node.inputs[0], node.inputs[1], node.inputs[2]};

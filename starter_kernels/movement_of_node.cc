@@ -83,7 +83,7 @@ Lowering tile(const Graph& graph, const Node& node) {
   return view(graph, node, shape, strides, 0);
 }
 
-// Where a slice starts and steps, numpy's rules. The count is the output's.
+// Where a slice starts and steps, as in graph/ops/slicing.cc. The count is the output's.
 std::optional<Lowering> slice(const Graph& graph, const Node& node) {
   const Shape &in = graph.value(node.inputs[0]).shape, &out = graph.value(node.outputs[0]).shape;
   const bool by_attribute = node.version < 10;
@@ -101,7 +101,7 @@ std::optional<Lowering> slice(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = axis_of(axes[i], in.size());
     int64_t start = starts[i] < 0 ? starts[i] + in[a] : starts[i];
-    start = steps[i] > 0 ? std::clamp<int64_t>(start, 0, in[a]) : std::clamp<int64_t>(start, -1, in[a] - 1);
+    start = steps[i] > 0 ? std::clamp<int64_t>(start, 0, in[a]) : std::min(std::max<int64_t>(start, 0), in[a] - 1);
     offset += start * strides[a];
     const int64_t longest = std::max<int64_t>(in[a], 1);  // a longer step ends as far, and does not overflow
     strides[a] *= std::clamp(steps[i], -longest, longest);

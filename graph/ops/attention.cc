@@ -85,7 +85,7 @@ struct Scores {
 
 // Scale, soft cap, then mask: in place on one head's scores.
 void finish_scores(const EvalContext& c, const AttentionShape& s, int64_t b, int64_t h, Scores& scores) {
-  const double scale = c.node.attr_float("scale", 1.0 / std::sqrt(static_cast<double>(s.head)));
+  const double scale = c.node.has("scale") ? c.node.attr_float("scale", 1) : 1.0 / std::sqrt(static_cast<double>(s.head));
   const double cap = c.node.attr_float("softcap", 0.0);
   const bool causal = c.node.attr_int("is_causal", 0) != 0;
   const RefTensor* mask = c.has_input(3) ? c.inputs[3] : nullptr;

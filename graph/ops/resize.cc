@@ -303,7 +303,8 @@ void eval_nearest(EvalContext& c, const ResizePlan& plan) {
   }
   copy_planes(in, c.out(0), [&](const auto* from, auto* to) {
     using T = std::remove_cvref_t<decltype(*to)>;
-    mapped_copy(from, in.shape, maps, static_cast<T>(plan.extrapolation), to);
+    const double fill = in.dtype == DType::kBool ? plan.extrapolation != 0 : plan.extrapolation;
+    mapped_copy(from, in.shape, maps, static_cast<T>(fill), to);
   });
 }
 

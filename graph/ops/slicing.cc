@@ -26,7 +26,8 @@ struct Range {
 
 int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return std::min(std::max(v, lo), hi); }
 
-// numpy's rules: negative positions count from the end, then everything is clamped.
+// Negative positions count from the end, then everything is clamped. Backwards, ONNX begins no further down than at the first element,
+// where numpy begins before it and takes nothing.
 Range range_of(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (step == 0) throw Refusal("a step of 0");
   // A step past the end is as good as one to the end, and does not overflow.
@@ -38,7 +39,8 @@ Range range_of(int64_t size, int64_t start, int64_t end, int64_t step) {
     end = clamp(end, 0, size);
     return {start, step, end > start ? (end - start - 1) / step + 1 : 0};
   }
-  start = clamp(start, -1, size - 1);
+  if (size == 0) return {0, step, 0};
+  start = clamp(start, 0, size - 1);
   end = clamp(end, -1, size - 1);
   return {start, step, start > end ? (start - end - 1) / -step + 1 : 0};
 }

@@ -96,6 +96,13 @@ TEST(Slice, HugeStepsAndEndsDoNotOverflow) {
   EXPECT_EQ(run_one({"Slice"}, {&x, &back_start, &back_end, &axes, &back}).value, (Doubles{3, 2, 1, 0}));
 }
 
+TEST(Slice, BackwardsFromBeforeTheFirstElementTakesTheFirst) {
+  const RefTensor x = counted({3}), starts = ints({1}, {-5}), ends = ints({1}, {INT64_MIN}), axes = ints({1}, {0}), back = ints({1}, {-2});
+  EXPECT_EQ(run_one({"Slice"}, {&x, &starts, &ends, &axes, &back}).value, (Doubles{0}));
+  const RefTensor none = counted({0});
+  EXPECT_EQ(run_one({"Slice"}, {&none, &starts, &ends, &axes, &back}).shape, (Shape{0}));
+}
+
 TEST(Pad, EveryMode) {
   const RefTensor x = counted({3}), pads = ints({2}, {2, 3});
   const auto padded = [&](const char* mode) { return run_one({"Pad", 19, {{"mode", std::string(mode)}}}, {&x, &pads}); };
@@ -295,6 +302,20 @@ TEST(Resize, CubicFp32LiesWithinTheBound) {
       computed.push_back(sum);
     }
   EXPECT_LE(test::worst_ratio(out, computed), 1.0);
+}
+
+TEST(Resize, WhatLiesOutsideOfABoolIsABool) {
+  RefTensor x = ints({2}, {0, 0});
+  x.dtype = DType::kBool;
+  const RefTensor region = floats({2}, {-1, 0.5}), sizes = ints({1}, {2});
+  const test::OpRun run{"Resize", 18, {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}, {"extrapolation_value", -10.0}}};
+  Graph graph;
+  Node node{"node", "", run.op, run.version, run.attributes, {graph.add_constant("x", x.to_tensor()), graph.add_constant("region", region.to_tensor()), kNoValue,
+                                                              graph.add_constant("sizes", sizes.to_tensor())}, {0}};
+  EvalContext c{node, false, {&x, &region, nullptr, &sizes}, {x}};
+  c.outputs[0].ints.clear();
+  find_op("", "Resize")->eval(c);
+  EXPECT_EQ(c.outputs[0].ints, (std::vector<int64_t>{1, 0}));
 }
 
 TEST(Resize, AntialiasIsRefused) {

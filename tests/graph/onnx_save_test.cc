@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cfloat>
+
 #include "base/error.h"
 #include "graph/onnx_load.h"
 #include "tests/graph/model_maker.h"
@@ -106,6 +108,20 @@ TEST(OnnxSave, OldOperatorsAreWrittenInTheirNewForm) {
   const Graph back = load_model(dir / "out.onnx", raw());
   for (const Node& n : back.nodes) EXPECT_EQ(n.version, 17);
   expect_same_meaning(g, back, 1e-6);
+}
+
+// Its absent limit is finite, and that of the newer Clip is an input like any other.
+TEST(OnnxSave, AnAbsentLimitOfAnOldClipIsWrittenOut) {
+  const TemporaryFolder dir;
+  ModelMaker m(10);
+  m.input("x", {"2"}).output("y");
+  set_float(m.node("Clip", {"x"}, {"y"}), "max", 2);
+  save_onnx(load_onnx_bytes(m.bytes(), "", raw()), dir / "out.onnx", false);
+  const Graph saved = load_model(dir / "out.onnx", raw());
+  ASSERT_EQ(saved.nodes.at(0).inputs.size(), 3u);
+  const auto limit = [&](size_t i) { return to_doubles(*saved.value(saved.nodes[0].inputs[i]).constant); };
+  EXPECT_EQ(limit(1), std::vector<double>{-FLT_MAX});
+  EXPECT_EQ(limit(2), std::vector<double>{2});
 }
 
 TEST(OnnxSave, AnInputThatIsAnOutputKeepsItsName) {

@@ -241,6 +241,15 @@ TEST(SpecialValues, NaNWinsMaxMinAndClip) {
   expect_same(run_one({"Clip", 10, {{"max", 1.5}}}, {&a}).value, {kNaN, 1, 1.5});
 }
 
+// A file holds attributes in fp32: 0.2 left out and 0.2 written out are the same number, which float64 tells from 0.2.
+TEST(Activations, DefaultsOfAttributesAreFp32Numbers) {
+  RefTensor in = floats({2}, {-1, 0.75});
+  in.dtype = DType::kF64;
+  const std::map<std::string, double> defaults = {{"HardSigmoid", 0.2f}, {"LeakyRelu", 0.01f}, {"Selu", 1.67326319217681884765625f}};
+  for (const auto& [op, alpha] : defaults)
+    EXPECT_EQ(run_one({op}, {&in}).value, run_one({op, 17, {{"alpha", alpha}}}, {&in}).value) << op;
+}
+
 TEST(SpecialValues, OverflowIsInfinityAndNearlyOverflowIsUnbounded) {
   const RefTensor in = floats({3}, {89, std::log(0x1p128), 80});
   const RefTensor out = run_one({"Exp"}, {&in});
