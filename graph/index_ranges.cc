@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "graph/fold_work.h"
+#include "graph/fold_cost.h"
 #include "graph/oracle.h"
 
 namespace amdahl {
@@ -89,7 +89,7 @@ class Ahead {
     std::set<ValueId> from;
     collect(v, nodes, from);
     double work = 0;
-    for (NodeId n : nodes) work += fold_work(graph_, graph_.node(n));
+    for (NodeId n : nodes) work += fold_cost(graph_, graph_.node(n)).operations;
     if (work > left_) return std::nullopt;
     left_ -= work;
     RefValues given;
