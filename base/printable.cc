@@ -9,7 +9,7 @@
 namespace amdahl {
 namespace {
 
-constexpr size_t kNameCharacters = 100, kLineCharacters = 4000, kLines = 100;
+constexpr size_t kNameCharacters = 100, kLineCharacters = 2000, kLines = 100;
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 

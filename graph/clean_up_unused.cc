@@ -34,6 +34,13 @@ bool trim_outputs(Node& node, const std::vector<bool>& read) {
   return changed;
 }
 
+// Gemm leaves C out where beta is zero, whatever C holds; true when it was named.
+bool trim_inputs(Node& node) {
+  if (node.op != "Gemm" || !node.domain.empty() || node.inputs.size() < 3 || node.attr_float("beta", 1) != 0) return false;
+  node.inputs.resize(2);
+  return true;
+}
+
 bool renumber(Graph& graph, const std::vector<bool>& kept) {
   std::vector<ValueId> number(graph.values.size(), kNoValue);
   std::vector<Value> values;
@@ -69,6 +76,7 @@ bool drop_unused(Graph& graph) {
     for (ValueId v : node.outputs) needed |= v != kNoValue && read[static_cast<size_t>(v)];
     if (!needed) continue;
     changed |= trim_outputs(node, read);
+    changed |= trim_inputs(node);
     for (ValueId v : node.inputs)
       if (v != kNoValue) read[static_cast<size_t>(v)] = true;
     kept.push_back(std::move(node));

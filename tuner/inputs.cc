@@ -294,6 +294,10 @@ bool reaches_limits(const Draw& draw) {
   return draw.family == Family::kSpecial || draw.family == Family::kLimits || draw.family == Family::kExponents || draw.weights == Weights::kSpecial;
 }
 
+bool reaches_far(const Draw& draw) {
+  return reaches_limits(draw) || draw.family == Family::kWide || draw.weights == Weights::kWide || draw.weights == Weights::kDenormal;
+}
+
 std::string how_weights_are_drawn(const Draw& draw) {
   return fmt::format("{} {} {} {} {} {}", draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits, name_of(draw.weights),
                      draw.weights == Weights::kSpecial ? 2 * draw.turn + draw.infinities_as_nan : 0);

@@ -69,6 +69,8 @@ struct Draw {
 
 // Whether inputs or weights may be infinite, or so large that sums of them may.
 bool reaches_limits(const Draw& draw);
+// Or holds numbers, or weights, of very different magnitudes.
+bool reaches_far(const Draw& draw);
 // The same for draws that have the same weights.
 std::string how_weights_are_drawn(const Draw& draw);
 // Draws of kSpecial or kLimits, and of Weights::kSpecial, until a tensor of `n` elements has held each of the specials: one element in eight at most is one.

@@ -28,7 +28,7 @@ inline double beyond_sums_of(DType dtype) { return dtype == DType::kF64 ? HUGE_V
 // A value that one honest order of arithmetic makes infinite or NaN, and another does not. What is NaN in each is left.
 inline void leave_open(double& value, double& bound) {
   if (std::isnan(value)) return;
-  value = 0;
+  value = 1;  // not zero: by an infinity it makes no NaN, and what a product of both is, is open too
   bound = HUGE_VAL;
 }
 // A sum of terms whose finite magnitudes come to `magnitude`: open where partial sums may be infinite, from `beyond` on. Compensated sums are NaN from there.

@@ -77,8 +77,10 @@ struct Judgement {
   double worst = 0;  // largest error / bound
 };
 
-// One float element against its reference. Expected NaN must be NaN; infinities must match.
+// One float element against its reference. Expected NaN must be NaN; infinities must match. Where the bound is infinite the oracle leaves open what comes, but
+// not whether an infinity may be a number.
 inline bool element_ok(double got, double want, double bound, double* ratio) {
+  if (std::isinf(bound)) return !std::isinf(want) || !std::isfinite(got);
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
   if (std::isinf(want) || std::isinf(got)) return got == want;
   const double error = std::fabs(got - want);
