@@ -64,6 +64,8 @@ float special(DType dtype, int number) {
   }
 }
 
+bool is_largest(int64_t number) { return number == 4 || number == 5; }  // and 8, 9 are the infinities of the same sign
+
 // NaN for what sums of other terms in another order may make infinite: infinities, and what is within a thousandth of them.
 float spoilt(float x, const Limits& limits) { return std::fabs(x) > 0x1.0p-10f * limits.largest ? std::numeric_limits<float>::quiet_NaN() : x; }
 
@@ -220,8 +222,8 @@ void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Dr
   for (int64_t p = 0; p < places; ++p) {
     const int64_t from = n * p / places, length = n * (p + 1) / places - from;
     const int64_t at = from + static_cast<int64_t>(bits_at(~seed, p) % static_cast<uint64_t>(length));
-    const int64_t number = ((p + static_cast<int64_t>(seed % static_cast<uint64_t>(places))) % places + draw.turn * places + source) % kinds;
-    const float drawn = special(dtype, static_cast<int>(number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
+    const int64_t number = ((p + static_cast<int64_t>(seed % static_cast<uint64_t>(places))) % places + std::max(0, draw.turn) * places + source) % kinds;
+    const float drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
     store(data, dtype, at, &value, 1);
   }
 }

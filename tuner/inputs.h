@@ -63,6 +63,7 @@ struct Draw {
   int scale = 0;         // float inputs are multiplied by 2^scale
   Weights weights = Weights::kNormal;
   int turn = 0;          // a tensor of fewer than eight elements a special holds others in each turn: see turns()
+  static constexpr int kNear = -1;  // a turn without the largest numbers, which overflow in sums: infinities for them
 
   bool has_own_weights() const { return ternary || weights != Weights::kNormal; }
 };

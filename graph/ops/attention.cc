@@ -104,9 +104,10 @@ void finish_scores(const EvalContext& c, const AttentionShape& s, int64_t b, int
         const int64_t m = mask_at(mask->shape, b, h, i, j);
         if (mask->is_float()) {
           v += mask->value[static_cast<size_t>(m)];
-          e += mask->bound_at(m) + kU32 * std::fabs(v);
-          // A score that is infinite, less infinity, is no number; and a sum beyond the type is infinite.
-          if (c.bounds && (std::isinf(e) || (std::isfinite(v) && std::fabs(v) + e >= beyond_sums_of(c.in(0).dtype)))) leave_open(v, e);
+          e += mask->bound_at(m);
+          // A score that may be infinite, less infinity, may be no number; and a sum beyond the type is infinite.
+          if (c.bounds && (std::isinf(e) || (std::isfinite(v) && std::fabs(v) >= beyond_sums_of(c.in(0).dtype)))) leave_open(v, e);
+          else if (std::isfinite(v)) e += kU32 * std::fabs(v);
         } else if (!mask->ints[static_cast<size_t>(m)]) {
           v = -kInfinity;
         }
@@ -142,9 +143,6 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
     if (std::all_of(row.begin(), row.end(), [](double v) { return v == -kInfinity; })) continue;  // sees nothing: zeros
     softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound));
   }
-  // A weight that may underflow or not: by an infinity it is NaN or infinite, and no zero must say that it is NaN.
-  for (size_t i = 0; i < weights.bound.size(); ++i)
-    if (weights.value[i] == 0 && weights.bound[i] > 0) weights.value[i] = std::numeric_limits<double>::min();
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
   bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, beyond_sums_of(c.out(0).dtype),
                    s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);

@@ -105,7 +105,7 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   if (a.bound.empty() && b.bound.empty() && c.bound.empty() && !(narrowed && (has_denormals(a.value) || has_denormals(b.value)))) {
     for (int64_t i = 0; i < size; ++i) {
       const double magnitude = bound[i];
-      bound[i] = g * magnitude + underflow;
+      bound[i] = magnitude > 0 ? g * magnitude + underflow : 0;  // a sum of nothing but zeros is one
       settle_sum(value[i], bound[i], magnitude, beyond);
     }
     return;
@@ -116,7 +116,7 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   f(of_a.of(a.value, a.bound, beyond, narrowed), of_b.of(b.value, b.bound, beyond, narrowed), of_c.of(c.value, c.bound, beyond, false), upper.data());
   for (int64_t i = 0; i < size; ++i) {
     const double magnitude = upper[static_cast<size_t>(i)];
-    bound[i] = (1.0 + g) * magnitude - bound[i] + underflow;
+    bound[i] = magnitude > 0 ? (1.0 + g) * magnitude - bound[i] + underflow : 0;
     settle_sum(value[i], bound[i], magnitude, beyond);
   }
 }

@@ -60,6 +60,8 @@ void softmax_row(std::span<const double> x, std::span<const double> e, std::span
       b += t < 1 ? y[i] * std::expm1(t) : std::exp(d + t) / m.sum - y[i];
     }
     y_bound[i] = open ? kInfinity : std::min(b, 1.0);  // both the value and what is computed lie in [0, 1]
+    // What underflows here may not underflow there: by an infinity it is infinite or NaN, and no zero must say that it is NaN.
+    if (y[i] == 0 && std::isfinite(d)) y[i] = std::numeric_limits<double>::min();
   }
 }
 
