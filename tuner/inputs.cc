@@ -218,7 +218,7 @@ void fill_floats(std::byte* data, DType dtype, int64_t n, Make make) {
 
 // One of `kinds` specials in each of as many stretches as there are places, in another order for another seed.
 void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Draw& draw, uint64_t seed, int source) {
-  const int64_t places = places_for(n, kinds);
+  const int64_t places = draw.turn == Draw::kNear ? std::min<int64_t>(n / 512, 1024) : places_for(n, kinds);  // rows of a reduction are mostly left clean
   for (int64_t p = 0; p < places; ++p) {
     const int64_t from = n * p / places, length = n * (p + 1) / places - from;
     const int64_t at = from + static_cast<int64_t>(bits_at(~seed, p) % static_cast<uint64_t>(length));

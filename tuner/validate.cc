@@ -113,7 +113,7 @@ class JudgeMaker {
       all.back().turn = Draw::kNear;
     } else if (!is_large)
       for (Family family : {Family::kSpecial, Family::kLimits}) add_turns({family}, turns_of(Program::Role::kInput), all);
-    if (!is_large) all.insert(all.end(), {{Family::kExponents}, {Family::kWide}});
+    if (!is_large && reach_ == Reach::kFar) all.insert(all.end(), {{Family::kExponents}, {Family::kWide}});
     for (bool exchanged : {false, true}) {
       all.push_back({Family::kInteger});
       all.back().ternary = true;
