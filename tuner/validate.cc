@@ -355,8 +355,14 @@ std::optional<Failure> Validation::numerics() {
     Check check = judge_.checks[i];
     // Where bounds are wide, every bit of the weights is asked for too; those of fp32 show a weight of half precision.
     if (check.draw.exchanged && declared_.products.rounding == 0) continue;
-    // An algorithm that is declared is bounded near numbers of one size; where sums of blocks overflow, its bound does not say so yet.
-    if (!(declared_ == ErrorConstant{}) && reaches_far(check.draw) && check.draw.family != Family::kSpecial) continue;
+    // An algorithm that is declared is bounded near numbers of one size; where sums of blocks overflow, its bound does not say so yet: of the specials it is
+    // asked those that overflow nothing.
+    if (!(declared_ == ErrorConstant{}) && reaches_far(check.draw)) {
+      // In halves of bfloat16 an infinity reaches the whole block, which the bound does not follow since it counts infinities as large numbers.
+      const bool bf16_halves = declared_.products.strassen > 0 && declared_.products.rounding > 0;
+      if (check.draw.family != Family::kSpecial || check.draw.has_own_weights() || check.draw.turn > 0 || bf16_halves) continue;
+      check.draw.turn = Draw::kNear;
+    }
     // Outputs of one tile round relative to its largest tap, and at the border of an image that tap meets none of them; fractions of denormal taps lose bits.
     if (declared_.reach > 0 && (check.draw.weights == Weights::kWide || check.draw.weights == Weights::kDenormal)) continue;
     if (check.draw.ternary) check.draw.integer_bits = exact_bits(declared_.products);

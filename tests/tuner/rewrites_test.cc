@@ -28,7 +28,7 @@ constexpr int kWindowsAPlan = 2, kCandidates = 2;  // of each rewrite: the first
 // One candidate's end: "" or what the judge said.
 class Bench {
  public:
-  explicit Bench(const Graph& graph) : graph_(graph), builder_(std::make_shared<const Toolchain>(default_cache_dir()), kThreads, nullptr) {
+  explicit Bench(const Graph& graph) : graph_(graph), builder_(std::make_shared<const Toolchain>(default_cache_dir(), KernelRules::kSymbolsAlone), kThreads, nullptr) {
     BenchOptions options;
     options.worker.threads = kThreads;
     options.race_seconds = 0.004;
@@ -270,7 +270,8 @@ void expect_no_more_spoilt(const Graph& graph, const std::vector<const char*>& r
                               "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
                               "  exact_run(in, out, workspace);\n"
                               "  float* y = static_cast<float*>(out[0]);\n" + spoil + "}\n";
-    EXPECT_NE(bench.judge(steps).find("special inputs"), std::string::npos);
+    const std::string verdict = bench.judge(steps);
+    EXPECT_NE(verdict.find("special inputs"), std::string::npos) << verdict;
   }
 }
 
