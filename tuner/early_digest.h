@@ -9,7 +9,7 @@
 namespace amdahl {
 
 // Of the last 4 KiB first, where a late helper is likeliest to be still at work, then of the first 4 KiB and of 64 cache lines at places drawn
-// from `seed`: some 2 us in all, whatever the size of the output.
+// from `seed`: the same work whatever the size of the output.
 uint64_t early_digest(std::span<const std::byte> output, uint64_t seed);
 
 }  // namespace amdahl
