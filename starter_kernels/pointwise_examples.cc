@@ -5,9 +5,9 @@
 namespace amdahl {
 namespace {
 
-// Every binade that matters to an activation, both signs, zeros, infinities, NaN, denormals.
+// Every binade that matters to an activation, both signs, zeros, infinities, NaN, denormals, and numbers where both counts of a sine's quarter turns matter.
 ValueId wide_floats(ExampleGraph& g) {
-  std::vector<double> v{0.0, -0.0, 1e-40, -1e-40, 1e15, 1e23, 1e30, -1e30, 3e38, __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
+  std::vector<double> v{0.0, -0.0, 1e-40, -1e-40, 0x1.6bd0bep+46, 0x1.65700cp+60, 0x1.b1df6cp+69, 1e15, 1e23, 1e30, -1e30, 3e38, __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
   for (double x = 1e-6; x < 120; x *= 1.37) {
     v.push_back(x);
     v.push_back(-x);
