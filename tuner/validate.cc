@@ -82,7 +82,7 @@ void bind_two(Harness& harness, const Judge& judge) {
 // Finds what a judge needs to know by trying the starter.
 class JudgeMaker {
  public:
-  JudgeMaker(Judge& judge, Reach reach, Harness& starter, const ExpectedOf& expected) : judge_(judge), reach_(reach), starter_(starter), expected_(expected) {}
+  JudgeMaker(Judge& judge, Harness& starter, const ExpectedOf& expected) : judge_(judge), starter_(starter), expected_(expected) {}
 
   void make(uint64_t seed) {
     judge_.call_seconds = 0.3;  // until measured: 30 s
@@ -106,21 +106,18 @@ class JudgeMaker {
   std::vector<Draw> draws() const {
     const bool is_large = output_bytes(starter_.program()) > (size_t{8} << 20);
     std::vector<Draw> all;
-    for (Family family : families(is_large))
-      if (reach_ == Reach::kFar || (family != Family::kExponents && family != Family::kWide)) all.push_back({family});
-    if (reach_ == Reach::kNear && !is_large) {
-      all.push_back({Family::kSpecial});
-      all.back().turn = Draw::kNear;
-    } else if (!is_large)
+    for (Family family : families(is_large)) all.push_back({family});
+    if (!is_large) {
       for (Family family : {Family::kSpecial, Family::kLimits}) add_turns({family}, turns_of(Program::Role::kInput), all);
-    if (!is_large && reach_ == Reach::kFar) all.insert(all.end(), {{Family::kExponents}, {Family::kWide}});
+      all.insert(all.end(), {{Family::kExponents}, {Family::kWide}});
+    }
     for (bool exchanged : {false, true}) {
       all.push_back({Family::kInteger});
       all.back().ternary = true;
       all.back().exchanged = exchanged;
     }
     const int weights = turns_of(Program::Role::kConstant);
-    if (weights == 0 || reach_ == Reach::kNear) return all;
+    if (weights == 0) return all;
     for (const auto& [family, distribution] : pairs(is_large)) {
       Draw draw{family};
       draw.weights = distribution;
@@ -230,7 +227,6 @@ class JudgeMaker {
   }
 
   Judge& judge_;
-  const Reach reach_;
   Harness& starter_;
   const ExpectedOf& expected_;
   bool substance_ = false;
@@ -253,11 +249,7 @@ bool too_large_for_two(const Program& program) {
 
 }  // namespace
 
-Reach reach_of(const std::vector<Step>& starter) {
-  return starter.size() == 1 && starter[0].variant.problem.kind != "attention" ? Reach::kFar : Reach::kNear;
-}
-
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Reach reach, Harness& starter, uint64_t seed,
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed,
                  const ExpectedOf& expected) {
   Judge judge;
   judge.endurance_calls = endurance_calls(work);
@@ -265,7 +257,7 @@ Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, c
   judge.too_large_for_two = too_large_for_two(starter.program());
   judge.signature = signature;
   judge.ranges = std::move(ranges);
-  JudgeMaker(judge, reach, starter, expected).make(seed);
+  JudgeMaker(judge, starter, expected).make(seed);
   return judge;
 }
 

@@ -66,13 +66,8 @@ struct Judge {
 // Expected outputs of a draw (cached by the caller).
 using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
 
-// How far the numbers reach that a window is asked. What one operator makes of numbers at the limits of its type the oracle bounds whatever the order; in a
-// chain, another order may overflow between its steps, which the bounds of the whole do not follow yet: honest fusions left them.
-enum class Reach { kNear, kFar };
-Reach reach_of(const std::vector<Step>& starter);  // far for one step that is no attention
-
 // Tries the starter in `starter`, a fresh harness; `work`: of one call. Throws what WorkerProcess throws.
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Reach reach, Harness& starter, uint64_t seed,
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed,
                  const ExpectedOf& expected);
 
 // How candidates are bound for timing: fixed by the incumbent, whatever the candidate's speed.

@@ -135,7 +135,7 @@ const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incum
       Feed feed(ranges);
       Harness harness(options_.worker, starter, feed, constants_);
       // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
-      return make_judge(task.signature, ranges, work, reach_of(steps), harness, secrets_.next() >> 1,
+      return make_judge(task.signature, ranges, work, harness, secrets_.next() >> 1,
                         expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
     });
   } catch (const WorkerDied& died) {

@@ -118,7 +118,7 @@ class WorkerProcess {
   double handover(double seconds);
   Report report(double seconds);
   std::vector<double> steps(int runs, double seconds);
-  ProcessState state() const;
+  ProcessState state();
   pid_t pid() const { return pid_; }
   // Lets it have one CPU only, or again those it was born with: threads then meet in other orders.
   void squeeze(bool squeezed);
@@ -132,6 +132,7 @@ class WorkerProcess {
   void come_to_rest();
   void resume();
   void stop();
+  ProcessState state_now(bool* restless) const;
   double cpu_seconds() const;
   [[noreturn]] void die(IoStatus status, double seconds, std::optional<Death> known = std::nullopt);
   std::string last_words() const;

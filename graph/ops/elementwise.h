@@ -170,7 +170,12 @@ void float_unary(EvalContext& c, F f, Moved moved, Own own) {
   for (size_t i = 0; i < n; ++i) {
     const double x = in.value[i], e = in.bound_at(static_cast<int64_t>(i));
     double& z = out.value[i];
-    const double d = e > 0 && !std::isnan(z) ? moved(x, e, z) : 0.0;
+    if (std::isnan(z) && e > 0 && !(std::isnan(f(x - e)) && std::isnan(f(x + e)))) {  // beside a number that the function has a value of
+      z = 0;
+      leave_open(z, out.bound[i]);
+      continue;
+    }
+    const double d = e == HUGE_VAL ? HUGE_VAL : e > 0 && !std::isnan(z) ? moved(x, e, z) : 0.0;  // what is open may be NaN, for functions with an end too
     finish.bounded(z, out.bound[i], d, own(x, std::fabs(z) + d, finish.p.u));
   }
 }
@@ -186,7 +191,7 @@ void exact_unary(EvalContext& c, F f, std::initializer_list<double> turning = {}
   const auto moved = monotone(f, turning);
   out.bound.resize(in.value.size());
   for (size_t i = 0; i < in.value.size(); ++i)
-    out.bound[i] = std::isnan(out.value[i]) ? 0.0 : moved(in.value[i], in.bound[i], out.value[i]);
+    out.bound[i] = std::isnan(out.value[i]) ? 0.0 : in.bound[i] == HUGE_VAL ? HUGE_VAL : moved(in.value[i], in.bound[i], out.value[i]);
 }
 
 // Bound of a zero of either sign (graph/zero_signs.h): as near to 0 as a bound can be.
@@ -224,8 +229,15 @@ void float_binary(bool bounds, const RefTensor& a, const RefTensor& b, RefTensor
       const int64_t i = at[0] + j * step_a, k = at[1] + j * step_b;
       const double x = a.value[static_cast<size_t>(i)], y = b.value[static_cast<size_t>(k)];
       double z = f(x, y);
+      double& bound = out.bound[static_cast<size_t>(o + j)];
+      if (std::isnan(z) && (ea[i] > 0 || eb[k] > 0) && !std::isnan(x) && !std::isnan(y)) {  // an infinity by what need not be zero, say
+        z = 0;
+        leave_open(z, bound);
+        out.value[static_cast<size_t>(o + j)] = z;
+        continue;
+      }
       const double d = (ea[i] > 0 || eb[k] > 0) && !std::isnan(z) ? moved(x, ea[i], y, eb[k], z) : 0.0;
-      finish.bounded(z, out.bound[static_cast<size_t>(o + j)], d, own(x, y, std::fabs(z) + d, finish.p.u));
+      finish.bounded(z, bound, d, own(x, y, std::fabs(z) + d, finish.p.u));
       out.value[static_cast<size_t>(o + j)] = z;
     }
   });

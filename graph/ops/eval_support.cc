@@ -15,7 +15,6 @@
 #include <memory>
 
 #include "base/in_parallel.h"
-#include "graph/ops/precision.h"
 
 namespace amdahl {
 namespace {
@@ -49,6 +48,34 @@ class Magnitudes {
   std::unique_ptr<double[]> data_;
   size_t room_ = 0;
 };
+
+// 1 where `is(x, e)`, else 0; empty where that is nowhere.
+template <typename Is>
+std::vector<double> marked(BilinearOperand t, Is is) {
+  std::vector<double> marks;
+  for (size_t i = 0; i < t.value.size(); ++i) {
+    if (!is(t.value[i], t.bound.empty() ? 0.0 : t.bound[i])) continue;
+    marks.resize(t.value.size());
+    marks[i] = 1;
+  }
+  return marks;
+}
+
+// A NaN of an infinity by what is zero here, but may be another number in an honest computation.
+void settle_uncertain_zeros(const Bilinear& f, BilinearOperand a, BilinearOperand b, int64_t size, double* value, double* bound) {
+  if (std::none_of(value, value + size, [](double v) { return std::isnan(v); })) return;
+  const auto is_infinite = [](double x, double) { return std::isinf(x); };
+  const auto may_be_zero = [](double x, double e) { return e > 0 && std::fabs(x) <= e; };
+  std::vector<double> products(static_cast<size_t>(size));
+  const auto settle = [&](const std::vector<double>& of_a, const std::vector<double>& of_b) {
+    if (of_a.empty() || of_b.empty()) return;
+    f(of_a.data(), of_b.data(), nullptr, products.data());
+    for (int64_t i = 0; i < size; ++i)
+      if (products[static_cast<size_t>(i)] > 0 && std::isnan(value[i])) value[i] = 0, leave_open(value[i], bound[i]);
+  };
+  settle(marked(a, may_be_zero), marked(b, is_infinite));
+  settle(marked(a, is_infinite), marked(b, may_be_zero));
+}
 
 bool has_denormals(std::span<const double> x) {
   return std::any_of(x.begin(), x.end(), [](double v) { return v != 0 && std::fabs(v) < kFlush; });
@@ -119,6 +146,7 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
     bound[i] = magnitude > 0 ? (1.0 + g) * magnitude - bound[i] + underflow : 0;
     settle_sum(value[i], bound[i], magnitude, beyond);
   }
+  settle_uncertain_zeros(f, a, b, size, value, bound);
 }
 
 std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "graph/op.h"
+#include "graph/ops/precision.h"
 
 namespace amdahl {
 
@@ -25,12 +26,6 @@ inline constexpr double kDenormalStep = 0x1.0p-149;
 inline constexpr double kBeyondF32 = 0x1.ffffffp+127;
 inline double beyond_sums_of(DType dtype) { return dtype == DType::kF64 ? HUGE_VAL : kBeyondF32; }
 
-// A value that one honest order of arithmetic makes infinite or NaN, and another does not. What is NaN in each is left.
-inline void leave_open(double& value, double& bound) {
-  if (std::isnan(value)) return;
-  value = 1;  // not zero: by an infinity it makes no NaN, and what a product of both is, is open too
-  bound = HUGE_VAL;
-}
 // A sum of terms whose finite magnitudes come to `magnitude`: open where partial sums may be infinite, from `beyond` on. Compensated sums are NaN from there.
 inline void settle_sum(double& value, double& bound, double magnitude, double beyond = kBeyondF32) {
   if (!(magnitude < beyond)) leave_open(value, bound);

@@ -35,6 +35,13 @@ inline double largest_of(DType dtype) {
   }
 }
 
+// A value that one honest order of arithmetic makes infinite or NaN, and another does not. What is NaN in each is left.
+inline void leave_open(double& value, double& bound) {
+  if (std::isnan(value)) return;
+  value = 1;  // not zero: by an infinity it makes no NaN, and what a product of both is, is open too
+  bound = HUGE_VAL;
+}
+
 // The bound of an operator's result: `moved` is how far the inputs' bounds can move it, `own` what the operation itself
 // adds. A result that certainly overflows its type becomes infinity (as in a run); one that may, is unbounded.
 struct Finish {
@@ -47,6 +54,10 @@ struct Finish {
   void bounded(double& z, double& bound, double moved, double own) const {
     if (std::isnan(z) || (std::isinf(z) && moved == 0)) {
       bound = 0;
+      return;
+    }
+    if (std::isnan(moved) || std::isnan(own)) {  // an open operand times zero, or beside an infinity
+      bound = HUGE_VAL;
       return;
     }
     const double a = std::fabs(z);

@@ -41,7 +41,7 @@ Judge judge_of(const Graph& graph) {
   Feed feed(ranges);
   Harness harness(options, program, feed, constants);
   GivenValues given;
-  return make_judge(signature(graph, plan, all), ranges, Work{}, Reach::kFar, harness, 1, [&](const Draw& draw) {
+  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, 1, [&](const Draw& draw) {
     return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given));
   });
 }

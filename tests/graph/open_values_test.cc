@@ -1,0 +1,64 @@
+// What one honest order of arithmetic makes infinite or NaN and another does not: such values are open (their bound is infinite), and so is what is made of them.
+#include <cmath>
+
+#include "tests/graph/op_fixture.h"
+
+namespace amdahl {
+namespace {
+
+using namespace test;
+
+constexpr double kInf = HUGE_VAL, kNaN = __builtin_nan("");
+
+
+RefTensor bounded(Shape shape, std::vector<double> value, std::vector<double> bound) {
+  RefTensor t = floats(std::move(shape), std::move(value));
+  t.bound = std::move(bound);
+  return t;
+}
+
+TEST(OpenValues, StayOpenThroughArithmetic) {
+  const RefTensor open = bounded({3}, {1, 1, 1}, {kInf, kInf, kInf}), other = floats({3}, {0, -5, 1e-30});
+  for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min"})
+    for (double bound : run_one({op, 14}, {&other, &open}).bound) EXPECT_EQ(bound, kInf) << op;
+}
+
+TEST(OpenValues, TimesZeroTwiceStayOpen) {  // 0 by an infinite bound is no number: what followed dropped it
+  const RefTensor open = bounded({1}, {1}, {kInf}), zero = floats({1}, {0});
+  const RefTensor once = run_one({"Mul", 14}, {&zero, &open});
+  EXPECT_EQ(run_one({"Mul", 14}, {&once, &zero}).bound[0], kInf);
+}
+
+TEST(OpenValues, MayBeNaNForFunctionsThatHaveEnds) {
+  const RefTensor open = bounded({1}, {1}, {kInf});
+  for (const char* op : {"Tanh", "Sigmoid", "Relu", "Softsign", "Erf", "Sin", "Floor", "Abs", "HardSigmoid"})
+    EXPECT_EQ(run_one({op, 13}, {&open}).bound[0], kInf) << op;
+}
+
+TEST(OpenValues, AnInfinityByWhatNeedNotBeZero) {
+  const RefTensor infinity = floats({1, 1}, {kInf}), uncertain = bounded({1, 1}, {0}, {1e-9}), zero = floats({1, 1}, {0});
+  for (const char* op : {"Mul", "MatMul"}) {
+    EXPECT_EQ(run_one({op, 14}, {&uncertain, &infinity}).bound[0], kInf) << op;
+    EXPECT_EQ(run_one({op, 14}, {&infinity, &uncertain}).bound[0], kInf) << op;
+    EXPECT_TRUE(std::isnan(run_one({op, 14}, {&zero, &infinity}).value[0])) << op;
+    EXPECT_EQ(run_one({op, 14}, {&zero, &infinity}).bound[0], 0) << op;
+  }
+}
+
+TEST(OpenValues, BesideTheEdgeOfADomain) {
+  const RefTensor near = bounded({2}, {-1e-9, -1}, {1e-8, 1e-8});
+  const RefTensor root = run_one({"Sqrt", 13}, {&near});
+  EXPECT_EQ(root.bound[0], kInf);
+  EXPECT_TRUE(std::isnan(root.value[1]));
+  EXPECT_EQ(root.bound[1], 0);
+}
+
+TEST(OpenValues, ANaNThatIsGivenStaysOne) {
+  const RefTensor nan = floats({1}, {kNaN}), open = bounded({1}, {1}, {kInf});
+  const RefTensor sum = run_one({"Add", 14}, {&nan, &open});
+  EXPECT_TRUE(std::isnan(sum.value[0]));
+  EXPECT_EQ(sum.bound[0], 0);
+}
+
+}  // namespace
+}  // namespace amdahl
