@@ -98,6 +98,7 @@ class Worker {
   Json enter(const Json& r) {
     const auto libraries = r.at("libraries").get<std::vector<std::string>>();
     enter_sandbox(libraries);
+    begin_one_thread();
     wake_threads();  // created here, with the affinity that OpenMP gives them, rather than in a candidate's first call
     handlers_ = signal_handlers();
     for (const std::string& library : libraries) require_mappable(library);
@@ -160,13 +161,16 @@ class Worker {
     if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
   }
 
+  static void touch_malloc() {
+    void* volatile touched = std::malloc(64);  // its first look at the number of processors opens a file
+    std::free(touched);
+  }
   static void wake_threads() {
 #pragma omp parallel
-    {
-      void* volatile touched = std::malloc(64);  // malloc's first look at the number of processors opens a file
-      std::free(touched);
-    }
+    touch_malloc();
   }
+  // A process's first thread sets a signal handler of glibc's: where a team is one thread, that would be in a candidate's call of a larger one.
+  static void begin_one_thread() { std::thread(touch_malloc).join(); }
 
   // A caller of an exported kernel may have set another team size, or call from a parallel region of its own, where OpenMP gives a team of one.
   Json trial(const Json& r) {

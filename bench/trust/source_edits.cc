@@ -250,10 +250,10 @@ EditedSource no_op_edits(const std::string& source, Random& random) {
 }
 
 std::string padded(const std::string& source, Random& random) {
-  // The compiler writes such a line before the first function. Data, since other directives are refused in a kernel.
-  std::string words = "0, 0";
-  for (uint64_t i = random.below(256); i > 0; --i) words += ", 0, 0";
-  return fmt::format("__asm__(\".text\\n.quad {}\");\n", words) + source;
+  // The compiler writes such a line before the first function. Instructions, since a kernel's assembly may hold nothing else.
+  std::string nops;
+  for (uint64_t i = 16 * (1 + random.below(256)); i > 0; --i) nops += "nop;";
+  return fmt::format("__asm__(\"{}\");\n", nops) + source;
 }
 
 std::string with_spin(const std::string& source, int64_t iterations) {

@@ -20,7 +20,7 @@ struct EditedSource {
 // declarations and functions likewise.
 EditedSource no_op_edits(const std::string& source, Random& random);
 
-// The same instructions and constants elsewhere: up to 4 KiB of padding before the code, in steps of 16 bytes.
+// The same instructions and constants elsewhere: 16 to 4096 bytes of padding before the code, in steps of 16 bytes.
 std::string padded(const std::string& source, Random& random);
 
 // amdahl_run takes `iterations` turns of a chain of dependent multiplications before it begins. Texts that differ in the number

@@ -24,8 +24,8 @@ Builder& builder() {
 }
 
 // All of the example as one window, judged as a session judges it.
-Judge judge_of(const Graph& graph) {
-  const Plan plan = starter_plan(graph, 2);
+Judge judge_of(const Graph& graph, int threads = 2) {
+  const Plan plan = starter_plan(graph, threads);
   Window all;
   for (size_t s = 0; s < plan.steps.size(); ++s) all.steps.push_back(static_cast<int>(s));
   const WindowIo io = io_of(graph, plan, all);
@@ -33,11 +33,11 @@ Judge judge_of(const Graph& graph) {
   if (!built.ok) throw std::runtime_error("the starter does not compile: " + built.message);
   Blob blob;
   ConstantsFile constants(graph);
-  Program program = window_program(graph, io, plan.steps, built.libraries, 2, &blob);
+  Program program = window_program(graph, io, plan.steps, built.libraries, threads, &blob);
   constants.adopt(program, blob);
   const std::vector<InputRange> ranges = input_ranges(graph, distinct_inputs(io));
   WorkerOptions options;
-  options.threads = 2;
+  options.threads = threads;
   Feed feed(ranges);
   Harness harness(options, program, feed, constants);
   GivenValues given;
@@ -98,6 +98,17 @@ TEST_P(Coverage, NoStarterLeavesTheBoundsOnAnyDraw) {
       row.not_used[description(left.draw)].insert(left.starter_is_wrong ? fmt::format("**{}: {}**", graph.name, left.reason) : fmt::format("{}: {}", graph.name, left.reason));
       EXPECT_FALSE(left.starter_is_wrong) << graph.name << " [" << name_of(graph.value(graph.inputs[0]).dtype) << "]" << " on " << description(left.draw) << ": " << left.reason;
     }
+  }
+}
+
+// Teams of two, and calls from inside a team, are asked of kernels of one thread too: their worker has begun no other when it is sealed.
+TEST(JudgeOfOneThread, TriesLargerTeams) {
+  for (const char* kind : {"matmul", "softmax", "pointwise"}) {
+    Graph graph = kernel_kind(kind).examples().at(0);
+    drop_unused(graph);
+    const Judge judge = judge_of(graph, 1);
+    EXPECT_EQ(judge.unusable, "") << kind;
+    EXPECT_FALSE(judge.checks.empty()) << kind;
   }
 }
 
