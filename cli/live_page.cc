@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "cli/page_path.h"
 #include "experiments/report_page.h"
 
 namespace amdahl {
@@ -14,7 +15,7 @@ constexpr double kShareOfTime = 0.02;  // a long session makes a long page: no m
 
 }  // namespace
 
-LivePage::LivePage(const Session& session, std::string path) : session_(session), path_(std::move(path)) { write(kReloadSeconds); }
+LivePage::LivePage(const Session& session, const std::string& path) : session_(session), path_(page_path(path)) { write(kReloadSeconds); }
 
 void LivePage::refresh() {
   const double age = std::chrono::duration<double>(Clock::now() - written_).count();

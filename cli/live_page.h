@@ -11,8 +11,8 @@ namespace amdahl {
 
 class LivePage {
  public:
-  // Writes the first page: what is wrong with the path or the plots shows before hours of work. Throws Error(kIo).
-  LivePage(const Session& session, std::string path);
+  // Writes the first page: what is wrong with the path or the plots shows before hours of work. Throws Error(kIo), and what page_path() throws.
+  LivePage(const Session& session, const std::string& path);
   // Written unless the last one is young. Never throws: a full disk must not end a session.
   void refresh();
   // Throws Error(kIo).

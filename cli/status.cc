@@ -7,6 +7,7 @@
 #include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/page_path.h"
 #include "cli/print_json.h"
 #include "experiments/report.h"
 #include "experiments/report_page.h"
@@ -33,10 +34,10 @@ int run_status(const po::variables_map& values, const GlobalOptions& global) { r
 
 int run_report(const po::variables_map& values, const GlobalOptions& global) {
   if (!values.count("html")) return print(values, global, {true, 12});
+  const std::string path = values["html"].as<std::string>(), file = page_path(path);
   const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
-  const std::string path = values["html"].as<std::string>();
   const std::string page = report_page(*session);
-  write_atomically(path, page);
+  write_atomically(file, page);
   if (global.json)
     print_json(Json{{"html", path}, {"bytes", page.size()}});
   else

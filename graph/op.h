@@ -27,6 +27,9 @@ struct RefTensor {
   std::vector<double> value;
   std::vector<double> bound;
   std::vector<int64_t> ints;
+  // Read by further nodes of the window alone: what leaves its type here need not in another form of the same computation, and is open. An infinity that comes of
+  // infinities, or of a division by zero, is one in every form.
+  bool is_inside = false;
 
   int64_t numel() const { return amdahl::numel(shape); }
   bool is_float() const { return amdahl::is_float(dtype); }

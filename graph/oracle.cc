@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "base/printable.h"
 
@@ -52,11 +54,13 @@ class Interpreter {
     for (NodeId n : nodes)
       for (ValueId v : graph.node(n).inputs)
         if (v != kNoValue) ++reads_left_[static_cast<size_t>(v)];
-    for (ValueId v : wanted) ++reads_left_[static_cast<size_t>(v)];  // never reaches zero: held to the end
+    for (ValueId v : wanted) wanted_.insert(v), ++reads_left_[static_cast<size_t>(v)];  // never reaches zero: held to the end
   }
 
   void run(const Node& node) {
     EvalContext context{node, bounds_, {}, typed_outputs(graph_, node), products_};
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      context.outputs[i].is_inside = node.outputs[i] != kNoValue && reads_left_[static_cast<size_t>(node.outputs[i])] > 0 && !wanted_.count(node.outputs[i]);
     if (writes_nothing(node, context)) return keep(node, context);  // whatever its inputs: its kernel was not given them
     // Constants live only while their node runs: a model's weights in float64 all at once would be twice its size.
     std::vector<RefTensor> constants;
@@ -105,6 +109,7 @@ class Interpreter {
   bool bounds_;
   ProductArithmetic products_;
   std::vector<int> reads_left_;
+  std::set<ValueId> wanted_;
   RefValues live_;
 };
 

@@ -124,7 +124,10 @@ int clip(Builder& b) {
   const auto bound = [&](size_t i, const char* attribute, bool low) {
     if (b.has(i)) return b.input(i);
     if (node.has(attribute)) return b.constant(type, node.attr_float(attribute, 0));
-    if (is_float(type)) return b.constant(type, low ? -largest_of(type) : largest_of(type));
+    if (is_float(type)) {  // before opset 11 the attributes' defaults
+      const double largest = largest_of(node.version < 11 ? DType::kF32 : type);
+      return b.constant(type, low ? -largest : largest);
+    }
     const int bits = static_cast<int>(8 * size_of(type));
     const bool is_unsigned = type >= DType::kU8;
     if (low) return b.constant_int(type, is_unsigned ? 0 : -1 - static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1));

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "base/counted.h"
@@ -19,6 +23,14 @@ bool handlers_differ(const Report& report, const ProcessState& now, const Proces
          now.blocked_signals != honest.blocked_signals;
 }
 
+// Threads that an honest kernel has and this one has not begun yet (a team of one, before it is called from inside a larger one) lack theirs.
+bool affinities_differ(const ProcessState& now, const ProcessState& honest) {
+  if (now.threads == honest.threads) return now.affinity != honest.affinity;
+  std::istringstream known(honest.affinity), seen(now.affinity);
+  const std::set<std::string> all{std::istream_iterator<std::string>(known), {}};
+  return std::any_of(std::istream_iterator<std::string>(seen), {}, [&](const std::string& cpus) { return !all.count(cpus); });
+}
+
 }  // namespace
 
 std::optional<Misconduct> misconduct(const Report& report, const ProcessState& now, const ProcessState& honest) {
@@ -29,7 +41,7 @@ std::optional<Misconduct> misconduct(const Report& report, const ProcessState& n
   if (now.descriptors > honest.descriptors)
     return Misconduct{"left-descriptors", fmt::format("left {} open", counted(now.descriptors - honest.descriptors, "file"))};
   if (handlers_differ(report, now, honest)) return Misconduct{"left-handlers", "changed what signals do"};
-  if (now.affinity != honest.affinity)
+  if (affinities_differ(now, honest))
     return Misconduct{"left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", now.affinity, honest.affinity)};
   return std::nullopt;
 }

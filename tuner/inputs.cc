@@ -44,7 +44,7 @@ Limits limits_of(DType dtype) {
 }
 
 // What a tensor must hold one of each of; the finite ones first, for kLimits.
-constexpr int kFiniteSpecials = 8, kSpecials = 11;
+constexpr int kFiniteSpecials = 8, kSpecials = 12;
 
 float special(DType dtype, int number) {
   const Limits limits = limits_of(dtype);
@@ -60,7 +60,8 @@ float special(DType dtype, int number) {
     case 7: return -limits.smallest_normal;
     case 8: return std::numeric_limits<float>::infinity();
     case 9: return -std::numeric_limits<float>::infinity();
-    default: return std::numeric_limits<float>::quiet_NaN();
+    case 10: return std::numeric_limits<float>::quiet_NaN();
+    default: return -std::numeric_limits<float>::quiet_NaN();  // what x86 makes of infinity less infinity
   }
 }
 

@@ -98,7 +98,8 @@ void infer_clip(InferContext& c) {
   infer_same(c);
 }
 
-// The limits are attributes before opset 11. One that is not given is the type's largest finite number, so that an infinity does not pass.
+// One that is not given is the type's largest finite number, so that an infinity does not pass. Before opset 11 the limits are attributes, by default the
+// largest numbers of float32, which in float16 are infinities.
 void eval_clip(EvalContext& c) {
   const auto has = [&](size_t i) { return c.node.version >= 11 && c.has_input(i); };
   RefTensor& out = c.out(0);
@@ -116,10 +117,11 @@ void eval_clip(EvalContext& c) {
     return;
   }
   const bool by_attribute = c.node.version < 11;
-  const double largest = largest_of(out.dtype);
+  const double largest = largest_of(by_attribute ? DType::kF32 : out.dtype);
+  const Finish finish(out);
   const double lo = has(1) ? c.in(1).value[0] : by_attribute ? c.node.attr_float("min", -largest) : -largest;
   const double hi = has(2) ? c.in(2).value[0] : by_attribute ? c.node.attr_float("max", largest) : largest;
-  exact_unary(c, [=](double x) { return clip(x, lo, hi); });
+  exact_unary(c, [=](double x) { return finish.value(clip(x, lo, hi)); });
   open_zero_signs(c, [=](double x) { return are_two_zeros(x, lo) || are_two_zeros(x, hi); });
   // Limits that are computed move the result by no more than they move.
   const double limits = std::fmax(has(1) ? c.in(1).bound_at(0) : 0.0, has(2) ? c.in(2).bound_at(0) : 0.0);

@@ -158,7 +158,7 @@ template <typename F, typename Moved, typename Own>
 void float_unary(EvalContext& c, F f, Moved moved, Own own) {
   const RefTensor& in = c.in(0);
   RefTensor& out = c.out(0);
-  const Finish finish(out.dtype);
+  const Finish finish(out);
   const size_t n = in.value.size();
   out.value.resize(n);
   for (size_t i = 0; i < n; ++i) out.value[i] = f(in.value[i]);
@@ -213,7 +213,7 @@ void open_zero_signs(EvalContext& c, Open open) {
 // A broadcast of two float tensors of their own shapes: moved(a, ea, b, eb, z), own(a, b, |z|, u).
 template <typename F, typename Moved, typename Own>
 void float_binary(bool bounds, const RefTensor& a, const RefTensor& b, RefTensor& out, F f, Moved moved, Own own) {
-  const Finish finish(out.dtype);
+  const Finish finish(out);
   out.value.resize(static_cast<size_t>(out.numel()));
   broadcast_loop(out.shape, a.shape, a.value.data(), b.shape, b.value.data(), out.value.data(),
                  [&](double x, double y) { return finish.value(f(x, y)); });

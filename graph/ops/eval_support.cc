@@ -104,6 +104,10 @@ void finish_bounds(RefTensor& out, bool sums) {
       e = sums && std::isinf(z) ? HUGE_VAL : 0;
     } else if (std::isnan(e) || a + e >= p.overflow) {
       const bool certain = a - e >= p.overflow;
+      if (certain && out.is_inside) {
+        leave_open(z, e);
+        continue;
+      }
       if (certain) z = std::copysign(HUGE_VAL, z);
       e = certain ? 0 : HUGE_VAL;
     } else if (p.store > 0) {

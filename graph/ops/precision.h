@@ -43,9 +43,9 @@ inline void leave_open(double& value, double& bound) {
 }
 
 // The bound of an operator's result: `moved` is how far the inputs' bounds can move it, `own` what the operation itself
-// adds. A result that certainly overflows its type becomes infinity (as in a run); one that may, is unbounded.
+// adds. A result that certainly overflows its type becomes infinity (as in a run), or open inside a window; one that may, is unbounded.
 struct Finish {
-  explicit Finish(DType dtype) : p(precision_of(dtype)) {}
+  explicit Finish(const RefTensor& out) : p(precision_of(out.dtype)), is_inside(out.is_inside) {}
 
   double value(double z) const {
     if (z >= p.overflow) return HUGE_VAL;
@@ -65,6 +65,7 @@ struct Finish {
     const double reach = moved + std::fmax(0.0, own - 1.0625 * p.u * a);
     if (a + reach >= p.overflow || std::isinf(a)) {
       const bool certain = a - reach >= p.overflow;
+      if (certain && is_inside && a < HUGE_VAL) return leave_open(z, bound);
       if (certain) z = std::copysign(HUGE_VAL, z);
       bound = certain ? 0 : HUGE_VAL;
       return;
@@ -73,6 +74,7 @@ struct Finish {
   }
 
   Precision p;
+  bool is_inside;
 };
 
 }  // namespace amdahl

@@ -117,6 +117,13 @@ void hardmax_row(std::span<const double> x, std::span<const double> e, std::span
 
 using RowFunction = void (*)(std::span<const double>, std::span<const double>, std::span<double>, std::span<double>);
 
+// What is hidden got the lowest numbers of its type by a mask inside the window, and nothing greater was left: shares of hidden keys. Kernels that leave those out
+// have none.
+bool sees_nothing(std::span<const double> row) {
+  const double most = *std::max_element(row.begin(), row.end());
+  return std::isfinite(most) && most < -0x1.0p126;
+}
+
 template <RowFunction row_function>
 void eval_softmax(EvalContext& c) {
   const RefTensor& x = c.in(0);
@@ -140,6 +147,8 @@ void eval_softmax(EvalContext& c) {
       }
       std::fill(y_bound.begin(), y_bound.end(), 0.0);
       row_function(row, bound, y, y_bound);
+      if (c.bounds && x.is_inside && sees_nothing(row))
+        for (size_t i = 0; i < size; ++i) leave_open(y[i], y_bound[i]);
       for (size_t i = 0; i < size; ++i) {
         const auto at = static_cast<size_t>(base + static_cast<int64_t>(i) * inner);
         out.value[at] = y[i];

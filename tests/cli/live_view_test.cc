@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "cli/live_page.h"
+#include "cli/page_path.h"
 #include "experiments/vega.h"
 
 namespace amdahl {
@@ -106,6 +107,21 @@ TEST_F(Page, APathThatCannotBeWrittenIsRefusedBeforeTheWork) {
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::kIo);
   }
+}
+
+// A session, a model or a device that --html names by mistake would be gone.
+TEST_F(Page, NothingButAPageIsWrittenOver) {
+  std::ofstream(dir_ / "model.onnx") << "\x08\x07 no page";
+  for (const fs::path& path : {dir_ / "model.onnx", dir_, fs::path("/dev/null")}) {
+    EXPECT_THROW(page_path(path), Error) << path;
+    EXPECT_THROW(LivePage(*session_, path), Error) << path;
+  }
+  EXPECT_EQ(fs::file_size(dir_ / "model.onnx"), 10u);
+  fs::create_symlink(dir_ / "real.html", dir_ / "link.html");
+  LivePage(*session_, dir_ / "link.html").finish();
+  EXPECT_TRUE(fs::is_symlink(dir_ / "link.html"));
+  EXPECT_TRUE(fs::is_regular_file(dir_ / "real.html"));
+  EXPECT_EQ(page_path(dir_ / "real.html"), fs::canonical(dir_ / "real.html").string());
 }
 
 }  // namespace

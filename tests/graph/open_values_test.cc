@@ -1,6 +1,7 @@
 // What one honest order of arithmetic makes infinite or NaN and another does not: such values are open (their bound is infinite), and so is what is made of them.
 #include <cmath>
 
+#include "graph/oracle.h"
 #include "tests/graph/op_fixture.h"
 
 namespace amdahl {
@@ -58,6 +59,31 @@ TEST(OpenValues, ANaNThatIsGivenStaysOne) {
   const RefTensor sum = run_one({"Add", 14}, {&nan, &open});
   EXPECT_TRUE(std::isnan(sum.value[0]));
   EXPECT_EQ(sum.bound[0], 0);
+}
+
+// Greater numbers than the type has inside a chain: another form need not make them. As the last value they are infinite.
+TEST(OpenValues, WhatOverflowsInsideAWindow) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", DType::kF32, {2}), twice = graph.add_value("twice", DType::kF32, {2}), half = graph.add_value("half", DType::kF32, {2});
+  const ValueId two = graph.add_constant("two", from_doubles(DType::kF32, {}, {2})), a_half = graph.add_constant("a half", from_doubles(DType::kF32, {}, {0.5}));
+  const auto product = [&](ValueId a, ValueId b, ValueId y) {
+    Node node;
+    node.op = "Mul";
+    node.version = 14;
+    node.inputs = {a, b};
+    node.outputs = {y};
+    graph.nodes.push_back(node);
+  };
+  product(x, two, twice);
+  product(twice, a_half, half);
+  const RefValues given{{x, floats({2}, {3e38, kInf})}};
+  const RefTensor inside = evaluate(graph, {0, 1}, given, {half}, true).at(half), last = evaluate(graph, {0}, given, {twice}, true).at(twice);
+  EXPECT_EQ(inside.bound[0], kInf);
+  EXPECT_TRUE(std::isfinite(inside.value[0]));
+  EXPECT_EQ(inside.value[1], kInf);
+  EXPECT_EQ(inside.bound[1], 0);
+  EXPECT_EQ(last.value[0], kInf);
+  EXPECT_EQ(last.bound[0], 0);
 }
 
 }  // namespace

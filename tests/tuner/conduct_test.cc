@@ -44,6 +44,15 @@ TEST(Conduct, FewerThreadsThanHonestOnesAreNone) {
   EXPECT_EQ(code_of({}, s), "");
 }
 
+TEST(Conduct, ThreadsThatHaveNotBegunLackTheirProcessors) {
+  ProcessState s = honest();
+  s.threads = 1;
+  s.affinity = "0";
+  EXPECT_EQ(code_of({}, s), "");
+  s.affinity = "0-1";
+  EXPECT_EQ(code_of({}, s), "left-affinity");
+}
+
 TEST(Conduct, AKilobyteACallIsLostMemory) {
   EXPECT_FALSE(lost_memory(100 << 10, 4096));
   EXPECT_TRUE(lost_memory(150 * 1000, 150));

@@ -1,0 +1,38 @@
+#include "cli/page_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/printable.h"
+
+namespace fs = std::filesystem;
+
+namespace amdahl {
+namespace {
+
+bool begins_as_a_page(const fs::path& file) {
+  std::string start(14, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (in.gcount() == 0) return true;  // made by mktemp, say
+  std::transform(start.begin(), start.end(), start.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return start == "<!doctype html";
+}
+
+}  // namespace
+
+std::string page_path(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(path, error);
+  const fs::path file = error ? fs::path(path) : target;
+  if (fs::exists(file, error) && !(fs::is_regular_file(file, error) && begins_as_a_page(file)))
+    throw Error(ExitCode::kUsage, fmt::format("--html {}: what is there is no page, and would be lost: name another file", shown(path)));
+  return file;
+}
+
+}  // namespace amdahl
