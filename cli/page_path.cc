@@ -28,8 +28,9 @@ bool begins_as_a_page(const fs::path& file) {
 
 std::string page_path(const std::string& path) {
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(path, error);
-  const fs::path file = error ? fs::path(path) : target;
+  fs::path file = path;
+  // Not canonical(): a link to a file that is not there yet is to make it.
+  for (int link = 0; link < 40 && fs::is_symlink(file, error); ++link) file = file.parent_path() / fs::read_symlink(file, error);
   if (fs::exists(file, error) && !(fs::is_regular_file(file, error) && begins_as_a_page(file)))
     throw Error(ExitCode::kUsage, fmt::format("--html {}: what is there is no page, and would be lost: name another file", shown(path)));
   return file;

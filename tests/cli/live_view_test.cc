@@ -121,7 +121,7 @@ TEST_F(Page, NothingButAPageIsWrittenOver) {
   LivePage(*session_, dir_ / "link.html").finish();
   EXPECT_TRUE(fs::is_symlink(dir_ / "link.html"));
   EXPECT_TRUE(fs::is_regular_file(dir_ / "real.html"));
-  EXPECT_EQ(page_path(dir_ / "real.html"), fs::canonical(dir_ / "real.html").string());
+  EXPECT_EQ(page_path(dir_ / "link.html"), (dir_ / "real.html").string());
 }
 
 }  // namespace
