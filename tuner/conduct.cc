@@ -1,13 +1,10 @@
 #include "tuner/conduct.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <set>
-#include <sstream>
-#include <string>
 #include <string_view>
 
 #include "base/counted.h"
@@ -25,10 +22,8 @@ bool handlers_differ(const Report& report, const ProcessState& now, const Proces
 
 // Threads that an honest kernel has and this one has not begun yet (a team of one, before it is called from inside a larger one) lack theirs.
 bool affinities_differ(const ProcessState& now, const ProcessState& honest) {
-  if (now.threads == honest.threads) return now.affinity != honest.affinity;
-  std::istringstream known(honest.affinity), seen(now.affinity);
-  const std::set<std::string> all{std::istream_iterator<std::string>(known), {}};
-  return std::any_of(std::istream_iterator<std::string>(seen), {}, [&](const std::string& cpus) { return !all.count(cpus); });
+  if (now.threads == honest.threads) return now.affinities != honest.affinities;
+  return !std::includes(honest.affinities.begin(), honest.affinities.end(), now.affinities.begin(), now.affinities.end());
 }
 
 }  // namespace
@@ -42,7 +37,7 @@ std::optional<Misconduct> misconduct(const Report& report, const ProcessState& n
     return Misconduct{"left-descriptors", fmt::format("left {} open", counted(now.descriptors - honest.descriptors, "file"))};
   if (handlers_differ(report, now, honest)) return Misconduct{"left-handlers", "changed what signals do"};
   if (affinities_differ(now, honest))
-    return Misconduct{"left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", now.affinity, honest.affinity)};
+    return Misconduct{"left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", fmt::join(now.affinities, " "), fmt::join(honest.affinities, " "))};
   return std::nullopt;
 }
 

@@ -17,8 +17,6 @@ std::optional<std::string> beyond_ratchet(double starter_rms_error, double start
   // Denormal numbers lie as far apart as they may be off.
   if (d.rms_value < 0x1.0p-120) return std::nullopt;
   if (!std::isfinite(times) || d.rms_bound <= 1e-4 * d.rms_value) return std::nullopt;
-  // A starter that made no error at all was lucky, and cannot be compared with: the variance of equal numbers is zero, or what rounding made of it.
-  if (starter_max_error == 0 && d.max_bound > 0 && d.max_error <= d.max_bound / 32) return std::nullopt;
   const double allowed = times * luck_of(d.deciding), floor = 4 * times * kU32 * d.rms_value;
   if (d.rms_error > allowed * starter_rms_error + floor) return fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error, starter_rms_error);
   // The largest of many: 4.3 times the rms of 50,000 normal errors, and ten times where their size differs by place, as in Winograd's tiles.

@@ -302,7 +302,8 @@ std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, c
   if (check.draw.once) return std::nullopt;  // the starter was not asked
   // An algorithm that is declared rounds relative to the largest numbers near by: beside huge ones its error on small ones is no measure of it.
   if (!(declared_ == ErrorConstant{}) && reaches_far(check.draw)) return std::nullopt;
-  // One number throughout is one error throughout: the starter's may be none by luck (a mean of 48 equal numbers came out exact, and its normalised row with it).
+  // One number throughout is one error throughout: the starter's may be none by luck (a mean of 48 equal numbers came out exact, its variance zero, and its
+  // normalised row with them).
   if (check.draw.family == Family::kEqual) return std::nullopt;
   if (const auto what = beyond_ratchet(check.starter_rms_error, check.starter_max_error, must_be_exact ? 2 : declared_.ratchet, d)) return failure(Outcome::kWrong, "less-precise", on + *what);
   return std::nullopt;

@@ -79,6 +79,7 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       options_(options),
       starter_(starter_plan(graph, options.worker.threads)),
       secrets_(options.draws_seed ? *options.draws_seed : entropy()),
+      timing_secrets_(options.draws_seed ? ~*options.draws_seed : entropy()),
       run_bytes_(static_cast<size_t>(bytes_of_run(graph, starter_))),
       constants_(graph),
       cache_(options.reference_bytes, std::min(options.window_reference_bytes, static_cast<size_t>(this_machine().memory_bytes) / 8)) {}
@@ -223,7 +224,7 @@ Drive WindowBench::drive() const {
 void WindowBench::restart_racer() {
   const auto start = [&](const Program& program) {
     despite_kills([&] {
-      Random random(secrets_.next());
+      Random random(timing_secrets_.next());
       at_.racer.reset();
       at_.racer = start_arm(program, drive(), random);
     });
@@ -266,7 +267,7 @@ std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Prog
 
 Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds,
                          std::optional<Failure>* failure) {
-  Random random(secrets_.next());
+  Random random(timing_secrets_.next());
   Contestant pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
   std::optional<Foul> foul;
   const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads,

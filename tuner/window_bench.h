@@ -81,7 +81,8 @@ class WindowBench {
   Builder& builder_;
   BenchOptions options_;
   Plan starter_;
-  Random secrets_;
+  Random secrets_;         // what candidates are asked
+  Random timing_secrets_;  // of races; apart, since how many there are is for the clock to say, and what is asked must not be
   size_t run_bytes_;  // bytes_of_run() of the starter
   ConstantsFile constants_;
   ReferenceCache cache_;

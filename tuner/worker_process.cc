@@ -379,18 +379,16 @@ ProcessState WorkerProcess::state_now(bool* restless) const {
   const std::vector<std::string> threads = names_in(proc + "task");
   s.threads = static_cast<int>(threads.size());
   s.descriptors = static_cast<int>(names_in(proc + "fd").size());
-  std::set<std::string> affinities;
   for (const std::string& thread : threads) {
     std::ifstream status(proc + "task/" + thread + "/status");
     uint64_t blocked = 0;
     for (std::string key, value; status >> key;) {
-      if (key == "Cpus_allowed_list:") status >> value, affinities.insert(value);
+      if (key == "Cpus_allowed_list:") status >> value, s.affinities.insert(value);
       else if (key == "SigBlk:") status >> std::hex >> blocked >> std::dec, s.blocked_signals |= blocked;
       std::getline(status, key);
     }
     *restless |= (blocked & kAllSignals) == kAllSignals;
   }
-  s.affinity = fmt::format("{}", fmt::join(affinities, " "));
   std::ifstream status(proc + "status");
   for (std::string key; status >> key;) {
     if (key == "SigCgt:") status >> std::hex >> s.caught_signals >> std::dec;

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,7 @@ struct Trial {
 struct ProcessState {
   int threads = 0, descriptors = 0;
   uint64_t caught_signals = 0, ignored_signals = 0, blocked_signals = 0;  // masks; bit n-1 is signal n
-  std::string affinity;              // allowed CPUs of all threads
+  std::set<std::string> affinities;  // the different lists of allowed CPUs that its threads have
   int64_t resident_bytes = 0;        // private, not the mappings that we share
 };
 

@@ -9,7 +9,7 @@ ProcessState honest() {
   ProcessState s;
   s.threads = 2;
   s.descriptors = 8;
-  s.affinity = "0 1";
+  s.affinities = {"0", "1"};
   return s;
 }
 
@@ -28,7 +28,7 @@ TEST(Conduct, WhatIsLeftBehindIsNamed) {
   s.descriptors = 9;
   EXPECT_EQ(code_of({}, s), "left-descriptors");
   s = honest();
-  s.affinity = "0";
+  s.affinities = {"0"};
   EXPECT_EQ(code_of({}, s), "left-affinity");
   s = honest();
   s.blocked_signals = 4;
@@ -47,9 +47,9 @@ TEST(Conduct, FewerThreadsThanHonestOnesAreNone) {
 TEST(Conduct, ThreadsThatHaveNotBegunLackTheirProcessors) {
   ProcessState s = honest();
   s.threads = 1;
-  s.affinity = "0";
+  s.affinities = {"0"};
   EXPECT_EQ(code_of({}, s), "");
-  s.affinity = "0-1";
+  s.affinities = {"0-1"};
   EXPECT_EQ(code_of({}, s), "left-affinity");
 }
 
