@@ -155,14 +155,16 @@ std::vector<ProfileRecord> closing_profiles(const OpenSession& open, Workbench& 
   return {profile_record(pair.before, id + 1, profiles.front().plan), profile_record(pair.after, id + 2, kept_id)};
 }
 
-// The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not. `spent()`: of the session's budget.
-void claim(OpenSession& open, Workbench& bench, LiveView& view, const std::function<double()>& spent) {
+// The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not. `spent()`: of the session's budget. What was
+// reserved for the end and not needed (`time_is_up`: the search would have gone on) is spent on more pairs.
+void claim(OpenSession& open, Workbench& bench, LiveView& view, bool time_is_up, const std::function<double()>& spent) {
   const Plan starter = starter_plan(open.graph, open.options.threads);
-  const double budget = open.options.seconds, start = spent(), latest = budget + 0.9 * overrun_allowed(budget);
+  const double budget = open.options.seconds, start = spent(), latest = latest_headline(budget);
   HeadlineOptions options;
   options.inputs = headline_inputs(open.graph);
   options.out_of_time = [&] { return budget > 0 && spent() > budget; };
   options.must_stop = [&] { return budget > 0 && spent() > latest; };
+  options.time_for_another = [&](double seconds) { return time_is_up && open.graph.buckets.empty() && spent() + seconds <= budget; };
   options.made_again_seconds = PairsMadeAgain::seconds_of(budget);
   while (any_kept(*open.session)) {
     view.phase("measuring starter against kept plan");
@@ -214,7 +216,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     if (summary.end != TuneEnd::kStopped) {
       try {
         const auto ended = Clock::now();
-        claim(open, bench, view, [&] { return summary.status.seconds_spent + since(ended); });
+        claim(open, bench, view, summary.end == TuneEnd::kTimeUp, [&] { return summary.status.seconds_spent + since(ended); });
       } catch (const Stopped&) {
         summary.end = TuneEnd::kStopped;
       }

@@ -26,12 +26,19 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
   Random random(options.seed);
   std::vector<double> ratios, starter_seconds, kept_seconds;
   PairsMadeAgain made_again(options.pairs, options.made_again_seconds);
-  while (static_cast<int>(ratios.size()) < options.pairs && !options.must_stop()) {
-    if (static_cast<int>(ratios.size()) >= kFewestHeadlinePairs && options.out_of_time()) break;
+  double longest = 0;
+  const auto another = [&] {
+    const int pairs = static_cast<int>(ratios.size());
+    if (options.must_stop()) return false;
+    if (pairs >= options.pairs) return pairs < kMostHeadlinePairs && options.time_for_another(longest);
+    return pairs < kFewestHeadlinePairs || !options.out_of_time();
+  };
+  while (another()) {
     const double start = laboratory.now();
     const Paired p = laboratory.model_pair(starter, kept, options.inputs[ratios.size() % options.inputs.size()], random);
     if (p.failure)
       throw Error(p.failure->code == "killed" ? ExitCode::kIo : ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
+    longest = std::max(longest, laboratory.now() - start);
     if (made_again.again(p, laboratory.now() - start)) continue;
     ratios.push_back(p.pair.timing.log_ratio);
     starter_seconds.push_back(p.pair.timing.seconds_a);

@@ -11,6 +11,8 @@ namespace amdahl {
 
 // A 95% interval of the median that two stray pairs do not widen; and the fewest whose range is one.
 constexpr int kHeadlinePairs = 12, kFewestHeadlinePairs = 7;
+// And the most of those that time is left for: 48 have half the interval of 12.
+constexpr int kMostHeadlinePairs = 48;
 // Profiles of each plan, in turns, that say what single shapes gained.
 constexpr int kHeadlineTurns = 3, kHeadlineProfiles = 2 * kHeadlineTurns;
 
@@ -28,6 +30,8 @@ struct HeadlineOptions {
   std::vector<Family> inputs{Family::kNormal};   // headline_inputs()
   // Asked before every pair. Out of time: kFewestHeadlinePairs are enough. Must stop: whatever there is; fewer than those are no headline.
   std::function<bool()> out_of_time = [] { return false; }, must_stop = [] { return false; };
+  // Asked after `pairs`: whether there is time for one that takes so many seconds. The clock decides, never what was measured.
+  std::function<bool(double)> time_for_another = [](double) { return false; };
   double made_again_seconds = PairsMadeAgain::kMostSeconds;  // at most, for pairs that the host disturbed
 };
 

@@ -40,8 +40,12 @@ struct PendingWins : LoopState {
   double headline_seconds() const;
 
  private:
-  // The last confirmations and the last gate of a session may run over, but not for ever.
-  bool overran() const;
+  // The last confirmations and the last gate of a session may run over, but not for ever, and never so far that what is won already loses its gate or its
+  // headline to them: what they leave undecided stays pending.
+  double latest_confirmation() const;
+  double latest_gate() const;
+  double fewest_headline_seconds() const;
+  bool is_past(double latest) const { return options.seconds > 0 && spent() > latest; }
   Evidence second_evidence(const Experiment& e);
   void keep(Experiment& e, PendingWin& win);
   // Takes back pending win `i`, whose own record the caller writes. Later wins elsewhere stay, moved to the plan without it; what was built on

@@ -31,6 +31,8 @@ struct TuneOptions {
 };
 // How far a session may run over its budget, everything included: a tenth, or 20 seconds.
 inline double overrun_allowed(double budget_seconds) { return std::max(0.1 * budget_seconds, 20.0); }
+// When the last pair of a headline must have begun.
+inline double latest_headline(double budget_seconds) { return budget_seconds + 0.9 * overrun_allowed(budget_seconds); }
 
 void to_json(Json& j, const TuneOptions& o);
 void from_json(const Json& j, TuneOptions& o);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "base/counted.h"
 #include "base/error.h"
@@ -69,6 +70,7 @@ Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) 
 
 namespace {
 
+constexpr size_t kUnseen = 5;         // draws that a candidate alone is asked
 constexpr int kTwins = 8;             // slots, which two instances take in turn
 constexpr double kTwinsPatience = 10;  // seconds: two teams on the same processors wait for one another's time slices
 
@@ -177,6 +179,7 @@ class JudgeMaker {
     starter_.poison_outputs(0, draw.seed);
     judge_.call_seconds = starter_.worker().run(0, 1, 1, judge_.deadline()).seconds;
     *d = compare(*want, starter_.program(), starter_.outputs(0));
+    if (d->within && !draw.has_own_weights()) largest_bound_[draw.family] = d->max_bound;
     const bool plain = (draw.family == Family::kNormal || draw.family == Family::kUniform) && !draw.has_own_weights();
     if (!d->within) {
       leave_out(draw, true, d->message);
@@ -208,27 +211,39 @@ class JudgeMaker {
     Draw nudged = first, other = first;
     nudged.nudged = true;
     other.seed ^= 0x5eed;
+    double largest = 0;
     for (const Draw& draw : {other, nudged, first}) {
       Discrepancy d;
       if (const auto check = tried(draw, &d)) {
         judge_.known.push_back(*check);
-        // Each of two programs may be off by the bound; those of other draws may be twice as large.
-        judge_.tolerance = std::max(judge_.tolerance, 4 * d.max_bound);
+        largest = std::max(largest, d.max_bound);
       }
     }
     if (judge_.known.empty()) {
       judge_.unusable = "the starter leaves its bounds on other numbers of the same kind: " + refused_;
       return;
     }
+    judge_.timed = timed_numbers(first.family, largest);
     const std::vector<std::byte> whole = starter_.outputs(0);
     starter_.draw(0, scaled(first));
     starter_.worker().run(0, 1, 1, judge_.deadline());
     judge_.homogeneous = scales(starter_.program(), whole, starter_.outputs(0));
   }
 
+  // `largest_bound`: on numbers of the first family. Each of two programs may be off by it; those of other draws may be twice as large.
+  std::vector<TimedNumbers> timed_numbers(Family first, double largest_bound) const {
+    std::vector<TimedNumbers> timed{{first, 4 * largest_bound}};
+    const auto is_asked = [&](Family family) { return family != first && largest_bound_.count(family) > 0; };
+    // Uniform numbers are smaller than normal ones, which large outputs are asked instead.
+    if (first == Family::kNormal) timed.push_back({Family::kUniform, 4 * (is_asked(Family::kUniform) ? largest_bound_.at(Family::kUniform) : largest_bound)});
+    if (is_asked(Family::kNeedle)) timed.push_back({Family::kNeedle, 4 * largest_bound_.at(Family::kNeedle)});
+    return timed;
+  }
+
   Judge& judge_;
   Harness& starter_;
   const ExpectedOf& expected_;
+  std::map<Family, double> largest_bound_;  // by what inputs are drawn as, of the draws with usual weights that the starter passes
   bool substance_ = false;
   std::string refused_;
 };
@@ -373,14 +388,18 @@ std::optional<Failure> Validation::numerics() {
 std::optional<Failure> Validation::unseen() {
   stage_ = "numerics";
   harness_.change_weights(judge_.checks[0].draw, judge_.deadline());
-  for (const Check& known : judge_.checks) {
-    if (known.draw.has_own_weights() || (!(declared_ == ErrorConstant{}) && reaches_far(known.draw))) continue;
-    Check check = known;
+  std::vector<Check> asked;
+  for (const Check& known : judge_.checks)
+    if (!known.draw.has_own_weights() && (declared_ == ErrorConstant{} || !reaches_far(known.draw))) asked.push_back(known);
+  // Each takes an oracle of its own. Numbers as in the first check, and of others whose turn nobody can know.
+  const size_t count = std::min<size_t>(asked.size(), judge_.dear ? 1 : kUnseen);
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) std::swap(asked[i], asked[i + secret_.below(asked.size() - i)]);
+    Check check = asked[i];
     check.draw.seed = secret_.next() >> 1;
     check.draw.once = true;
     const char* code = has_specials(check.draw) ? "special-values" : "wrong-value";
     if (auto f = try_check(check, code)) return f;
-    if (judge_.dear) break;
   }
   return std::nullopt;
 }

@@ -43,6 +43,12 @@ struct LeftOut {
   std::string reason;
 };
 
+// Numbers that a pair is timed on.
+struct TimedNumbers {
+  Family family;
+  double tolerance = 0;  // between two honest programs
+};
+
 // How candidates for one window are judged.
 struct Judge {
   std::string signature;
@@ -52,12 +58,14 @@ struct Judge {
   // that they can be recognised among timed calls.
   std::vector<Check> known;
   std::vector<LeftOut> left_out;     // draws that judge nothing here
-  double tolerance = 0;              // between two honest programs on numbers drawn as in the first check
+  // What pairs take in turns, as the headline does: numbers drawn as in the first check, then others as models have them (of pixels and what comes out of a
+  // Sigmoid, all positive; mostly zero, as behind a ReLU). A kernel that is fast on some of them alone loses the pairs of the others.
+  std::vector<TimedNumbers> timed;
   bool homogeneous = false;          // the starter's outputs scale with its inputs, bit by bit
   ProcessState honest;               // a worker's state after the starter's trials
   double call_seconds = 0;           // of the starter, first calls: sets deadlines
   bool too_large_for_two = false;    // two instances of it would take more memory than trials should
-  bool dear = false;                 // an oracle of many operations: a candidate is asked one set of numbers of its own, not one of each family
+  bool dear = false;                 // an oracle of many operations: a candidate is asked one set of numbers of its own, not several
   int endurance_calls = 8;           // in a row at the same addresses: from the window's work, so that no clock decides what is found
   std::string unusable;              // not empty: why nothing can be judged here
   double deadline(int calls = 1) const;  // of a run of so many

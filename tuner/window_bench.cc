@@ -180,7 +180,8 @@ std::string WindowBench::enter(const WindowTask& task) {
 // What two honest programs may differ by on numbers drawn as in the first check; a declared rounding widens it.
 double WindowBench::tolerance_of(const Program& program, const std::vector<Step>& steps) {
   const ErrorConstant constant = declared_constant(steps);
-  if (constant.products == ProductArithmetic{}) return at_.judge->tolerance;
+  const double undeclared = at_.judge->timed[0].tolerance;
+  if (constant.products == ProductArithmetic{}) return undeclared;
   for (const auto& [known, tolerance] : at_.tolerances)
     if (known == constant) return tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
@@ -191,14 +192,18 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
       for (float b : o.bound)
         if (std::isfinite(b)) bound = std::max(bound, b);
   }
-  return at_.tolerances.emplace_back(constant, std::max(at_.judge->tolerance, 4.0 * bound)).second;
+  return at_.tolerances.emplace_back(constant, std::max(undeclared, 4.0 * bound)).second;
 }
 
-Contents WindowBench::contents() const {
+// Of turn `turn` of Judge::timed. The known draws are of the first: among others they would be seen.
+Contents WindowBench::contents(size_t turn) const {
+  const TimedNumbers &first = at_.judge->timed[0], &numbers = at_.judge->timed[turn];
   Contents c;
-  c.family = at_.judge->checks[0].draw.family;
-  for (const Check& check : at_.judge->known) c.known.push_back(check.draw);
-  c.tolerance = at_.tolerance;
+  c.family = numbers.family;
+  if (turn == 0)
+    for (const Check& check : at_.judge->known) c.known.push_back(check.draw);
+  // What is declared widens all alike.
+  c.tolerance = first.tolerance > 0 ? at_.tolerance / first.tolerance * numbers.tolerance : std::max(at_.tolerance, numbers.tolerance);
   return c;
 }
 
@@ -206,7 +211,7 @@ Segments WindowBench::segments(double budget_seconds, int fewest_blocks) const {
   return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(this_machine()), fewest_blocks);
 }
 
-Drive WindowBench::drive() const {
+Drive WindowBench::drive(size_t turn) const {
   Drive d;
   d.worker = options_.worker;
   d.feed = at_.feed.get();
@@ -215,7 +220,7 @@ Drive WindowBench::drive() const {
   d.slots = at_.timed.slots;
   d.copies = at_.timed.copies;
   d.weights = at_.judge->checks[0].draw;
-  d.contents = contents();
+  d.contents = contents(turn);
   d.call_seconds = at_.judge->deadline(at_.timed.slots);
   return d;
 }
@@ -399,9 +404,10 @@ Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built
       if (builds.empty()) return as_written;
       return program_of(at_.task.io, steps, builds[random.below(builds.size())].libraries, at_.task.threads);
     };
+    const size_t turn = at_.pairs++ % at_.judge->timed.size();
     const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
     const Program b = placed(challenger, placebos.challenger, program);
-    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.incumbent_hashes}, {{&b}, hashes}, drive(), random); });
+    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.incumbent_hashes}, {{&b}, hashes}, drive(turn), random); });
     result.failure = failure_of(result.pair.foul, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {

@@ -50,7 +50,8 @@ class WindowBench {
     Program incumbent;
     double incumbent_seconds = 0;
     double own_tolerance = 0;        // between two programs as precise as the incumbent
-    double tolerance = 0;            // between the arms that race now
+    double tolerance = 0;            // between the arms that race now, on numbers drawn as in the first check
+    size_t pairs = 0;                // measured so far: whose turn it is of Judge::timed
     std::vector<std::pair<ErrorConstant, double>> tolerances;  // by what a form declares: the bounds of millions of outputs are looked through
     TimedBinding timed;
     std::vector<std::string> incumbent_hashes;
@@ -67,9 +68,9 @@ class WindowBench {
   ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature,
                          const ErrorConstant& constant = {});
   double tolerance_of(const Program& program, const std::vector<Step>& steps);
-  Contents contents() const;
+  Contents contents(size_t turn = 0) const;
   Segments segments(double budget_seconds, int fewest_blocks) const;
-  Drive drive() const;
+  Drive drive(size_t turn = 0) const;
   void restart_racer();
   Screened screen_beside_incumbent(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer);
   Screened screen_once(const std::vector<Step>& challenger, const Built& built, double bar);

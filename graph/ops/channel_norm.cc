@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
@@ -79,18 +80,20 @@ void eval_lp_norm(EvalContext& c) {
   const int64_t rank = static_cast<int64_t>(x.shape.size()), axis = (c.node.attr_int("axis", -1) + rank) % rank;
   const bool euclid = c.node.attr_int("p", 2) == 2;
   const int64_t n = x.shape[static_cast<size_t>(axis)], inner = row_major_strides(x.shape)[static_cast<size_t>(axis)];
-  const double growth = dot_growth(n) + 6.0 * kU32;
   RefTensor& out = float_output(c, 0);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t base = r / inner * n * inner + r % inner;
     double norm = 0, moved = 0;
+    std::vector<double> terms;
     for (int64_t i = 0; i < n; ++i) {
       const double v = x.value[static_cast<size_t>(base + i * inner)], e = x.bound_at(base + i * inner);
-      norm += euclid ? v * v : std::fabs(v);
+      terms.push_back(euclid ? v * v : std::fabs(v));
+      norm += terms.back();
       moved += euclid ? e * e : e;
     }
     if (euclid) norm = std::sqrt(norm), moved = std::sqrt(moved);
+    const double growth = c.bounds ? (sum_growth(terms) + 10.0) * kU32 : 0;
     for (int64_t i = 0; i < n; ++i) {
       const int64_t at = base + i * inner;
       const double y = norm == 0 ? 0.0 : x.value[static_cast<size_t>(at)] / norm;
@@ -135,12 +138,15 @@ void eval_mvn(EvalContext& c) {
       mean_abs += std::fabs(x.value[static_cast<size_t>(i)]) / n;
       mean_moved += x.bound_at(i) / n;
     }
+    std::vector<double> values, terms;
     for (int64_t i : member) {
-      squares += std::pow(x.value[static_cast<size_t>(i)] - mean, 2);
+      values.push_back(x.value[static_cast<size_t>(i)]);
+      terms.push_back(std::pow(values.back() - mean, 2));
+      squares += terms.back();
       moved += std::pow(x.bound_at(i) + mean_moved, 2);
     }
     const double scale = std::sqrt(squares / n) + 1e-9, scale_moved = std::sqrt(moved / n);
-    const double lowest = std::max(scale - scale_moved, 1e-9), growth = (3.0 * std::sqrt(n) + 8.0) * kU32;
+    const double lowest = std::max(scale - scale_moved, 1e-9), growth = (std::max(sum_growth(values), sum_growth(terms)) + 8.0) * kU32;
     for (int64_t i : member) {
       const double v = x.value[static_cast<size_t>(i)], y = (v - mean) / scale;
       out.value[static_cast<size_t>(i)] = y;

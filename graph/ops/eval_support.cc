@@ -124,11 +124,21 @@ void require_float(const InferContext& context, size_t i) {
                               name_of(context.dtype(i))));
 }
 
+namespace {
+
+// Products of one number throughout with another are equal terms, which round alike (graph/ops/sum_growth.h).
+double products_growth(std::span<const double> a, std::span<const double> b, int64_t terms) {
+  const auto is_one_number = [](std::span<const double> x) { return std::ranges::all_of(x, [&](double v) { return v == x[0]; }); };
+  return std::max(dot_growth(terms), is_one_number(a) && is_one_number(b) ? (static_cast<double>(terms) + 4.0) * kU32 : 0.0);
+}
+
+}  // namespace
+
 void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, double beyond,
                       int64_t size, double* value, double* bound) {
   f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
   if (!bound) return;
-  const double g = (1 + dot_growth(terms)) * (1 + rounding) * (1 + rounding) - 1;
+  const double g = (1 + products_growth(a.value, b.value, terms)) * (1 + rounding) * (1 + rounding) - 1;
   static thread_local Magnitudes of_a, of_b, of_c;
   const bool narrowed = rounding > 0;
   const double underflow = static_cast<double>(terms + 8) * (narrowed ? kFlush : kDenormalStep);

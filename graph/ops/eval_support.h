@@ -58,7 +58,7 @@ struct BilinearOperand {
 };
 
 // Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
-//   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms)
+//   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms), or `terms` units where all products are equal
 // which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped, and what terms lose that underflow. `rounding`: EvalContext's
 // products.rounding r; 1 + g becomes (1 + g)(1 + r)^2. Sums that may leave the type, `beyond`, are settled as above.
 // `bound` null: not wanted. Both outputs hold `size` elements.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
@@ -19,6 +20,7 @@ struct RowStatistics {
   double mean_moved = 0;              // how far the inputs' bounds move the mean
   double scale_moved = 0;             // ... and the scale: at most the RMS of how far the centred elements move
   double smallest_scale = 0;          // the scale is at least this after the move
+  double growth = 0;                  // of what is computed from its sums, relative
   bool open = false;                  // squares overflow or underflow: honest forms differ
 
   RowStatistics() = default;
@@ -30,7 +32,14 @@ struct RowStatistics {
     }
     double squares = 0, moved = 0;
     double all = 0;
-    for (double v : x) squares += (v - mean) * (v - mean), all += std::isfinite(v) ? v * v : 0;
+    std::vector<double> terms;
+    terms.reserve(x.size());
+    for (double v : x) {
+      terms.push_back((v - mean) * (v - mean));
+      squares += terms.back();
+      all += std::isfinite(v) ? v * v : 0;
+    }
+    growth = (std::max(sum_growth(terms), centred ? sum_growth(x) : 0) + 8.0) * kU32;
     for (double v : e) moved += (v + mean_moved) * (v + mean_moved);
     scale = std::sqrt(squares / n + eps);
     scale_moved = std::sqrt(moved / n);
@@ -39,20 +48,19 @@ struct RowStatistics {
   }
 };
 
-// y = (x - mean) / scale with |error| <= (3 sqrt(n) + 8) u ((|x| + mean|x|) / scale + |y|) + what the bounds of x move.
+// y = (x - mean) / scale with |error| <= (sum_growth + 8) u ((|x| + mean|x|) / scale + |y|) + what the bounds of x move.
 // The move is exact, not first order: |y' - y| <= (|x' - x| + |y| |scale' - scale|) / scale'.
 void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, std::span<double> y, std::span<double> y_bound) {
-  const double growth = (3.0 * std::sqrt(static_cast<double>(x.size())) + 8.0) * kU32;
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = (x[i] - s.mean) / s.scale;
     if (y_bound.empty()) continue;
     if (s.open) leave_open(y[i], y_bound[i]);
     if (s.open) continue;
     const double magnitude = centred ? (std::fabs(x[i]) + s.mean_abs) / s.scale + std::fabs(y[i]) : std::fabs(y[i]);
-    y_bound[i] = growth * magnitude;
+    y_bound[i] = s.growth * magnitude;
     if (e.empty()) continue;
     const double moved = (e[i] + s.mean_moved + std::fabs(y[i]) * s.scale_moved) / s.smallest_scale;
-    y_bound[i] += (1.0 + growth) * moved;
+    y_bound[i] += (1.0 + s.growth) * moved;
   }
 }
 
@@ -141,18 +149,17 @@ void infer_layer(InferContext& c) {
   if (!rms) c.set_output(2, stash, statistics);
 }
 
-void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatistics>& rows, int64_t n, bool inverse_scale) {
+void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatistics>& rows, bool inverse_scale) {
   if (output >= c.outputs.size() || c.node.outputs[output] == kNoValue) return;
   RefTensor& out = float_output(c, output);
-  const double growth = (3.0 * std::sqrt(static_cast<double>(n)) + 8.0) * kU32;
   for (size_t r = 0; r < rows.size(); ++r) {
     const RowStatistics& s = rows[r];
     out.value[r] = inverse_scale ? 1.0 / s.scale : s.mean;
     if (!c.bounds) continue;
     if (inverse_scale)
-      out.bound[r] = (growth * (1.0 + s.mean_abs / s.scale) + s.scale_moved / s.smallest_scale) * out.value[r];
+      out.bound[r] = (s.growth * (1.0 + s.mean_abs / s.scale) + s.scale_moved / s.smallest_scale) * out.value[r];
     else
-      out.bound[r] = growth * (s.mean_abs + s.mean_moved) + s.mean_moved;
+      out.bound[r] = s.growth * (s.mean_abs + s.mean_moved) + s.mean_moved;
   }
   finish_bounds(out);
 }
@@ -163,8 +170,8 @@ void eval_layer(EvalContext& c) {
   const int64_t n = product_from(x.shape, layer_axis(c.node, x.shape.size()));
   const auto statistics = normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, Parameter(c, 1, 1.0),
                                          Parameter(c, 2, 0.0), [](int64_t, int64_t i) { return i; });
-  if (!rms) write_statistics(c, 1, statistics, n, false);
-  write_statistics(c, rms ? 1 : 2, statistics, n, true);
+  if (!rms) write_statistics(c, 1, statistics, false);
+  write_statistics(c, rms ? 1 : 2, statistics, true);
 }
 
 // InstanceNormalization and GroupNormalization: rows are channels or groups of channels of one image.

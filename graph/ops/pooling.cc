@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/window_geometry.h"
@@ -126,8 +127,11 @@ void eval_average_pool(EvalContext& c) {
   RefTensor& out = float_output(c, 0);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
     double sum = 0, magnitude = 0, propagated = 0;
+    static thread_local std::vector<double> terms;
+    terms.clear();
     for (int64_t p : positions) {
       const int64_t i = plane * g.in_size() + p;
+      terms.push_back(x.value[static_cast<size_t>(i)]);
       sum += x.value[static_cast<size_t>(i)];
       if (std::isfinite(x.value[static_cast<size_t>(i)])) magnitude += std::fabs(x.value[static_cast<size_t>(i)]);
       propagated += x.bound_at(i);
@@ -137,7 +141,7 @@ void eval_average_pool(EvalContext& c) {
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
     out.value[to] = sum / n;
     if (!c.bounds) return;
-    out.bound[to] = (dot_growth(covered) * (magnitude + propagated) + propagated) / n + kDenormalStep;
+    out.bound[to] = ((sum_growth(terms) + 4.0) * kU32 * (magnitude + propagated) + propagated) / n + kDenormalStep;
     if (magnitude + propagated >= kBeyondF32) leave_open(out.value[to], out.bound[to]);
   });
   finish_bounds(out);
@@ -150,9 +154,12 @@ void eval_lp_pool(EvalContext& c) {
   RefTensor& out = float_output(c, 0);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
     double sum = 0, propagated = 0;
+    static thread_local std::vector<double> terms;
+    terms.clear();
     for (int64_t at : positions) {
       const int64_t i = plane * g.in_size() + at;
-      sum += std::pow(std::fabs(x.value[static_cast<size_t>(i)]), p);
+      terms.push_back(std::pow(std::fabs(x.value[static_cast<size_t>(i)]), p));
+      sum += terms.back();
       propagated += std::pow(x.bound_at(i), p);
     }
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
@@ -160,7 +167,7 @@ void eval_lp_pool(EvalContext& c) {
     // A norm changes by at most the norm of the change. Beside the sum, each pow costs a few units relative to its term.
     if (!c.bounds) return;
     const double moved = std::pow(propagated, 1 / p);
-    out.bound[to] = moved + (dot_growth(static_cast<int64_t>(positions.size())) + 12 * kU32) * (out.value[to] + moved);
+    out.bound[to] = moved + (sum_growth(terms) + 16.0) * kU32 * (out.value[to] + moved);
     // Powers overflow, or underflow.
     const double powers = std::pow(out.value[to] + moved, p);
     if (std::isfinite(out.value[to]) && (powers >= kBeyondF32 || (powers > 0 && powers < 0x1.0p-100))) leave_open(out.value[to], out.bound[to]);

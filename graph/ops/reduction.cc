@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "graph/ops/elementwise.h"
+#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/softmax.h"
@@ -37,7 +38,12 @@ double finite_magnitude(Row x) {
 }
 // The root of a sum of squares, where fp32 has no square: scaled, or not.
 bool squares_leave_type(double root) { return std::isfinite(root) && root * root >= kBeyondF32; }
-double growth(Row x) { return dot_growth(static_cast<int64_t>(x.size())); }
+double growth(Row x) { return (sum_growth(x) + 4.0) * kU32; }
+double growth_of_magnitudes(Row x) {
+  std::vector<double> terms(x.size());
+  std::ranges::transform(x, terms.begin(), [](double v) { return std::fabs(v); });
+  return growth(terms);
+}
 
 // A sum of one element is exact.
 ValueAndBound reduce_sum(Row x, Row e) {
@@ -83,13 +89,13 @@ ValueAndBound reduce_prod(Row x, Row e) {
 }
 ValueAndBound reduce_l1(Row x, Row e) {
   const double value = sum_abs(x), moved = sum(e);
-  return {value, moved + (x.size() > 1 ? growth(x) * (value + moved) : 0.0)};
+  return {value, moved + (x.size() > 1 ? growth_of_magnitudes(x) * (value + moved) : 0.0)};
 }
 // A norm moves by at most the norm of the change.
 ValueAndBound reduce_l2(Row x, Row e) {
   const double value = std::sqrt(sum_squares(x)), moved = std::sqrt(sum_squares(e));
   const double underflow = static_cast<double>(x.size()) * kDenormalStep;  // of the squares
-  ValueAndBound y{value, moved + growth(x) * (value + moved) + kFlush + std::fmin(std::sqrt(underflow), underflow / value)};
+  ValueAndBound y{value, moved + growth_of_magnitudes(x) * (value + moved) + kFlush + std::fmin(std::sqrt(underflow), underflow / value)};
   if (squares_leave_type(value + moved)) leave_open(y.value, y.bound);
   return y;
 }
@@ -97,7 +103,7 @@ ValueAndBound reduce_sum_square(Row x, Row e) {
   const double value = sum_squares(x);
   double moved = 0;
   for (size_t i = 0; i < e.size(); ++i) moved += (2 * std::fabs(x[i]) + e[i]) * e[i];
-  return {value, moved + growth(x) * (value + moved) + static_cast<double>(x.size()) * kDenormalStep};
+  return {value, moved + growth_of_magnitudes(x) * (value + moved) + static_cast<double>(x.size()) * kDenormalStep};
 }
 ValueAndBound reduce_log_sum(Row x, Row e) {
   const auto [s, es] = reduce_sum(x, e);

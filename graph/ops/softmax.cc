@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
@@ -28,16 +29,20 @@ struct Moments {
   double sum = 0;          // sum exp(x - m)
   double mean_shift = 0;   // E_p |x - m|
   double log_mean_exp = 0; // log E_p[exp e]
+  double growth = 0;       // of the sum's error, in units
 
   Moments(std::span<const double> x, std::span<const double> e) : max(maximum(x)) {
+    static thread_local std::vector<double> terms;
+    terms.resize(x.size());
     double shifted = 0, raised = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-      const double d = x[i] - max, p = std::exp(d);
+      const double d = x[i] - max, p = terms[i] = std::exp(d);
       sum += p;
       if (p > 0) shifted -= p * d;
       if (!e.empty()) raised += std::exp(d + e[i]);
     }
     mean_shift = shifted / sum;
+    growth = sum_growth(terms);
     if (!e.empty()) log_mean_exp = std::log(raised / sum);
   }
 };
@@ -46,7 +51,7 @@ struct Moments {
 
 void softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
   const Moments m(x, e);
-  const double common = 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0 + m.mean_shift;
+  const double common = m.growth + 10.0 + m.mean_shift;
   const bool open = std::any_of(e.begin(), e.end(), [](double v) { return !(v < kInfinity); });  // one may be infinite, and all NaN
   for (size_t i = 0; i < x.size(); ++i) {
     const double d = x[i] - m.max;
@@ -67,7 +72,7 @@ void softmax_row(std::span<const double> x, std::span<const double> e, std::span
 
 void log_softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
   const Moments m(x, e);
-  const double log_sum = std::log(m.sum), common = 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0 + std::fabs(m.max);
+  const double log_sum = std::log(m.sum), common = m.growth + 10.0 + std::fabs(m.max);
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = x[i] - m.max - log_sum;
     if (!y_bound.empty())
@@ -81,7 +86,7 @@ ValueAndBound log_sum_exp(std::span<const double> x, std::span<const double> e) 
   if (std::isinf(max)) return {max, 0.0};  // exp(inf - inf) would make a NaN of it
   const Moments m(x, e);
   const double value = m.max + std::log(m.sum);
-  return {value, (std::fabs(value) + std::fabs(m.max) + m.mean_shift + 3.0 * std::sqrt(static_cast<double>(x.size())) + 10.0) *
+  return {value, (std::fabs(value) + std::fabs(m.max) + m.mean_shift + m.growth + 10.0) *
                          kU32 + m.log_mean_exp};
 }
 

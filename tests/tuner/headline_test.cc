@@ -29,6 +29,15 @@ TEST_F(Headlines, EndWithTheFewestPairsThatAreAnIntervalWhenTimeIsOver) {
   EXPECT_EQ(pairs(), 9);
 }
 
+TEST_F(Headlines, SpendTimeThatIsLeftOnMorePairs) {
+  const double pair = 1.5 * lab.model_seconds, end = 1000 + 20.5 * pair;
+  options.time_for_another = [&](double seconds) { return lab.clock + seconds <= end; };
+  EXPECT_EQ(pairs(), 20);
+  EXPECT_LE(lab.clock, end);
+  options.time_for_another = [](double) { return true; };
+  EXPECT_EQ(pairs(), kMostHeadlinePairs);
+}
+
 TEST_F(Headlines, AreNoneWhenTheyMustStopBefore) {
   options.must_stop = [&] { return lab.clock > 1000 + 2.5 * 1.5 * lab.model_seconds; };
   EXPECT_LT(pairs(), kFewestHeadlinePairs);

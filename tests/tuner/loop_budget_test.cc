@@ -106,6 +106,37 @@ TEST_F(LoopBudget, AWinIsProvenBeforeTheRestOfItsBurstTakesTheTime) {
   }
 }
 
+// Confirmations that take a minute from some time on, where the proofs took three seconds, as beside a build that was started meanwhile: what they leave
+// undecided waits, and the plan that is kept has its headline.
+TEST_F(LoopBudget, AMachineThatGetsSlowerTakesNoHeadline) {
+  graph = testing::chain_of_matmuls(4, 128);
+  lab.screen_seconds = 5;
+  lab.model_seconds = 5;
+  MemoryStore store;
+  double start = 0, slow_from = 0;  // by the clock, and after the start
+  lab.paired = [&](const Step&, int first_build) -> std::optional<double> {
+    if (first_build > 1 && lab.clock - start > slow_from) lab.clock += 8;
+    return std::nullopt;
+  };
+  int with_plan = 0;
+  for (const double budget : {280.0, 320.0})
+    for (const double share : {0.4, 0.5, 0.6, 0.7}) {
+      store = {};
+      options.seconds = budget;
+      start = lab.clock;
+      slow_from = share * budget;
+      tune(store);
+      if (store.ledger().empty() || !store.ledger()[0].kept) continue;
+      ++with_plan;
+      HeadlineOptions headline;
+      headline.out_of_time = [&] { return lab.clock - start > budget; };
+      headline.must_stop = [&] { return lab.clock - start > latest_headline(budget); };
+      EXPECT_GE(measure_headline(lab, starter_plan(graph, 1), gated_plan(store), headline).gain.pairs, kFewestHeadlinePairs) << budget << ' ' << share;
+      EXPECT_LE(lab.clock - start, budget + overrun_allowed(budget)) << budget << ' ' << share;
+    }
+  EXPECT_GT(with_plan, 4);
+}
+
 TEST_F(LoopBudget, ARunOfASessionThatWasGivenLittleTimeSearchesAllTheSame) {
   graph = testing::chain_of_matmuls(4, 128);
   options.experiments = 8;
