@@ -59,7 +59,7 @@ up_to_date() {
   [[ -f $stamp && $(<"$stamp") == "$(commit)" && -z $(find "$@" -newer "$stamp" -print -quit 2>/dev/null) ]]
 }
 
-# build program|test TARGET…: configures where needed, builds, leaves a stamp.
+# build program|test|quick TARGET…: configures where needed, builds, leaves a stamp.
 build() {
   local who=$1 stamp=$BUILD/.built-$1 log=$BUILD/build.log
   shift
@@ -70,7 +70,7 @@ build() {
   now=$(commit)
   printf '%s' "$now" >"$stamp.new"  # dated before the build: an edit during it is newer than the stamp
   local options=()
-  [[ $who == test ]] && options=(-DAMDAHL_TESTS=ON)
+  [[ $who != program ]] && options=(-DAMDAHL_TESTS=ON)
   [[ $who == program && ! -f $BUILD/CMakeCache.txt ]] && options=(-DAMDAHL_TESTS=OFF)
   if [[ ! -f $BUILD/build.ninja || ${#options[@]} -gt 0 ]]; then
     cmake -S . -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}" >"$log" 2>&1 ||

@@ -33,6 +33,19 @@ inline bool kind_selected(std::string_view kind) {
   return !only || fmt::format(",{},", only).find(fmt::format(",{},", kind)) != std::string::npos;
 }
 
+// Each value of each knob on one case of several keeps a run short: the value number v on the case c where c + v is a multiple of their number.
+// AMDAHL_EXHAUSTIVE=1 tries all on all.
+class Turns {
+ public:
+  explicit Turns(size_t cases) : cases_(std::getenv("AMDAHL_EXHAUSTIVE") ? 1 : std::max<size_t>(cases, 1)) {}
+  // Asked for all values of one case, then of the next.
+  void begin_case() { turn_ = case_++; }
+  bool takes_next_value() { return turn_++ % cases_ == 0; }
+
+ private:
+  size_t cases_, case_ = 0, turn_ = 0;
+};
+
 // A plan of a graph, run on the inputs of a seed. The name is for messages.
 struct Case {
   std::string name;
@@ -55,6 +68,14 @@ inline void compile_ahead(const std::vector<Case>& cases) {
     workers.emplace_back([&] {
       for (size_t n; (n = next++) < todo.size();) toolchain().compile(*todo[n]);
     });
+}
+
+// The plan with its texts compiled as they stand: a tenth of the time that optimising them takes. -nostdinc++: of <math.h> the C functions alone, which are all
+// that kernels call; what else C++ makes of that header takes as long as the rest of a kernel.
+inline Plan unoptimised(Plan plan) {
+  for (Step& step : plan.steps)
+    for (const char* flag : {"-O0", "-nostdinc++"}) step.variant.flags.push_back(flag);
+  return plan;
 }
 
 // Integer inputs are indices or labels in [0, 2): valid for any axis of size >= 2. Floats are normal.
