@@ -17,6 +17,7 @@
 #include "base/machine.h"
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/number_option.h"
 #include "cli/print_json.h"
 #include "cli/version.h"
 #include "starter_kernels/backend.h"
@@ -30,12 +31,7 @@ GlobalOptions global_of(const po::variables_map& values) {
   GlobalOptions global;
   global.json = values["json"].as<bool>();
   global.quiet = values["quiet"].as<bool>();
-  global.threads = this_machine().cores;
-  if (values.count("threads")) {
-    global.threads = values["threads"].as<int>();
-    if (global.threads < 1 || global.threads > 1024)
-      throw usage_error(fmt::format("--threads {}: give a number from 1 to 1024", global.threads));
-  }
+  global.threads = values.count("threads") ? values["threads"].as<int>() : this_machine().cores;
   global.cache_dir = values.count("cache") ? values["cache"].as<std::string>() : default_cache_dir();
   return global;
 }
@@ -134,7 +130,7 @@ po::options_description global_options() {
   options.add_options()                                                               //
       ("json", po::bool_switch(), "print one JSON document instead of text")          //
       ("quiet", po::bool_switch(), "no progress")                                     //
-      ("threads", po::value<int>()->value_name("N"), "threads of a kernel (default: all cores)")  //
+      ("threads", whole_number(1, 1024)->value_name("N"), "threads of a kernel (default: all cores)")  //
       ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
       ("help,h", po::bool_switch(), "this page")                                                   //
       ("version", po::bool_switch(), "the version of this program, and what it was built with");

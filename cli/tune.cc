@@ -21,6 +21,7 @@
 #include "cli/find_noise.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
+#include "cli/number_option.h"
 #include "cli/precision_option.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
@@ -43,8 +44,8 @@ namespace {
 
 void declare_budget(Options& options) {
   options.named.add_options()                                                                                       //
-      ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
-      ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise")                    //
+      ("minutes", number_above(0, 1e6)->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
+      ("experiments", whole_number<int64_t>(1, 1'000'000'000)->value_name("N"), "stop after N experiments, likewise")                    //
       ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
   declare_wisdom(options);
 }
@@ -55,8 +56,8 @@ void declare_tune(Options& options) {
   declare_allow(options);
   options.named.add_options()                                                                                           //
       ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
-      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of what is tried; inputs and orders of what is timed are drawn by the system")  //
-      ("max-error", po::value<double>()->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
+      ("seed", whole_number<uint64_t>(0, UINT64_MAX)->default_value(1)->value_name("N"), "of what is tried; inputs and orders of what is timed are drawn by the system")  //
+      ("max-error", number_above(0, 1)->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
 }
 
 void declare_resume(Options& options) {
@@ -66,21 +67,12 @@ void declare_resume(Options& options) {
 }
 
 void set_budget(const po::variables_map& values, TuneOptions& options) {
-  options.seconds = 0;
-  options.experiments = 0;
-  if (values.count("minutes")) {
-    options.seconds = 60 * values["minutes"].as<double>();
-    if (!(options.seconds > 0)) throw Error(ExitCode::kUsage, "--minutes: give a number above 0");
-  }
-  if (values.count("experiments")) {
-    options.experiments = values["experiments"].as<int64_t>();
-    if (options.experiments < 1) throw Error(ExitCode::kUsage, "--experiments: give a whole number, 1 or more");
-  }
+  options.seconds = values.count("minutes") ? 60 * values["minutes"].as<double>() : 0;
+  options.experiments = values.count("experiments") ? values["experiments"].as<int64_t>() : 0;
 }
 
 void set_precision(const po::variables_map& values, TuneOptions& options) {
   options.max_error = values["max-error"].as<double>();
-  if (!(options.max_error > 0)) throw Error(ExitCode::kUsage, "--max-error: give a number above 0");
   options.allow_bf16 = allows_bf16(values);
   if (options.allow_bf16 && !this_machine().has("avx512_bf16"))
     fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");

@@ -11,6 +11,7 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "cli/number_option.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
 #include "tuner/gate.h"
@@ -23,7 +24,7 @@ namespace {
 void declare(Options& options) {
   options.word("session");
   declare_model_file(options);
-  options.named.add_options()("pairs", po::value<int>()->default_value(9)->value_name("N"), "pairs of fresh processes (at least 7)");
+  options.named.add_options()("pairs", whole_number(kFewestHeadlinePairs, 10'000)->default_value(9)->value_name("N"), "pairs of fresh processes: fewer than 7 prove nothing");
 }
 
 struct Outputs {
@@ -65,7 +66,6 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const int pairs = values["pairs"].as<int>();
-  if (pairs < kFewestHeadlinePairs) throw Error(ExitCode::kUsage, fmt::format("--pairs: give a number from {} on, fewer prove nothing", kFewestHeadlinePairs));
   const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
   const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads);
   const std::optional<Headline> claim = open.session->headline();
