@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/number_option.h"
 #include "cli/print_json.h"
+#include "cli/say.h"
 #include "cli/version.h"
 #include "starter_kernels/backend.h"
 
@@ -168,6 +169,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 namespace {
 
 constexpr const char* kOutOfMemory = "out of memory: close other programs or take a smaller model";
+constexpr const char* kNoOutput = "cannot write to standard output: is the disk full, or the program closed that reads it?";
 
 // Memory may run out where no exception can pass: in a destructor, or in a library that promised not to throw.
 [[noreturn]] void on_terminate() {
@@ -187,19 +189,19 @@ int run_amdahl(const std::vector<std::string>& arguments) {
   std::set_terminate(on_terminate);
   const auto fail = [](ExitCode code, const std::string& message) {
     std::fflush(stdout);
-    fmt::print(stderr, "amdahl: {}\n", shown_message(message));  // words of files and of the command line are in it
+    say("amdahl: {}\n", shown_message(message));  // words of files and of the command line are in it
     return static_cast<int>(code);
   };
   try {
     const int code = dispatch(arguments);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      return fail(ExitCode::kIo, "cannot write to standard output: is the disk full?");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail(ExitCode::kIo, kNoOutput);
     return code;
   } catch (const Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kIo, kOutOfMemory);
-  } catch (const std::system_error& error) {  // of std::thread
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout)) return fail(ExitCode::kIo, kNoOutput);  // fmt::print throws what a thread throws that cannot start
     return fail(ExitCode::kIo, fmt::format("the machine refuses: {}; are there too many processes, or too little memory?", error.what()));
   } catch (const std::exception& error) {
     return fail(ExitCode::kInternal, fmt::format("internal error: {}; please report this with the command line", error.what()));

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/time_text.h"
+#include "cli/say.h"
+
 namespace amdahl {
 namespace {
 
@@ -74,7 +77,7 @@ void LiveView::tick() {
 
 void LiveView::erase() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[J");
+  say("\r\x1b[J");
   std::fflush(stderr);
   drawn_ = false;
 }
@@ -89,13 +92,13 @@ void LiveView::draw() {
   const std::vector<std::string> rows = live_block(now, terminal_size(), colour_);
   std::string text = "\r\x1b[?7l";
   for (const std::string& row : rows) text += row + "\x1b[K\n";
-  fmt::print(stderr, "{}\x1b[J\x1b[{}A\x1b[?7h", text, rows.size());  // at once: nothing is seen half drawn
+  say("{}\x1b[J\x1b[{}A\x1b[?7h", text, rows.size());  // at once: nothing is seen half drawn
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void LiveView::line(const std::string& text) {
-  if (shown_ && !terminal_ && !text.empty()) fmt::print(stderr, "  {}\n", text);
+  if (shown_ && !terminal_ && !text.empty()) say("  {}\n", text);
 }
 
 void LiveView::show(std::string* where, const std::string& text) {
@@ -124,7 +127,7 @@ void LiveView::on_status(const TuneStatus& status) {
     const double again = terminal_ ? (new_phase ? 0 : 0.1) : 10;  // a log gets a line every ten seconds
     if (shown_ && since >= again) {
       if (terminal_) draw();
-      else fmt::print(stderr, "{}\n", live_line(status));
+      else say("{}\n", live_line(status));
       last_ = now;
     }
   }

@@ -26,6 +26,7 @@
 #include "cli/print_json.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
+#include "cli/say.h"
 #include "cli/wisdom_options.h"
 #include "experiments/bucket_times.h"
 #include "experiments/report.h"
@@ -75,7 +76,7 @@ void set_precision(const po::variables_map& values, TuneOptions& options) {
   options.max_error = values["max-error"].as<double>();
   options.allow_bf16 = allows_bf16(values);
   if (options.allow_bf16 && !this_machine().has("avx512_bf16"))
-    fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
+    say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
 
 using Clock = std::chrono::steady_clock;
@@ -265,7 +266,7 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   if (std::filesystem::exists(path)) {
     open = open_session_of(model, path, values, global);
     require_options_of(open, path, values);
-    if (global.progress()) fmt::print(stderr, "going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
+    if (global.progress()) say("going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
     set_budget(values, open.options);
     return tune(open, path, values, global, begun, load);
   }

@@ -15,6 +15,7 @@
 #include "cli/number_option.h"
 #include "cli/precision_option.h"
 #include "cli/print_json.h"
+#include "cli/say.h"
 #include "cli/wisdom_options.h"
 #include "playbook/playbook.h"
 #include "tuner/opportunity.h"
@@ -35,7 +36,7 @@ void declare(Options& options) {
 Wisdom open_wisdom(const po::variables_map& values, const GlobalOptions& global) {
   std::string note;
   Wisdom wisdom = Wisdom::open(wisdom_path(values, global), &note);
-  if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
+  if (!note.empty()) say("amdahl: {}\n", note);
   return wisdom;
 }
 

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "cli/say.h"
 #include "experiments/provenance.h"
 #include "starter_kernels/backend.h"
 
@@ -41,10 +42,10 @@ SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOption
   try {
     std::string note;
     wisdom_ = Wisdom::open(path_, &note);
-    if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
+    if (!note.empty()) say("amdahl: {}\n", note);
     known_ = known_at(marked_forms(*wisdom_, global), place_);
   } catch (const Error& error) {
-    fmt::print(stderr, "amdahl: going on without wisdom: {}\n", error.what());
+    say("amdahl: going on without wisdom: {}\n", error.what());
     wisdom_.reset();
   }
 }
@@ -56,7 +57,7 @@ int SessionWisdom::learn(const OpenSession& open) {
     for (WisdomForm& f : forms) f.home = home_;
     return wisdom_->learn(forms);
   } catch (const Error& error) {
-    fmt::print(stderr, "amdahl: what this session proved is not kept as wisdom: {}\n", error.what());
+    say("amdahl: what this session proved is not kept as wisdom: {}\n", error.what());
     return 0;
   }
 }

@@ -270,9 +270,10 @@ TEST_F(BadInput, PlacesThatCannotBeWritten) {
 
 TEST_F(BadInput, StandardOutputOnAFullDisk) {
   if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const SubprocessResult r =
-      run_subprocess({"sh", "-c", program() + " models >/dev/full"}, {20});
-  expect(r, ExitCode::kIo, {"standard output"});
+  // A short output fails at the end, a long one in the middle of it.
+  for (const char* command : {" models", " playbook", " doctor --help", " models --json"})
+    expect(run_subprocess({"sh", "-c", program() + command + " >/dev/full"}, {20}), ExitCode::kIo, {"standard output", "is the disk full"});
+  EXPECT_EQ(run_subprocess({"sh", "-c", program() + " nosuch 2>/dev/full"}, {20}).exit_code, static_cast<int>(ExitCode::kUsage));
 }
 
 TEST_F(BadInput, NoCompiler) {
