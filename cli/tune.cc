@@ -258,11 +258,22 @@ OpenSession open_session_of(const std::string& model, const std::string& path, c
 }
 
 int run_tune(const po::variables_map& values, const GlobalOptions& global) {
+// Options that go with the session, not into it: what is wrong with them must not leave one behind.
+void require_companions(const po::variables_map& values, const std::string& session) {
+  require_one_wisdom(values);
+  if (!values.count("html")) return;
+  const std::string page = values["html"].as<std::string>();
+  require_page(page);
+  if (std::filesystem::weakly_canonical(page) == std::filesystem::weakly_canonical(session))
+    throw Error(ExitCode::kUsage, fmt::format("--html {}: the session is kept there: name another file", page));
+}
+
   const Clock::time_point begun = Clock::now();
   const OthersLoad load;
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
   const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
   OpenSession open;
+  require_companions(values, path);
   if (std::filesystem::exists(path)) {
     open = open_session_of(model, path, values, global);
     require_options_of(open, path, values);
@@ -288,6 +299,7 @@ int run_resume(const po::variables_map& values, const GlobalOptions& global) {
   const OthersLoad load;
   const std::string path = required_word(values, "session", "FILE, a session");
   OpenSession open = open_session(path, Session::Access::kWrite, global, model_file(values));
+  require_companions(values, path);
   set_budget(values, open.options);
   return tune(open, path, values, global, begun, load);
 }

@@ -18,6 +18,10 @@ void declare_wisdom(Options& options) {
       ("no-wisdom", po::bool_switch(), "neither read nor write it");
 }
 
+void require_one_wisdom(const po::variables_map& values) {
+  if (values["no-wisdom"].as<bool>() && values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
+}
+
 std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global) {
   return values.count("wisdom") ? values["wisdom"].as<std::string>() : default_wisdom(global.cache_dir);
 }
@@ -34,10 +38,7 @@ WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf1
 
 SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options)
     : path_(wisdom_path(values, global)), home_(home_of(global.cache_dir)) {
-  if (values["no-wisdom"].as<bool>()) {
-    if (values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
-    return;
-  }
+  if (values["no-wisdom"].as<bool>()) return;
   place_ = wisdom_here(global, options.threads, options.allow_bf16);
   try {
     std::string note;

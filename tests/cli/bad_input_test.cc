@@ -14,6 +14,7 @@
 #include "base/subprocess.h"
 #include "experiments/session.h"
 #include "experiments/sqlite.h"
+#include "experiments/vega.h"
 #include "graph/onnx_load.h"
 
 namespace amdahl {
@@ -284,8 +285,34 @@ TEST_F(BadInput, NoCompiler) {
 TEST_F(BadInput, SessionThatIsMissingOrSomethingElse) {
   fs::remove(file("s.amdahl"));
   expect_bad_session(ExitCode::kIo, {"s.amdahl", "amdahl tune"});
-  write_file(file("s.amdahl"), "not a session, but longer than the sixteen bytes of the magic\n");
-  expect_bad_session(ExitCode::kSessionDamaged, {"s.amdahl"});
+  for (const char* text : {"", "not a session, but longer than the sixteen bytes of the magic\n"}) {
+    write_file(file("s.amdahl"), text);
+    expect_bad_session(ExitCode::kSessionDamaged, {"s.amdahl is not a session", "amdahl tune MODEL --session FILE"});
+    EXPECT_EQ(read_file(file("s.amdahl")), text) << "somebody's file";
+  }
+  Database(file("other.db"), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE).execute("CREATE TABLE t(x)");
+  expect(amdahl({"resume", file("other.db")}), ExitCode::kSessionDamaged, {"other.db is not a session"});
+  expect(amdahl({"resume", "/dev/null"}), ExitCode::kIo, {"/dev/null is a device", "a session is a file", "amdahl tune MODEL --session FILE"});
+  // Of a folder the advice names a file in it, also to the command that would make one.
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"resume", dir_}, {"status", dir_}, {"tune", file("good.onnx"), "--session", dir_}})
+    expect(amdahl(command), ExitCode::kIo, {dir_.string() + " is a folder", "amdahl tune MODEL --session " + file("NAME.amdahl")});
+}
+
+// What the session shares its command line with is looked at before there is one.
+TEST_F(BadInput, WhatIsWrongBesideASessionLeavesNoneBehind) {
+  const auto tune = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"tune", file("good.onnx"), "--session", file("none.amdahl"), "--experiments", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return amdahl(arguments);
+  };
+  expect(tune({"--html", file("good.onnx")}), ExitCode::kUsage, {"good.onnx: what is there is no page"});
+  expect(tune({"--html", "/dev/null"}), ExitCode::kUsage, {"/dev/null: what is there is no page"});
+  if (fs::exists(kVegaFolder)) {
+    expect(tune({"--html", file("none.amdahl")}), ExitCode::kUsage, {"the session is kept there"});
+    expect(tune({"--html", file("no/such/folder/page.html")}), ExitCode::kIo, {"page.html", "its folder exists"});
+  }
+  expect(tune({"--wisdom", file("w.db"), "--no-wisdom"}), ExitCode::kUsage, {"give one of them"});
+  for (const auto& entry : fs::directory_iterator(dir_)) EXPECT_EQ(entry.path().filename().string().find("none.amdahl"), std::string::npos) << entry.path();
 }
 
 TEST_F(BadInput, DamagedSession) {
