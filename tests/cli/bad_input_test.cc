@@ -417,6 +417,17 @@ TEST_F(BadSession, IsNotGoneOnWithUnderOtherOptions) {
   expect(with({"--max-error", "0.5"}), ExitCode::kSessionMismatch, {"s.amdahl", "--max-error 0.02"});
 }
 
+TEST_F(BadSession, TunedForMoreThreadsThanThereAreProcessorsSaysSo) {
+  const int cores = this_machine().cores;
+  EXPECT_EQ(amdahl({"replay", file("s.amdahl"), "1", "--source"}).output.find("is tuned for"), std::string::npos);
+  copy_real([&](SessionIdentity&, Commit& all) { (*all.options)["threads"] = cores + 1; });
+  const SubprocessResult r = amdahl({"replay", file("s.amdahl"), "1", "--source"});
+  EXPECT_EQ(r.exit_code, 0) << r.output;
+  const std::string line = r.output.substr(0, r.output.find('\n'));
+  for (const std::string& words : {"is tuned for " + std::to_string(cores + 1) + " threads", "give it " + std::to_string(cores + 1), "--threads " + std::to_string(cores)})
+    EXPECT_NE(line.find(words), std::string::npos) << words << " in " << line;
+}
+
 TEST_F(BadSession, ExperimentThatItDoesNotHave) {
   expect(amdahl({"replay", file("s.amdahl"), "99"}), ExitCode::kUsage, {"99"});
 }
