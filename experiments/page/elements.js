@@ -36,6 +36,8 @@ function factor(log) {
 const factorsOf = f => f.by ? `algorithm ${factor(f.algorithm)}, blocking ${factor(f.blocking)} (#${f.by})` : "of which blocking: not measured";
 const interval = gain => `${factor(gain.lo)} to ${factor(gain.hi)}`;
 const percent = (share, digits = 1) => there(share) ? `${(share * 100).toFixed(digits)}%` : "";
+// Where a kernel came from, when this session's own search did not write it.
+const originOf = e => e.origin ? `from outside (${e.origin})` : "here";
 const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const sum = (rows, value) => rows.reduce((total, row) => total + (value(row) || 0), 0);
 
