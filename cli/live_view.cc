@@ -37,9 +37,9 @@ std::string kept_text(const Experiment& e) {
 
 std::string gate_text(const LedgerEntry& e) {
   if (e.measured.pairs == 0) return fmt::format("rolled back before it was timed: {}", e.reason);
-  return fmt::format("{}: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured on the whole model, {:.2f} ms -> {:.2f} ms", e.kept ? "kept" : "rolled back",
-                     std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo), std::exp(e.measured.hi), 1e3 * e.before_seconds,
-                     1e3 * e.after_seconds);
+  return fmt::format("{}: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured on the whole model, {} -> {}", e.kept ? "kept" : "rolled back",
+                     std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo), std::exp(e.measured.hi), time_text(e.before_seconds),
+                     time_text(e.after_seconds));
 }
 
 // What a log says of an experiment: keeps, failures, and proofs that proved nothing. Losers are the normal case: counted, not told.

@@ -16,17 +16,18 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/shell_word.h"
+#include "base/time_text.h"
 #include "cli/live_page.h"
 #include "cli/live_view.h"
 #include "cli/find_noise.h"
 #include "cli/model_options.h"
-#include "cli/open_session.h"
 #include "cli/number_option.h"
+#include "cli/open_session.h"
 #include "cli/precision_option.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
-#include "cli/session_model.h"
 #include "cli/say.h"
+#include "cli/session_model.h"
 #include "cli/wisdom_options.h"
 #include "experiments/bucket_times.h"
 #include "experiments/report.h"
@@ -105,8 +106,8 @@ void print_headline(const Session& session, bool any_kept) {
     return fmt::print("won      {}\n", any_kept ? "not measured: time was up before starter and kept plan could be compared (verify does it)"
                                                : "nothing is confirmed on the whole model yet");
   const bool level = standing_of(h->gain) == Standing::kLevel;
-  fmt::print("{:<8} {}, {:.2f} ms -> {:.2f} ms a run\n         {}, in {} pairs of fresh processes\n", level ? "level" : "won", interval(h->gain), 1e3 * h->starter_seconds,
-             1e3 * h->kept_seconds, level ? "no difference from the starter plan is shown" : "over the starter plan", h->gain.pairs);
+  fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval(h->gain), time_text(h->starter_seconds),
+             time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan", counted(h->gain.pairs, "pair"));
 }
 
 // The last lines: what was won, what was proven, what remains, what to type next.
@@ -125,11 +126,11 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
     if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed:\n         products may be in bfloat16\n", error, options.max_error);
   }
   for (const BucketTime& t : bucket_times(session, session.identity()))
-    fmt::print("shape    {}: {:.2f} ms -> {:.2f} ms, {:.2f}x (sums of steps in place)\n", t.name, 1e3 * t.starter_seconds, 1e3 * t.kept_seconds,
+    fmt::print("shape    {}: {} -> {}, {:.2f}x (sums of steps in place)\n", t.name, time_text(t.starter_seconds), time_text(t.kept_seconds),
                t.starter_seconds / t.kept_seconds);
   const std::vector<StepGroup> left = left_to_win(session);
   if (!left.empty() && left[0].seconds > left[0].floor_seconds)
-    fmt::print("left     most, {:.2f} ms above its roofline, in\n         {} {} x{}\n", 1e3 * (left[0].seconds - left[0].floor_seconds), left[0].kind,
+    fmt::print("left     most, {} above its roofline, in\n         {} {} x{}\n", time_text(left[0].seconds - left[0].floor_seconds), left[0].kind,
                left[0].shapes, left[0].count);
   if (learnt > 0) fmt::print("learnt   {} for other sessions (amdahl wisdom list)\n", counted(learnt, "form"));
   const std::string file = shell_word(path);
@@ -185,7 +186,7 @@ void warn_of_others(LiveView& view, double others, int threads) {
   const int cores = this_machine().cores;
   const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
   if (others < kBusyShare || threads <= free) return;
-  view.on_note(fmt::format("other programs have {:.1f} of {} processors: stop them, or tune for what is free with --threads {}", others * cores, cores, free));
+  view.on_note(fmt::format("other programs have {:.1f} of {}: stop them, or tune for what is free with --threads {}", others * cores, counted(cores, "processor"), free));
 }
 
 // `begun`: when the command was given. All of its time is the session's.
@@ -257,7 +258,6 @@ OpenSession open_session_of(const std::string& model, const std::string& path, c
   }
 }
 
-int run_tune(const po::variables_map& values, const GlobalOptions& global) {
 // Options that go with the session, not into it: what is wrong with them must not leave one behind.
 void require_companions(const po::variables_map& values, const std::string& session) {
   require_one_wisdom(values);
@@ -268,12 +268,13 @@ void require_companions(const po::variables_map& values, const std::string& sess
     throw Error(ExitCode::kUsage, fmt::format("--html {}: the session is kept there: name another file", page));
 }
 
+int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   const Clock::time_point begun = Clock::now();
   const OthersLoad load;
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
   const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
-  OpenSession open;
   require_companions(values, path);
+  OpenSession open;
   if (std::filesystem::exists(path)) {
     open = open_session_of(model, path, values, global);
     require_options_of(open, path, values);
@@ -298,8 +299,8 @@ int run_resume(const po::variables_map& values, const GlobalOptions& global) {
   const Clock::time_point begun = Clock::now();
   const OthersLoad load;
   const std::string path = required_word(values, "session", "FILE, a session");
-  OpenSession open = open_session(path, Session::Access::kWrite, global, model_file(values));
   require_companions(values, path);
+  OpenSession open = open_session(path, Session::Access::kWrite, global, model_file(values));
   set_budget(values, open.options);
   return tune(open, path, values, global, begun, load);
 }

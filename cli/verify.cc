@@ -5,13 +5,15 @@
 
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/entropy.h"
 #include "base/error.h"
+#include "base/time_text.h"
 #include "cli/open_session.h"
 #include "cli/model_options.h"
+#include "cli/number_option.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
-#include "cli/number_option.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
 #include "tuner/gate.h"
@@ -93,8 +95,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   } else {
     fmt::print("outputs   {:.2g} from float64 (relative norm), starter {:.2g}: {}\n", outputs.error, outputs.starter_error, outputs.right ? "right" : "WRONG");
     if (claimed) fmt::print("claimed   {}\n", interval_text(claim->gain));
-    fmt::print("measured  {}: {:.2f} ms -> {:.2f} ms, {} pairs on {} inputs, seed {}\n", interval_text(now.gain), 1e3 * now.starter_seconds,
-               1e3 * now.kept_seconds, now.gain.pairs, fmt::join(now.inputs, ", "), seed);
+    fmt::print("measured  {}: {} -> {}, {} on {} inputs, seed {}\n", interval_text(now.gain), time_text(now.starter_seconds),
+               time_text(now.kept_seconds), counted(now.gain.pairs, "pair"), fmt::join(now.inputs, ", "), seed);
     fmt::print("{}\n", verdict_text(outputs.right, claimed, standing_of(now.gain), against));
   }
   return static_cast<int>(holds ? ExitCode::kOk : ExitCode::kNotVerified);
