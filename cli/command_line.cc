@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -200,6 +201,8 @@ int run_amdahl(const std::vector<std::string>& arguments) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kIo, kOutOfMemory);
+  } catch (const std::filesystem::filesystem_error& error) {  // a path that cannot even be looked at
+    return fail(ExitCode::kIo, fmt::format("{}; check that it exists and that you may read it", error.what()));
   } catch (const std::system_error& error) {
     if (std::ferror(stdout)) return fail(ExitCode::kIo, kNoOutput);  // fmt::print throws what a thread throws that cannot start
     return fail(ExitCode::kIo, fmt::format("the machine refuses: {}; are there too many processes, or too little memory?", error.what()));

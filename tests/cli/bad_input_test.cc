@@ -267,6 +267,7 @@ TEST_F(BadInput, PlacesThatCannotBeWritten) {
   const SubprocessResult r =
       run_subprocess({program(), "profile", file("good.onnx"), "--cache", "/dev/null/x"}, {120});
   expect(r, ExitCode::kIo, {"/dev/null/x", "--cache"});
+  expect(amdahl({"tune", file("good.onnx"), "--session", file(std::string(300, 'x'))}), ExitCode::kIo, {"too long", "check that it exists"});
 }
 
 TEST_F(BadInput, StandardOutputOnAFullDisk) {
