@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -17,7 +18,9 @@
 #include "base/machine.h"
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/number_option.h"
 #include "cli/print_json.h"
+#include "cli/say.h"
 #include "cli/version.h"
 #include "starter_kernels/backend.h"
 
@@ -30,12 +33,7 @@ GlobalOptions global_of(const po::variables_map& values) {
   GlobalOptions global;
   global.json = values["json"].as<bool>();
   global.quiet = values["quiet"].as<bool>();
-  global.threads = this_machine().cores;
-  if (values.count("threads")) {
-    global.threads = values["threads"].as<int>();
-    if (global.threads < 1 || global.threads > 1024)
-      throw usage_error(fmt::format("--threads {}: give a number from 1 to 1024", global.threads));
-  }
+  global.threads = values.count("threads") ? values["threads"].as<int>() : this_machine().cores;
   global.cache_dir = values.count("cache") ? values["cache"].as<std::string>() : default_cache_dir();
   return global;
 }
@@ -134,7 +132,7 @@ po::options_description global_options() {
   options.add_options()                                                               //
       ("json", po::bool_switch(), "print one JSON document instead of text")          //
       ("quiet", po::bool_switch(), "no progress")                                     //
-      ("threads", po::value<int>()->value_name("N"), "threads of a kernel (default: all cores)")  //
+      ("threads", whole_number(1, 1024)->value_name("N"), "threads of a kernel (default: all cores)")  //
       ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
       ("help,h", po::bool_switch(), "this page")                                                   //
       ("version", po::bool_switch(), "the version of this program, and what it was built with");
@@ -172,6 +170,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 namespace {
 
 constexpr const char* kOutOfMemory = "out of memory: close other programs or take a smaller model";
+constexpr const char* kNoOutput = "cannot write to standard output: is the disk full, or the program closed that reads it?";
 
 // Memory may run out where no exception can pass: in a destructor, or in a library that promised not to throw.
 [[noreturn]] void on_terminate() {
@@ -191,19 +190,21 @@ int run_amdahl(const std::vector<std::string>& arguments) {
   std::set_terminate(on_terminate);
   const auto fail = [](ExitCode code, const std::string& message) {
     std::fflush(stdout);
-    fmt::print(stderr, "amdahl: {}\n", shown_message(message));  // words of files and of the command line are in it
+    say("amdahl: {}\n", shown_message(message));  // words of files and of the command line are in it
     return static_cast<int>(code);
   };
   try {
     const int code = dispatch(arguments);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      return fail(ExitCode::kIo, "cannot write to standard output: is the disk full?");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail(ExitCode::kIo, kNoOutput);
     return code;
   } catch (const Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kIo, kOutOfMemory);
-  } catch (const std::system_error& error) {  // of std::thread
+  } catch (const std::filesystem::filesystem_error& error) {  // a path that cannot even be looked at
+    return fail(ExitCode::kIo, fmt::format("{}; check that it exists and that you may read it", error.what()));
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout)) return fail(ExitCode::kIo, kNoOutput);  // fmt::print throws what a thread throws that cannot start
     return fail(ExitCode::kIo, fmt::format("the machine refuses: {}; are there too many processes, or too little memory?", error.what()));
   } catch (const std::exception& error) {
     return fail(ExitCode::kInternal, fmt::format("internal error: {}; please report this with the command line", error.what()));

@@ -13,6 +13,7 @@
 #include "base/machine.h"
 #include "base/process_limits.h"
 #include "base/processors.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/find_noise.h"
 #include "cli/model_options.h"

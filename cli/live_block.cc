@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/counted.h"
+#include "base/time_text.h"
 
 namespace amdahl {
 namespace {
@@ -63,11 +64,9 @@ std::string left_text(const TuneStatus& s) {
 
 double speedup_of(const TuneStatus& s) { return s.current_seconds > 0 && s.baseline_seconds > 0 ? s.baseline_seconds / s.current_seconds : 1; }
 
-std::string milliseconds(double seconds) { return seconds < 0.1 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.0f} ms", 1e3 * seconds); }
-
 std::string model_text(const TuneStatus& s) {
   if (s.baseline_seconds <= 0) return "starter plan not measured yet";
-  const std::string text = fmt::format("{} a run -> {}; ", milliseconds(s.baseline_seconds), milliseconds(s.current_seconds));
+  const std::string text = fmt::format("{} a run -> {}; ", time_text(s.baseline_seconds), time_text(s.current_seconds));
   if (s.proven_log_speedup == 0) return text + "not confirmed on the whole model yet";
   return text + fmt::format("{:.2f}x confirmed on the whole model", std::exp(s.proven_log_speedup));
 }

@@ -1,11 +1,18 @@
 #include "cli/live_page.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "cli/page_path.h"
 #include "experiments/report_page.h"
+#include "experiments/vega.h"
 
 namespace amdahl {
 namespace {
@@ -14,6 +21,14 @@ constexpr int kReloadSeconds = 5;
 constexpr double kShareOfTime = 0.02;  // a long session makes a long page: no more of the time than this goes into writing it
 
 }  // namespace
+
+void require_page(const std::string& path) {
+  const std::string file = page_path(path);
+  vega_script();
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that its folder exists and is writable", path, std::strerror(errno)));
+}
 
 LivePage::LivePage(const Session& session, const std::string& path) : session_(session), path_(page_path(path)) { write(kReloadSeconds); }
 

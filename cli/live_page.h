@@ -9,9 +9,12 @@
 
 namespace amdahl {
 
+// What is wrong with the path or the plots shows before hours of work, and before a session is made for them. Throws Error(kIo), and what page_path() throws.
+void require_page(const std::string& path);
+
 class LivePage {
  public:
-  // Writes the first page: what is wrong with the path or the plots shows before hours of work. Throws Error(kIo), and what page_path() throws.
+  // Writes the first page. Throws as require_page().
   LivePage(const Session& session, const std::string& path);
   // Written unless the last one is young. Never throws: a full disk must not end a session.
   void refresh();

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/time_text.h"
+#include "cli/say.h"
+
 namespace amdahl {
 namespace {
 
@@ -34,9 +37,9 @@ std::string kept_text(const Experiment& e) {
 
 std::string gate_text(const LedgerEntry& e) {
   if (e.measured.pairs == 0) return fmt::format("rolled back before it was timed: {}", e.reason);
-  return fmt::format("{}: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured on the whole model, {:.2f} ms -> {:.2f} ms", e.kept ? "kept" : "rolled back",
-                     std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo), std::exp(e.measured.hi), 1e3 * e.before_seconds,
-                     1e3 * e.after_seconds);
+  return fmt::format("{}: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured on the whole model, {} -> {}", e.kept ? "kept" : "rolled back",
+                     std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo), std::exp(e.measured.hi), time_text(e.before_seconds),
+                     time_text(e.after_seconds));
 }
 
 // What a log says of an experiment: keeps, failures, and proofs that proved nothing. Losers are the normal case: counted, not told.
@@ -74,7 +77,7 @@ void LiveView::tick() {
 
 void LiveView::erase() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[J");
+  say("\r\x1b[J");
   std::fflush(stderr);
   drawn_ = false;
 }
@@ -89,13 +92,13 @@ void LiveView::draw() {
   const std::vector<std::string> rows = live_block(now, terminal_size(), colour_);
   std::string text = "\r\x1b[?7l";
   for (const std::string& row : rows) text += row + "\x1b[K\n";
-  fmt::print(stderr, "{}\x1b[J\x1b[{}A\x1b[?7h", text, rows.size());  // at once: nothing is seen half drawn
+  say("{}\x1b[J\x1b[{}A\x1b[?7h", text, rows.size());  // at once: nothing is seen half drawn
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void LiveView::line(const std::string& text) {
-  if (shown_ && !terminal_ && !text.empty()) fmt::print(stderr, "  {}\n", text);
+  if (shown_ && !terminal_ && !text.empty()) say("  {}\n", text);
 }
 
 void LiveView::show(std::string* where, const std::string& text) {
@@ -124,7 +127,7 @@ void LiveView::on_status(const TuneStatus& status) {
     const double again = terminal_ ? (new_phase ? 0 : 0.1) : 10;  // a log gets a line every ten seconds
     if (shown_ && since >= again) {
       if (terminal_) draw();
-      else fmt::print(stderr, "{}\n", live_line(status));
+      else say("{}\n", live_line(status));
       last_ = now;
     }
   }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
+#include "cli/say.h"
 #include "cli/session_model.h"
 
 namespace amdahl {
@@ -20,6 +21,15 @@ void remember_place(const OpenSession& open, const std::string& path) {
   SessionIdentity id = open.session->identity();
   name_model(id, open.model, path);
   if (open.session->may_write() && id.model != open.session->identity().model) open.session->set_identity(id);
+}
+
+// Threads that share a processor wait for each other: what is timed then is not what the session timed.
+void warn_of_processors(const std::string& path, int threads) {
+  const int cores = this_machine().cores;
+  if (threads <= cores) return;
+  say("amdahl: {} is tuned for {}, and this process may use {}: its times will not be those of the session; give it {} (taskset, a container's limit), "
+      "or tune in a new session with --threads {}\n",
+      path, counted(threads, "thread"), counted(cores, "processor"), threads, cores);
 }
 
 Json json_of(const LoadOptions& options) {
@@ -115,6 +125,7 @@ OpenSession with_model(std::unique_ptr<Session> session, const std::string& path
   remember_place(open, path);
   if (open.session->options().is_object()) open.options = open.session->options().get<TuneOptions>();
   else open.options.threads = global.threads;
+  warn_of_processors(path, open.options.threads);
   return open;
 }
 

@@ -29,6 +29,7 @@ struct Applies {
 
 Applies applies_to(const Rewrite& rewrite, const RewriteContext& context) {
   Applies result;
+  if (context.plan.steps.empty()) result.refusal = "the plan has no step, as all outputs are inputs or constants";
   std::map<std::string, int> refusals;
   for (size_t i = 0; i < context.plan.steps.size(); ++i) {
     std::string refusal;

@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/number_option.h"
 #include "cli/prepare_model.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
@@ -24,9 +25,9 @@ namespace {
 void declare(Options& options) {
   declare_model(options);
   options.named.add_options()                                                                                  //
-      ("runs", po::value<int>()->value_name("N"), "timed runs of the model (default: 3 to 15, about 2 seconds)")  //
+      ("runs", whole_number(1, 100'000)->value_name("N"), "timed runs of the model (default: 3 to 15, about 2 seconds)")  //
       ("wide", po::bool_switch(), "also operations, bytes and intensity (130 columns; default on such a terminal)")  //
-      ("rows", po::value<int>()->default_value(20)->value_name("N"), "rows of the table");
+      ("rows", whole_number(1, 1'000'000)->default_value(20)->value_name("N"), "rows of the table");
 }
 
 std::vector<std::vector<double>> sample(PreparedModel& model, int runs, const GlobalOptions& global) {
@@ -55,9 +56,6 @@ std::string sizes_text(const Graph& graph) {
 
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const int runs = values.count("runs") ? values["runs"].as<int>() : 0;
-  if (values.count("runs") && runs < 1) throw Error(ExitCode::kUsage, fmt::format("--runs {}: give a number from 1 on", runs));
-  if (values["rows"].as<int>() < 1) throw Error(ExitCode::kUsage, "--rows: give a number from 1 on");
-
   const Graph graph = load_named_model(values, global);
   const Plan plan = starter_plan(graph, global.threads);
   PreparedModel model(graph, plan, global);

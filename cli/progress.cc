@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "cli/say.h"
+
 namespace amdahl {
 namespace {
 
@@ -26,7 +28,7 @@ Progress::Progress(std::string label, bool shown)
     : label_(std::move(label)), shown_(shown), terminal_(isatty(STDERR_FILENO)), start_(Clock::now()), last_(start_) {}
 
 Progress::~Progress() {
-  if (drawn_ && terminal_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_ && terminal_) say("\r\x1b[K");
 }
 
 void Progress::update(double done, double total, const std::string& note) {
@@ -45,9 +47,9 @@ void Progress::update(double done, double total, const std::string& note) {
   if (total > 0 && done > 0 && elapsed > 1) line += left_text(elapsed * (total - done) / done);
   if (terminal_) {
     line.resize(std::min(line.size(), terminal_columns() - 1));
-    fmt::print(stderr, "\r\x1b[K{}", line);
+    say("\r\x1b[K{}", line);
   } else {
-    fmt::print(stderr, "{}\n", line);
+    say("{}\n", line);
   }
   std::fflush(stderr);
   last_ = now;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/shell_word.h"
 #include "cli/model_options.h"
+#include "cli/number_option.h"
 #include "cli/open_session.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
@@ -22,7 +23,7 @@ void declare(Options& options) {
   options.word("number");
   declare_model_file(options);
   options.named.add_options()                                                                            //
-      ("pairs", po::value<int>()->default_value(7)->value_name("N"), "pairs of fresh processes, 0 for none")  //
+      ("pairs", whole_number(0, 10'000)->default_value(7)->value_name("N"), "pairs of fresh processes, 0 for none")  //
       ("source", po::bool_switch(), "print the texts of the challenger's kernels and stop");
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/open_session.h"
@@ -20,7 +21,6 @@
 #include "graph/buckets.h"
 #include "graph/index_ranges.h"
 #include "plan/bucket_part.h"
-#include "profiler/print_profile.h"
 
 namespace amdahl {
 namespace {

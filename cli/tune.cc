@@ -16,14 +16,17 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/shell_word.h"
+#include "base/time_text.h"
 #include "cli/live_page.h"
 #include "cli/live_view.h"
 #include "cli/find_noise.h"
 #include "cli/model_options.h"
+#include "cli/number_option.h"
 #include "cli/open_session.h"
 #include "cli/precision_option.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "cli/say.h"
 #include "cli/session_model.h"
 #include "cli/wisdom_options.h"
 #include "experiments/bucket_times.h"
@@ -43,8 +46,8 @@ namespace {
 
 void declare_budget(Options& options) {
   options.named.add_options()                                                                                       //
-      ("minutes", po::value<double>()->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
-      ("experiments", po::value<int64_t>()->value_name("N"), "stop after N experiments, likewise")                    //
+      ("minutes", number_above(0, 1e6)->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
+      ("experiments", whole_number<int64_t>(1, 1'000'000'000)->value_name("N"), "stop after N experiments, likewise")                    //
       ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
   declare_wisdom(options);
 }
@@ -55,8 +58,8 @@ void declare_tune(Options& options) {
   declare_allow(options);
   options.named.add_options()                                                                                           //
       ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
-      ("seed", po::value<uint64_t>()->default_value(1)->value_name("N"), "of what is tried; inputs and orders of what is timed are drawn by the system")  //
-      ("max-error", po::value<double>()->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
+      ("seed", whole_number<uint64_t>(0, UINT64_MAX)->default_value(1)->value_name("N"), "of what is tried; inputs and orders of what is timed are drawn by the system")  //
+      ("max-error", number_above(0, 1)->default_value(0.02, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
 }
 
 void declare_resume(Options& options) {
@@ -66,24 +69,15 @@ void declare_resume(Options& options) {
 }
 
 void set_budget(const po::variables_map& values, TuneOptions& options) {
-  options.seconds = 0;
-  options.experiments = 0;
-  if (values.count("minutes")) {
-    options.seconds = 60 * values["minutes"].as<double>();
-    if (!(options.seconds > 0)) throw Error(ExitCode::kUsage, "--minutes: give a number above 0");
-  }
-  if (values.count("experiments")) {
-    options.experiments = values["experiments"].as<int64_t>();
-    if (options.experiments < 1) throw Error(ExitCode::kUsage, "--experiments: give a whole number, 1 or more");
-  }
+  options.seconds = values.count("minutes") ? 60 * values["minutes"].as<double>() : 0;
+  options.experiments = values.count("experiments") ? values["experiments"].as<int64_t>() : 0;
 }
 
 void set_precision(const po::variables_map& values, TuneOptions& options) {
   options.max_error = values["max-error"].as<double>();
-  if (!(options.max_error > 0)) throw Error(ExitCode::kUsage, "--max-error: give a number above 0");
   options.allow_bf16 = allows_bf16(values);
   if (options.allow_bf16 && !this_machine().has("avx512_bf16"))
-    fmt::print(stderr, "amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
+    say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
 
 using Clock = std::chrono::steady_clock;
@@ -112,8 +106,8 @@ void print_headline(const Session& session, bool any_kept) {
     return fmt::print("won      {}\n", any_kept ? "not measured: time was up before starter and kept plan could be compared (verify does it)"
                                                : "nothing is confirmed on the whole model yet");
   const bool level = standing_of(h->gain) == Standing::kLevel;
-  fmt::print("{:<8} {}, {:.2f} ms -> {:.2f} ms a run\n         {}, in {} pairs of fresh processes\n", level ? "level" : "won", interval(h->gain), 1e3 * h->starter_seconds,
-             1e3 * h->kept_seconds, level ? "no difference from the starter plan is shown" : "over the starter plan", h->gain.pairs);
+  fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval(h->gain), time_text(h->starter_seconds),
+             time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan", counted(h->gain.pairs, "pair"));
 }
 
 // The last lines: what was won, what was proven, what remains, what to type next.
@@ -132,11 +126,11 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
     if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed:\n         products may be in bfloat16\n", error, options.max_error);
   }
   for (const BucketTime& t : bucket_times(session, session.identity()))
-    fmt::print("shape    {}: {:.2f} ms -> {:.2f} ms, {:.2f}x (sums of steps in place)\n", t.name, 1e3 * t.starter_seconds, 1e3 * t.kept_seconds,
+    fmt::print("shape    {}: {} -> {}, {:.2f}x (sums of steps in place)\n", t.name, time_text(t.starter_seconds), time_text(t.kept_seconds),
                t.starter_seconds / t.kept_seconds);
   const std::vector<StepGroup> left = left_to_win(session);
   if (!left.empty() && left[0].seconds > left[0].floor_seconds)
-    fmt::print("left     most, {:.2f} ms above its roofline, in\n         {} {} x{}\n", 1e3 * (left[0].seconds - left[0].floor_seconds), left[0].kind,
+    fmt::print("left     most, {} above its roofline, in\n         {} {} x{}\n", time_text(left[0].seconds - left[0].floor_seconds), left[0].kind,
                left[0].shapes, left[0].count);
   if (learnt > 0) fmt::print("learnt   {} for other sessions (amdahl wisdom list)\n", counted(learnt, "form"));
   const std::string file = shell_word(path);
@@ -194,7 +188,7 @@ void warn_of_others(LiveView& view, double others, int threads) {
   const int cores = this_machine().cores;
   const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
   if (others < kBusyShare || threads <= free) return;
-  view.on_note(fmt::format("other programs have {:.1f} of {} processors: stop them, or tune for what is free with --threads {}", others * cores, cores, free));
+  view.on_note(fmt::format("other programs have {:.1f} of {}: stop them, or tune for what is free with --threads {}", others * cores, counted(cores, "processor"), free));
 }
 
 // `begun`: when the command was given. All of its time is the session's.
@@ -266,16 +260,27 @@ OpenSession open_session_of(const std::string& model, const std::string& path, c
   }
 }
 
+// Options that go with the session, not into it: what is wrong with them must not leave one behind.
+void require_companions(const po::variables_map& values, const std::string& session) {
+  require_one_wisdom(values);
+  if (!values.count("html")) return;
+  const std::string page = values["html"].as<std::string>();
+  require_page(page);
+  if (std::filesystem::weakly_canonical(page) == std::filesystem::weakly_canonical(session))
+    throw Error(ExitCode::kUsage, fmt::format("--html {}: the session is kept there: name another file", page));
+}
+
 int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   const Clock::time_point begun = Clock::now();
   const OthersLoad load;
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
   const std::string path = values.count("session") ? values["session"].as<std::string>() : short_name(model) + ".amdahl";
+  require_companions(values, path);
   OpenSession open;
   if (std::filesystem::exists(path)) {
     open = open_session_of(model, path, values, global);
     require_options_of(open, path, values);
-    if (global.progress()) fmt::print(stderr, "going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
+    if (global.progress()) say("going on with {} ({})\n", path, counted(open.session->experiments().size(), "experiment"));
     set_budget(values, open.options);
     return tune(open, path, values, global, begun, load);
   }
@@ -296,6 +301,7 @@ int run_resume(const po::variables_map& values, const GlobalOptions& global) {
   const Clock::time_point begun = Clock::now();
   const OthersLoad load;
   const std::string path = required_word(values, "session", "FILE, a session");
+  require_companions(values, path);
   OpenSession open = open_session(path, Session::Access::kWrite, global, model_file(values));
   set_budget(values, open.options);
   return tune(open, path, values, global, begun, load);

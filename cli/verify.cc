@@ -5,10 +5,13 @@
 
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/entropy.h"
 #include "base/error.h"
+#include "base/time_text.h"
 #include "cli/open_session.h"
 #include "cli/model_options.h"
+#include "cli/number_option.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
@@ -23,7 +26,7 @@ namespace {
 void declare(Options& options) {
   options.word("session");
   declare_model_file(options);
-  options.named.add_options()("pairs", po::value<int>()->default_value(9)->value_name("N"), "pairs of fresh processes (at least 7)");
+  options.named.add_options()("pairs", whole_number(kFewestHeadlinePairs, 10'000)->default_value(9)->value_name("N"), "pairs of fresh processes: fewer than 7 prove nothing");
 }
 
 struct Outputs {
@@ -65,7 +68,6 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const int pairs = values["pairs"].as<int>();
-  if (pairs < kFewestHeadlinePairs) throw Error(ExitCode::kUsage, fmt::format("--pairs: give a number from {} on, fewer prove nothing", kFewestHeadlinePairs));
   const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
   const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads);
   const std::optional<Headline> claim = open.session->headline();
@@ -93,8 +95,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   } else {
     fmt::print("outputs   {:.2g} from float64 (relative norm), starter {:.2g}: {}\n", outputs.error, outputs.starter_error, outputs.right ? "right" : "WRONG");
     if (claimed) fmt::print("claimed   {}\n", interval_text(claim->gain));
-    fmt::print("measured  {}: {:.2f} ms -> {:.2f} ms, {} pairs on {} inputs, seed {}\n", interval_text(now.gain), 1e3 * now.starter_seconds,
-               1e3 * now.kept_seconds, now.gain.pairs, fmt::join(now.inputs, ", "), seed);
+    fmt::print("measured  {}: {} -> {}, {} on {} inputs, seed {}\n", interval_text(now.gain), time_text(now.starter_seconds),
+               time_text(now.kept_seconds), counted(now.gain.pairs, "pair"), fmt::join(now.inputs, ", "), seed);
     fmt::print("{}\n", verdict_text(outputs.right, claimed, standing_of(now.gain), against));
   }
   return static_cast<int>(holds ? ExitCode::kOk : ExitCode::kNotVerified);

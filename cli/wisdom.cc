@@ -12,8 +12,10 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "cli/model_options.h"
+#include "cli/number_option.h"
 #include "cli/precision_option.h"
 #include "cli/print_json.h"
+#include "cli/say.h"
 #include "cli/wisdom_options.h"
 #include "playbook/playbook.h"
 #include "tuner/opportunity.h"
@@ -27,14 +29,14 @@ void declare(Options& options) {
   declare_allow(options);
   options.named.add_options()                                                                                                        //
       ("wisdom", po::value<std::string>()->value_name("FILE"), "the file (default: wisdom.db in the cache folder)")                      //
-      ("older-than", po::value<double>()->value_name("DAYS"), "prune: forms proven longer ago")                                          //
+      ("older-than", number_from(0, 36525)->value_name("DAYS"), "prune: forms proven longer ago")                                          //
       ("elsewhere", po::bool_switch(), "prune: forms proven on another CPU or with other compilers, which are never offered here");
 }
 
 Wisdom open_wisdom(const po::variables_map& values, const GlobalOptions& global) {
   std::string note;
   Wisdom wisdom = Wisdom::open(wisdom_path(values, global), &note);
-  if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
+  if (!note.empty()) say("amdahl: {}\n", note);
   return wisdom;
 }
 

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "cli/say.h"
 #include "experiments/provenance.h"
 #include "starter_kernels/backend.h"
 
@@ -15,6 +16,10 @@ void declare_wisdom(Options& options) {
   options.named.add_options()                                                                                              //
       ("wisdom", po::value<std::string>()->value_name("FILE"), "what earlier sessions proved (default: wisdom.db in the cache folder)")  //
       ("no-wisdom", po::bool_switch(), "neither read nor write it");
+}
+
+void require_one_wisdom(const po::variables_map& values) {
+  if (values["no-wisdom"].as<bool>() && values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
 }
 
 std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global) {
@@ -33,18 +38,15 @@ WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf1
 
 SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options)
     : path_(wisdom_path(values, global)), home_(home_of(global.cache_dir)) {
-  if (values["no-wisdom"].as<bool>()) {
-    if (values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
-    return;
-  }
+  if (values["no-wisdom"].as<bool>()) return;
   place_ = wisdom_here(global, options.threads, options.allow_bf16);
   try {
     std::string note;
     wisdom_ = Wisdom::open(path_, &note);
-    if (!note.empty()) fmt::print(stderr, "amdahl: {}\n", note);
+    if (!note.empty()) say("amdahl: {}\n", note);
     known_ = known_at(marked_forms(*wisdom_, global), place_);
   } catch (const Error& error) {
-    fmt::print(stderr, "amdahl: going on without wisdom: {}\n", error.what());
+    say("amdahl: going on without wisdom: {}\n", error.what());
     wisdom_.reset();
   }
 }
@@ -56,7 +58,7 @@ int SessionWisdom::learn(const OpenSession& open) {
     for (WisdomForm& f : forms) f.home = home_;
     return wisdom_->learn(forms);
   } catch (const Error& error) {
-    fmt::print(stderr, "amdahl: what this session proved is not kept as wisdom: {}\n", error.what());
+    say("amdahl: what this session proved is not kept as wisdom: {}\n", error.what());
     return 0;
   }
 }

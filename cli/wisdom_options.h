@@ -12,6 +12,8 @@
 namespace amdahl {
 
 void declare_wisdom(Options& options);
+// Throws Error(kUsage) where both are given.
+void require_one_wisdom(const po::variables_map& values);
 std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global);
 // Its forms; those that this account of this machine did not prove say where they came from.
 std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& global);

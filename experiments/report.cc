@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/counted.h"
+#include "base/time_text.h"
 #include "experiments/bucket_times.h"
 #include "experiments/session_time.h"
 #include "experiments/standing.h"
@@ -16,12 +17,8 @@
 namespace amdahl {
 namespace {
 
-std::string milliseconds(double seconds) {
-  const double ms = seconds * 1e3;
-  return ms >= 99.95 ? fmt::format("{:.0f} ms", ms) : ms >= 9.995 ? fmt::format("{:.1f} ms", ms) : fmt::format("{:.3g} ms", ms);
-}
-
 std::string duration(double seconds) {
+  if (seconds < 1) return time_text(seconds);
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 5400) return fmt::format("{:.1f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
@@ -101,8 +98,8 @@ void profile_line(const SessionStore& store, std::string& out) {
   const ProfileRecord& newest = profiles.back();
   double floor = 0;
   for (double seconds : newest.floor_seconds) floor += seconds;
-  out += fmt::format("by profile: starter plan {}, plan profiled last {}, of which {} at its rooflines\n", milliseconds(profiles.front().model_seconds),
-                     milliseconds(newest.model_seconds), milliseconds(std::min(floor, newest.model_seconds)));
+  out += fmt::format("by profile: starter plan {}, plan profiled last {}, of which {} at its rooflines\n", time_text(profiles.front().model_seconds),
+                     time_text(newest.model_seconds), time_text(std::min(floor, newest.model_seconds)));
 }
 
 void head_line(const SessionStore& store, const SessionIdentity& identity, std::string& out) {
@@ -119,14 +116,14 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   if (baseline == 0)
     out += "the default plan is not measured yet\n";
   else if (kept == 0)
-    out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", milliseconds(baseline));
+    out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", time_text(baseline));
   else
     out += fmt::format("{}, confirmed on the whole model in {}: {} -> about {} a run\n", claim_text(gain), counted(kept, "step"),
-                       milliseconds(baseline), milliseconds(baseline * std::exp(-gain.log)));
+                       time_text(baseline), time_text(baseline * std::exp(-gain.log)));
 
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
     out += fmt::format("headline: {}, starter {} -> kept {} a run, in {} of fresh processes\n", claim_text(h->gain),
-                       milliseconds(h->starter_seconds), milliseconds(h->kept_seconds), counted(h->gain.pairs, "pair"));
+                       time_text(h->starter_seconds), time_text(h->kept_seconds), counted(h->gain.pairs, "pair"));
   profile_line(store, out);
 
   double seconds = 0;
@@ -159,7 +156,7 @@ void kept_steps(const SessionStore& store, const std::vector<Experiment>& experi
                        factor(e.gain), counted(e.gain.pairs, "pair"));
     out += fmt::format("         {}{}, {:.1f}% of the model, {} -> {}\n", fit(e.window, 60),
                        e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
-                       milliseconds(e.incumbent_seconds), milliseconds(e.challenger_seconds));
+                       time_text(e.incumbent_seconds), time_text(e.challenger_seconds));
     if (!e.origin.empty()) out += fmt::format("         from outside ({}), judged and proven here\n", fit(e.origin, 100));
     if (const auto f = factors.find(e.id); f != factors.end()) out += fmt::format("         {}\n", factors_text(f->second));
   }
@@ -186,7 +183,7 @@ void ledger_table(const SessionStore& store, const std::vector<LedgerEntry>& led
   for (const LedgerEntry& e : ledger) {
     std::string ids;
     for (int64_t id : e.experiments) ids += fmt::format("{}#{}", ids.empty() ? "" : " ", id);
-    const std::string measured = e.measured.pairs == 0 ? "not measured" : fmt::format("measured {}  {} -> {}", factor(e.measured), milliseconds(e.before_seconds), milliseconds(e.after_seconds));
+    const std::string measured = e.measured.pairs == 0 ? "not measured" : fmt::format("measured {}  {} -> {}", factor(e.measured), time_text(e.before_seconds), time_text(e.after_seconds));
     out += fmt::format("  {:>3}  predicted {}  {}  {}\n", e.id, factor(e.predicted), measured, e.kept ? "kept" : "rolled back");
     out += fmt::format("       experiments {}{}\n", fit(ids, 60), e.reason.empty() ? "" : "; " + e.reason);
     for (int64_t id : e.experiments)
@@ -204,7 +201,7 @@ void left_table(const SessionStore& store, int rows, std::string& out) {
     if (rows-- == 0) break;
     const double winnable = std::max(0.0, row.seconds - row.floor_seconds);
     out += fmt::format("  {:<12} {:<44} ×{:<3} {:>9} of {:>9}  {:>5.2f}x\n", row.kind, fit(row.shapes, 44), row.count,
-                       milliseconds(winnable), milliseconds(row.seconds), model > winnable ? model / (model - winnable) : 1.0);
+                       time_text(winnable), time_text(row.seconds), model > winnable ? model / (model - winnable) : 1.0);
   }
 }
 
@@ -213,8 +210,8 @@ void bucket_table(const SessionStore& store, const SessionIdentity& identity, st
   if (times.empty()) return;
   out += "\nshapes (a run of each; sums of steps in place)\n";
   for (const BucketTime& t : times) {
-    out += fmt::format("  {:<16} {:>9} -> {:>9}  {:>6.2f}x  floor {:>9}", fit(t.name, 16), milliseconds(t.starter_seconds), milliseconds(t.kept_seconds),
-                       t.kept_seconds > 0 ? t.starter_seconds / t.kept_seconds : 1.0, milliseconds(t.floor_seconds));
+    out += fmt::format("  {:<16} {:>9} -> {:>9}  {:>6.2f}x  floor {:>9}", fit(t.name, 16), time_text(t.starter_seconds), time_text(t.kept_seconds),
+                       t.kept_seconds > 0 ? t.starter_seconds / t.kept_seconds : 1.0, time_text(t.floor_seconds));
     out += t.padded_ratio > 0 ? fmt::format("  padded to the next {:.2f}x its time\n", t.padded_ratio) : "\n";
   }
 }

@@ -57,6 +57,7 @@ Json row_of(const Experiment& e) {
   };
   set("code", e.code, !e.code.empty());
   set("reason", e.reason, !e.reason.empty());
+  set("origin", e.origin, !e.origin.empty());
   set("places", e.occurrences, e.occurrences > 1);
   set("knobs", e.knobs, !e.knobs.empty());
   set("from", known.from, std::isfinite(known.log));

@@ -231,6 +231,32 @@ Session::~Session() = default;
 
 namespace {
 
+// What a user may name instead of a session, and what to type then. `path` itself may be what is to be made.
+void require_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status what = fs::status(path, error);
+  if (fs::is_regular_file(what)) return;
+  if (fs::is_directory(what)) {
+    const std::string inside = (fs::path(path) / "NAME.amdahl").string();
+    throw Error(ExitCode::kIo, fmt::format("{} is a folder, and a session is one file: give its name too, as in {}; `amdahl tune MODEL --session {}` starts one there",
+                                           path, inside, shell_word(inside)));
+  }
+  if (fs::exists(what))
+    throw Error(ExitCode::kIo, fmt::format("{} is a device or the like, and a session is a file: give the name of one; `amdahl tune MODEL --session FILE` starts one", path));
+  throw Error(ExitCode::kIo, fmt::format("no session {}: `amdahl tune MODEL --session {}` starts one", path, shell_word(path)));
+}
+
+// False also where the file is no database at all.
+bool bears_our_mark(Database& database) {
+  try {
+    return database.integer("PRAGMA application_id") == kApplicationId;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kSessionDamaged) throw;
+    return false;
+  }
+}
+
 // A reader, too, may have to recover the log that a killed writer left, and so opens for writing where it can.
 int open_flags(const std::string& path) { return ::access(path.c_str(), W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY; }
 
@@ -263,9 +289,7 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionI
 }
 
 std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw Error(ExitCode::kIo, fmt::format("no session {}: `amdahl tune MODEL --session {}` starts one", path, shell_word(path)));
+  require_file(path);
   if (::access(path.c_str(), R_OK) != 0)
     throw Error(ExitCode::kIo, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   if (access == Access::kWrite && ::access(path.c_str(), W_OK) != 0)
@@ -279,9 +303,9 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
   session->tables_ = std::make_unique<Tables>(path, open_flags(path));
   Database& database = session->tables_->database;
   database.keep_log(true);  // what is damaged is left as it lies
-  if (database.integer("PRAGMA application_id") != kApplicationId)
-    throw Error(ExitCode::kSessionDamaged, fmt::format("{} is not an Amdahl session (or was cut off while it was created): "
-                                                       "`amdahl tune MODEL --session FILE` starts one", path));
+  if (!bears_our_mark(database))
+    throw Error(ExitCode::kSessionDamaged, fmt::format("{} is not a session (or one whose beginning is damaged, or that was cut off while it was created): give a file that "
+                                                       "`amdahl tune` wrote, or start one with `amdahl tune MODEL --session FILE`, FILE being a new name", path));
   const int64_t version = database.integer("PRAGMA user_version");
   if (version != kSchemaVersion)
     throw Error(ExitCode::kSessionMismatch,

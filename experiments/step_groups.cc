@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "graph/shape_words.h"
 #include "plan/plan.h"
 
 namespace amdahl {
 namespace {
 
+// Of the operands; of what is written, where nothing is read.
 std::string shapes_of(const Problem& problem) {
   std::string text;
-  for (const Access& in : problem.in) {
+  for (const Access& a : problem.in.empty() ? problem.out : problem.in) {
     if (text.size() > 60) break;
-    text += (text.empty() ? "" : " x ") + to_string(in.shape);
+    text += (text.empty() ? "" : " x ") + in_words(a.shape);
   }
   return text;
 }

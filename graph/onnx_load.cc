@@ -49,6 +49,7 @@ std::string mistaken_for(std::string_view bytes) {
       {0, "GGUF", "a GGUF file: export the original model to ONNX"},
       {8, "{\"", "a safetensors file: export the model to ONNX"},
       {4, "ORTM", "an ONNX Runtime format model: use the .onnx file that it was made from"},
+      {0, "SQLite format 3", "a database, as the sessions of this program are: `amdahl resume FILE` goes on with one"},
       {0, "\x93NUMPY", "a NumPy array: give the .onnx file"},
       {0, "<", "a web page or XML file: the download went wrong"},
   };

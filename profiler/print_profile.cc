@@ -7,16 +7,10 @@
 #include <map>
 
 #include "base/counted.h"
+#include "base/time_text.h"
 
 namespace amdahl {
 namespace {
-
-// Three digits, whatever the size: "1.24", "12.4", "124".
-std::string three_digits(double x) {
-  if (x >= 99.95) return fmt::format("{:.0f}", x);
-  if (x >= 9.995) return fmt::format("{:.1f}", x);
-  return fmt::format("{:.2f}", x);
-}
 
 // Display columns: UTF-8 continuation bytes take none.
 size_t width_of(const std::string& text) {
@@ -85,13 +79,8 @@ std::string size_text(int64_t bytes) {
 
 }  // namespace
 
-std::string time_text(double seconds) {
-  if (seconds >= 0.9995) return three_digits(seconds) + " s";
-  if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3) + " ms";
-  return three_digits(seconds * 1e6) + " µs";
-}
-
 std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows, bool wide) {
+  if (profile.steps.empty()) return "nothing is computed: all outputs are inputs or constants\n";
   const bool micro = profile.seconds < 5e-3;  // one unit for the whole table, so that columns compare
   const auto in_unit = [&](double seconds) { return three_digits(seconds * (micro ? 1e6 : 1e3)); };
   const double peak = ceilings.peak_gflops(profile.threads) * 1e9;

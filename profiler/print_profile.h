@@ -20,7 +20,4 @@ std::string ceilings_table(const Ceilings& ceilings);
 // Units in the names: seconds, flops, bytes. `ranking` refers to `steps` by plan index.
 nlohmann::json profile_json(const Profile& profile);
 
-// "12.3 ms", "870 µs", "1.24 s": three digits.
-std::string time_text(double seconds);
-
 }  // namespace amdahl

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "graph/buckets.h"
+#include "graph/shape_words.h"
 #include "playbook/tuned_donor.h"
 #include "tuner/rebase.h"
 
@@ -16,7 +17,7 @@ namespace amdahl {
 std::string Opportunity::describe(const Plan& plan) const {
   const auto name = [&](int s) {
     const Problem& p = plan.steps[static_cast<size_t>(s)].variant.problem;
-    return p.kind + (p.out.empty() ? "" : " " + to_string(p.out[0].shape));
+    return p.kind + (p.out.empty() ? "" : " " + in_words(p.out[0].shape));
   };
   const std::vector<int>& steps = windows[0].steps;
   if (steps.size() > 3)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/counted.h"
+#include "base/time_text.h"
 #include "tuner/decision.h"
 #include "tuner/trial_costs.h"
 
@@ -110,8 +111,8 @@ std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportun
     if (best && priority <= highest) continue;
     highest = priority;
     const Record& r = record_of(o);
-    const std::string why = fmt::format("{:.1f}% of the model, {:.3g} ms above its roofline in {}; {} won {} of {}", 100 * o.seconds / model_seconds,
-                                        1e3 * o.winnable_seconds, counted(o.windows.size(), "place"), o.rewrite->name(), r.kept, r.tries);
+    const std::string why = fmt::format("{:.1f}% of the model, {} above its roofline in {}; {} won {} of {}", 100 * o.seconds / model_seconds,
+                                        time_text(o.winnable_seconds), counted(o.windows.size(), "place"), o.rewrite->name(), r.kept, r.tries);
     best = Choice{offer.number, offer.gain * offer.chance, offer.seconds, why};
   }
   return best;

@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/machine.h"
 #include "bench/ablation/arm.h"
+#include "cli/number_option.h"
 #include "graph/onnx_load.h"
 #include "tuner/worker_process.h"
 
@@ -31,6 +32,7 @@ std::vector<double> numbers(const std::string& list) {
     } catch (const std::exception&) {
       throw Error(ExitCode::kUsage, fmt::format("'{}' is not a list of numbers: write --at 2,5,10", list));
     }
+    if (!(values.back() > 0 && values.back() <= 1e6)) throw Error(ExitCode::kUsage, fmt::format("--at {}: give minutes above 0, up to 1000000", word));
   }
   return values;
 }
@@ -65,11 +67,11 @@ int run(int argc, char** argv) {
   po::options_description options("options");
   options.add_options()("help", "this")  //
       ("model", po::value(&model)->default_value(model), "an ONNX file or builtin:NAME")  //
-      ("minutes", po::value(&budget.minutes)->default_value(budget.minutes), "of each arm")  //
+      ("minutes", number_above(0, 1e6, &budget.minutes)->default_value(budget.minutes), "of each arm")  //
       ("at", po::value(&at), "minutes after which the plan of then is measured (default: 2,5 and the end)")  //
       ("arm", po::value(&names)->composing(), "one arm; may be given again (default: all)")  //
-      ("pairs", po::value(&budget.pairs)->default_value(budget.pairs), "of fresh processes, for each measured plan")  //
-      ("seed", po::value(&budget.seed)->default_value(budget.seed), "of everything random")  //
+      ("pairs", whole_number(1, 10'000, &budget.pairs)->default_value(budget.pairs), "of fresh processes, for each measured plan")  //
+      ("seed", whole_number<uint64_t>(0, UINT64_MAX, &budget.seed)->default_value(budget.seed), "of everything random")  //
       ("folder", po::value(&folder)->default_value(folder), "gets ARM.amdahl, ARM.json, a kernel cache and ablation.md");
   po::variables_map values;
   po::store(po::command_line_parser(argc, argv).options(options).positional(po::positional_options_description().add("model", 1)).run(), values);

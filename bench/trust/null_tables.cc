@@ -12,7 +12,7 @@ namespace amdahl::trust {
 namespace {
 
 struct Nulls {
-  int trials = 0, pairs = 0, dropped = 0, proven = 0, kept = 0, failed = 0, races_won = 0, above_zero = 0;
+  int trials = 0, refused = 0, pairs = 0, dropped = 0, proven = 0, kept = 0, failed = 0, races_won = 0, above_zero = 0;
   std::vector<double> races, wealths, exact_wealths, ratios, seconds;
 };
 
@@ -52,6 +52,7 @@ std::string with_error(const std::vector<double>& x) {
 std::vector<std::string> row_of(const std::string& name, const Nulls& n) {
   return {name,
           fmt::format("{}", n.trials),
+          fmt::format("{}", n.refused),
           fmt::format("{}", n.races_won),
           fmt::format("{:+.1f}%", 100 * std::expm1(median(n.races))),
           fmt::format("{}", n.pairs),
@@ -73,11 +74,14 @@ std::string null_table(const std::vector<Trial>& trials) {
   std::map<std::string, Nulls> by_window;
   Nulls all;
   for (const Trial& t : trials) {
-    if (t.effect != 0 || t.twin) continue;
+    if (t.effect != 0) continue;
+    by_window[t.window].refused += t.refused;
+    all.refused += t.refused;
+    if (t.twin) continue;
     count(t, &by_window[t.window]);
     count(t, &all);
   }
-  MarkdownTable table({"window", "experiments", "won the race", "race, median", "pairs", "passed both stages", "of these kept", "false keeps at most (95%)",
+  MarkdownTable table({"window", "experiments", "refused by the scan, drawn again", "won the race", "race, median", "pairs", "passed both stages", "of these kept", "false keeps at most (95%)",
                        "failed validation", "mean final wealth", "with delta 0", "pairs above 0", "robust sd of a pair", "pairs dropped",
                        "seconds each"});
   for (const auto& [name, nulls] : by_window) table.add(row_of(name, nulls));

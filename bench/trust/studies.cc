@@ -9,9 +9,11 @@
 #include <map>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "bench/trust/drawn_again.h"
 #include "bench/trust/planted_time.h"
 #include "bench/trust/source_edits.h"
 #include "bench/trust/trial_log.h"
@@ -49,6 +51,7 @@ class Study {
       }
       if (!any) break;
     }
+    say_refused();
   }
 
  private:
@@ -74,6 +77,13 @@ class Study {
                log_.trials().size(), log_.path());
   }
 
+  // Whatever was drawn in their place.
+  void say_refused() const {
+    int refused = 0;
+    for (const Trial& t : log_.trials()) refused += t.refused;
+    fmt::print(stderr, "{}: refused by the scan: {}\n", name_, counted(refused, "text"));
+  }
+
   WindowUnderTest& window_of(int number) {
     const std::string& name = options_.windows[static_cast<size_t>(number) % options_.windows.size()];
     auto& window = windows_[name];
@@ -81,8 +91,7 @@ class Study {
     return *window;
   }
 
-  Arms arms_of(Trial& trial, WindowUnderTest& window) {
-    Random random(trial.seed);
+  Arms arms_of(Trial& trial, WindowUnderTest& window, Random& random) {
     const std::string& source = window.source();
     if (trial.study == "placebo-builds") {
       const std::string a = padded(source, random), b = padded(source, random);
@@ -114,11 +123,15 @@ class Study {
     WindowUnderTest& window = window_of(trial.number);
     trial.window = window.name();
     trial.seed = hash64(fmt::format("{} {} {} {}", options_.trial.seed, name_, effect, trial.number));
-    const Arms arms = arms_of(trial, window);
-    const auto start = Clock::now();
-    window.enter(arms.incumbent);
-    // Without force most trials would end with their race and bring no pairs.
-    window.run(trial, arms.challenger, /*forced=*/name_ != "planted");
+    Random random(trial.seed);
+    auto start = Clock::now();
+    trial.refused = drawn_again([&] {
+      const Arms arms = arms_of(trial, window, random);
+      start = Clock::now();
+      window.enter(arms.incumbent);
+      // Without force most trials would end with their race and bring no pairs.
+      window.run(trial, arms.challenger, /*forced=*/name_ != "planted");
+    });
     done_[effect] += !trial.twin;
     seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
     run_ += !trial.twin;
@@ -127,14 +140,15 @@ class Study {
   }
 
   void say(const Trial& t) const {
-    std::string end = t.twin ? "the incumbent's object code"
-                      : !t.failure.empty() ? t.failure
-                      : t.stages.empty()   ? fmt::format("{:+.1f}% in the race", 100 * std::expm1(t.race_log_ratio))
-                      : t.proven ? fmt::format("{} by {:+.1f}%", t.kept() ? "kept" : "would be kept, had it won its race", 100 * std::expm1(t.gain.log))
-                                 : fmt::format("not proven: {} after {} pairs, wealth {:.2f}", t.stages.back().name,
-                                               t.stages.back().pairs.size(), t.stages.back().wealth);
+    const std::string end = t.twin ? "the incumbent's object code"
+                            : !t.failure.empty() ? t.failure
+                            : t.stages.empty()   ? fmt::format("{:+.1f}% in the race", 100 * std::expm1(t.race_log_ratio))
+                            : t.proven ? fmt::format("{} by {:+.1f}%", t.kept() ? "kept" : "would be kept, had it won its race", 100 * std::expm1(t.gain.log))
+                                       : fmt::format("not proven: {} after {} pairs, wealth {:.2f}", t.stages.back().name,
+                                                     t.stages.back().pairs.size(), t.stages.back().wealth);
+    const std::string refused = t.refused == 0 ? "" : fmt::format("; {} refused by the scan before it", counted(t.refused, "text"));
     const std::string effect = t.effect == 0 ? "" : fmt::format(" {:+g}%", t.effect);
-    fmt::print(stderr, "{} {}{} {}: {}, {:.1f} s; {} left, {:.0f} min\n", t.study, t.number + 1, effect, t.window, end.substr(0, 160),
+    fmt::print(stderr, "{} {}{} {}: {}{}, {:.1f} s; {} left, {:.0f} min\n", t.study, t.number + 1, effect, t.window, end.substr(0, 160), refused,
                t.seconds, left(), left() * trial_seconds() / 60);
   }
 

@@ -74,6 +74,7 @@ void to_json(Json& j, const Trial& t) {
            {"seed", t.seed},       {"edits", t.edits},         {"effect", t.effect},
            {"true_log", t.true_log},
            {"rule", {{"delta", t.rule.delta}, {"wealth", t.rule.wealth}, {"max_pairs", t.rule.max_pairs}, {"futility_pairs", t.rule.futility_pairs}, {"builds", t.rule.builds}}},
+           {"refused", t.refused},
            {"twin", t.twin},       {"failure", t.failure},     {"race", t.race_log_ratio},
            {"race_won", t.race_won}, {"stages", stages},       {"proven", t.proven},
            {"gain", t.gain},       {"build_seconds", t.build_seconds},
@@ -94,6 +95,7 @@ void from_json(const Json& j, Trial& t) {
   t.rule.max_pairs = rule.at("max_pairs");
   t.rule.futility_pairs = rule.at("futility_pairs");
   t.rule.builds = rule.at("builds");
+  t.refused = j.value("refused", 0);  // logs of before
   t.twin = j.at("twin");
   t.failure = j.at("failure");
   t.race_log_ratio = j.at("race");

@@ -29,6 +29,7 @@ struct Trial {
   double true_log = 0;              // planted: what the long measurement says
   DecisionRule rule;
   // What came of it.
+  int refused = 0;                  // texts drawn before this one that the scan of machine code refused (machine_code.h)
   bool twin = false;                // dropped unmeasured, as the tuner does: the incumbent's object code
   std::string failure;              // "code at stage: reason", or ""
   double race_log_ratio = 0;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <boost/program_options.hpp>
+#include <cmath>
 #include <iostream>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "bench/trust/tables.h"
 #include "bench/trust/trial_log.h"
 #include "cli/find_noise.h"
+#include "cli/number_option.h"
 
 using namespace amdahl;
 namespace po = boost::program_options;
@@ -36,6 +38,7 @@ std::vector<double> numbers(const std::string& list) {
       throw Error(ExitCode::kUsage, fmt::format("'{}' is not a list of numbers: write --effects 1,3,-3", list));
     }
     if (values.back() == 0) throw Error(ExitCode::kUsage, "an effect of 0 is the study aa");
+    if (!(std::abs(values.back()) < 100)) throw Error(ExitCode::kUsage, fmt::format("an effect of {:g}%: give percent between -100 and 100", values.back()));
     at = end + 1;
   }
   return values;
@@ -57,14 +60,14 @@ int study(const std::string& name, const std::vector<std::string>& arguments) {
   std::string effects;
   po::options_description options(name);
   options.add_options()("help", "this")  //
-      ("count", po::value(&o.count)->default_value(3), "experiments that come to be measured; of planted, for each effect")  //
+      ("count", whole_number(1, 1'000'000, &o.count)->default_value(3), "experiments that come to be measured; of planted, for each effect")  //
       ("folder", po::value(&o.folder)->default_value(o.folder), "where the log lies")  //
       ("window", po::value(&o.windows)->composing(), fmt::format("one of {} (default: all in turn)", fmt::join(trust::window_names(), ", ")).c_str())  //
       ("effects", po::value(&effects), "planted: percent, as in 1,3,-3")  //
-      ("verify-pairs", po::value(&o.verify_pairs)->default_value(o.verify_pairs), "planted: pairs that measure the true effect")  //
-      ("pair-seconds", po::value(&o.trial.pair_seconds)->default_value(o.trial.pair_seconds), "timed part of a pair of processes")  //
-      ("threads", po::value(&o.trial.threads)->default_value(o.trial.threads), "of a kernel")  //
-      ("seed", po::value(&o.trial.seed)->default_value(o.trial.seed), "of everything random");
+      ("verify-pairs", whole_number(1, 10'000, &o.verify_pairs)->default_value(o.verify_pairs), "planted: pairs that measure the true effect")  //
+      ("pair-seconds", number_above(0, 600, &o.trial.pair_seconds)->default_value(o.trial.pair_seconds), "timed part of a pair of processes")  //
+      ("threads", whole_number(1, 1024, &o.trial.threads)->default_value(o.trial.threads), "of a kernel")  //
+      ("seed", whole_number<uint64_t>(0, UINT64_MAX, &o.trial.seed)->default_value(o.trial.seed), "of everything random");
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(options).run(), values);
   po::notify(values);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "bench/trust/drawn_again.h"
 
 namespace amdahl::trust {
 namespace {
@@ -39,11 +40,13 @@ std::vector<Step> WindowUnderTest::with_source(const std::string& text) const {
 
 Built WindowUnderTest::build(const std::vector<Step>& steps) {
   Built built = laboratory_.build({steps})[0];
+  if (built.failure_code == "forbidden-instruction") throw RefusedByScan(fmt::format("{}: the scan refuses an edited kernel: {}", name(), built.message));
   if (!built.ok) throw Error(ExitCode::kInternal, fmt::format("{}: an edited kernel does not compile: {}", name(), built.message));
   return built;
 }
 
 void WindowUnderTest::enter(const std::vector<Step>& incumbent) {
+  incumbent_code_ = build(incumbent).code;
   WindowTask task;
   task.signature = signature(window_.graph, plan_, Window{{0}});
   task.io = io_of(window_.graph, plan_, Window{{0}});
@@ -51,7 +54,6 @@ void WindowUnderTest::enter(const std::vector<Step>& incumbent) {
   task.threads = options_.threads;
   if (const std::string unusable = laboratory_.enter(task); !unusable.empty())
     throw Error(ExitCode::kInternal, fmt::format("{} cannot be judged: {}", name(), unusable));
-  incumbent_code_ = build(incumbent).code;
 }
 
 void WindowUnderTest::run(Trial& trial, const std::vector<Step>& challenger, bool forced) {

@@ -24,12 +24,12 @@ class WindowUnderTest {
   // The text of the starter kernel, and the window with another text in its place.
   const std::string& source() const { return source_; }
   std::vector<Step> with_source(const std::string& text) const;
-  // Throws Error(kInternal) with the compiler's message.
+  // Throws Error(kInternal) with the compiler's message, RefusedByScan where it is the scan's.
   Built build(const std::vector<Step>& steps);
 
-  // Makes `incumbent` what is measured against, as the tuner does at the start of each campaign. Throws Error(kInternal).
+  // Makes `incumbent` what is measured against, as the tuner does at the start of each campaign. Throws as build().
   void enter(const std::vector<Step>& incumbent);
-  // Fills what came of the trial.
+  // Fills what came of the trial; nothing of it where it throws as build().
   void run(Trial& trial, const std::vector<Step>& challenger, bool forced);
   // Gain of `challenger` over so many pairs, whatever they say; for calibration.
   Gain measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds, double* challenger_seconds);

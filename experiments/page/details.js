@@ -28,6 +28,7 @@ function experimentDetails(data, e) {
     ["Outcome", `${e.outcome}: ${OUTCOMES[e.outcome].means}`],
     ["Ended at", `${e.stage || "not recorded"}${e.code ? `, code ${e.code}` : ""}`],
     ["Reason", e.reason],
+    ["Origin", e.origin ? `${originOf(e)}, judged${e.outcome === "kept" ? " and proven" : ""} here` : null],
     ["Window", `${e.window}${e.places ? `, in ${count(e.places, "place")}` : ""}, ${percent(e.share)} of the model's time`],
     ["Window's time", there(e.before) && there(e.after) ? `${seconds(e.before)} \u2192 ${seconds(e.after)}` : "not measured"],
     ["Confirmed gain", e.gain ? `${factor(e.gain.log)}, ${interval(e.gain)}, ${count(e.gain.pairs, "pair")}` : "none"],

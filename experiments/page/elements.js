@@ -20,11 +20,13 @@ function seconds(value) {
   if (!there(value)) return "not measured";
   return shortSeconds(value).replace(" ", "\u00a0");
 }
+// As base/time_text.h: three digits in the unit that fits.
 function shortSeconds(value) {
+  if (value === 0) return "0 s";
   if (value >= 90) return `${(value / 60).toFixed(1)} min`;
-  if (value >= 1) return `${value.toPrecision(3)} s`;
-  const ms = value * 1e3;
-  return ms >= 99.95 ? `${ms.toFixed(0)} ms` : ms >= 9.995 ? `${ms.toFixed(1)} ms` : ms >= 0.01 || ms === 0 ? `${ms.toPrecision(2)} ms` : `${(ms * 1e3).toPrecision(2)} \u00b5s`;
+  const [unit, name] = value >= 0.9995 ? [1, "s"] : value >= 0.9995e-3 ? [1e-3, "ms"] : value >= 0.9995e-6 ? [1e-6, "\u00b5s"] : [1e-9, "ns"];
+  const x = value / unit;
+  return `${x.toFixed(x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2)} ${name}`;
 }
 // Gains are kept as logs: of time before over time after.
 function factor(log) {
@@ -34,6 +36,8 @@ function factor(log) {
 }
 // What of a win is its algorithm and what its blocks: both factors, or that one of them was never measured.
 const factorsOf = f => f.by ? `algorithm ${factor(f.algorithm)}, blocking ${factor(f.blocking)} (#${f.by})` : "of which blocking: not measured";
+// Where a kernel came from, when this session's own search did not write it.
+const originOf = e => e.origin ? `from outside (${e.origin})` : "here";
 const interval = gain => `${factor(gain.lo)} to ${factor(gain.hi)}`;
 const percent = (share, digits = 1) => there(share) ? `${(share * 100).toFixed(digits)}%` : "";
 const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

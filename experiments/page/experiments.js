@@ -13,6 +13,8 @@ const COLUMNS = [
   {name: "cost", title: "Cost", number: true, wide: true, cell: e => seconds(e.cost)},
   {name: "stage", title: "Ended at", wide: true, cell: e => [e.stage, e.code ? el("span", {class: "window"}, e.code) : null]},
 ];
+// Of a session that took kernels from elsewhere.
+const ORIGIN = {name: "origin", title: "Origin", text: true, cell: originOf};
 const cellClass = c => [c.number && "number", c.wide && "wide", c.text && "text"].filter(Boolean).join(" ") || null;
 
 function matches(e, {text, outcome, tier, rewrite}) {
@@ -94,7 +96,8 @@ function drawExperiments(data) {
   const parent = document.getElementById("table");
   TABLE.all = data.experiments;
   if (!TABLE.all.length) return parent.append(empty("No experiment was run yet."));
-  for (const e of TABLE.all) e.searched = `${e.rewrite} ${e.window} ${e.stage} ${e.code || ""} ${e.reason || ""}`.toLowerCase();
+  if (TABLE.all.some(e => e.origin)) COLUMNS.push(ORIGIN);
+  for (const e of TABLE.all) e.searched = `${e.rewrite} ${e.window} ${e.stage} ${e.code || ""} ${e.reason || ""} ${e.origin || ""}`.toLowerCase();
   const distinct = name => [...new Set(TABLE.all.map(e => e[name]))];
   const filters = el("form", {id: "filters", class: "tools", role: "search", "aria-label": "Filter experiments", onsubmit: event => event.preventDefault()},
     el("label", {}, "Text", el("input", {type: "search", name: "text", placeholder: "window, reason, code, #number", autocomplete: "off"})),

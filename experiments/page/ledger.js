@@ -29,13 +29,14 @@ function experimentLinks(ids) {
 
 // What of each win with an algorithm of its own is the algorithm, and what the blocks.
 const winFactors = (data, ids) => data.experiments.filter(e => e.factors && ids.includes(e.id)).map(e => el("span", {class: "window"}, `#${e.id}: ${factorsOf(e.factors)}`));
+const winOrigins = (data, ids) => data.experiments.filter(e => e.origin && ids.includes(e.id)).map(e => el("span", {class: "window"}, `#${e.id}: ${originOf(e)}`));
 
 function drawLedger(data) {
   const parent = document.getElementById("ledger");
   if (!data.ledger.length) return parent.append(empty("Nothing was gated yet."));
   ledgerPlot(parent, data.ledger);
   parent.append(table("Gain of the whole model, row by row", [
-    {title: "Row", cell: e => e.id}, {title: "Experiments", cell: e => [experimentLinks(e.experiments), winFactors(data, e.experiments)]},
+    {title: "Row", cell: e => e.id}, {title: "Experiments", cell: e => [experimentLinks(e.experiments), winFactors(data, e.experiments), winOrigins(data, e.experiments)]},
     {title: "Predicted", number: true, cell: e => factor(e.predicted)},
     {title: "Measured", number: true, cell: e => e.measured.pairs ? [factor(e.measured.log), el("span", {class: "window"}, interval(e.measured))] : null},
     {title: "Pairs", number: true, wide: true, cell: e => e.measured.pairs},

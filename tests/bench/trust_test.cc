@@ -13,9 +13,12 @@
 #include <regex>
 #include <set>
 
+#include "base/error.h"
+#include "bench/trust/drawn_again.h"
 #include "bench/trust/rival_rules.h"
 #include "bench/trust/source_edits.h"
 #include "bench/trust/statistics.h"
+#include "bench/trust/tables.h"
 #include "bench/trust/trial_log.h"
 #include "bench/trust/windows.h"
 #include "plan/plan.h"
@@ -148,6 +151,39 @@ TEST(SourceEdits, ThePlantedTextDiffersInItsNumberOnly) {
   const std::string source = source_of("gelu"), a = with_spin(source, 100), b = with_spin(source, 200);
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(std::inner_product(a.begin(), a.end(), b.begin(), 0, std::plus<>(), std::not_equal_to<>()), 1);
+}
+
+TEST(DrawnAgain, WhatTheScanRefusesIsDrawnAgainAndCounted) {
+  int drawn = 0;
+  EXPECT_EQ(drawn_again([&] { ++drawn; }), 0);
+  EXPECT_EQ(drawn_again([&] {
+              if (++drawn < 4) throw RefusedByScan("a number reads as a call");
+            }),
+            2);
+  EXPECT_THROW(drawn_again([] { throw Error(ExitCode::kInternal, "does not compile"); }), Error) << "not by chance";
+  int refused = 0;
+  EXPECT_THROW(drawn_again([&] {
+                 ++refused;
+                 throw RefusedByScan("whatever is drawn");
+               }),
+               RefusedByScan);
+  EXPECT_EQ(refused, 8);
+}
+
+TEST(NullTable, CountsWhatTheScanRefused) {
+  Trial measured, twin;
+  measured.study = twin.study = "placebo-builds";
+  measured.window = twin.window = "gemm";
+  measured.refused = 2;
+  twin.twin = true;
+  twin.refused = 1;
+  const std::string table = null_table({Json(measured).get<Trial>(), twin});
+  EXPECT_NE(table.find("refused by the scan"), std::string::npos) << table;
+  EXPECT_NE(table.find("| gemm | 1 | 3 |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| all | 1 | 3 |"), std::string::npos) << table;
+  Json older = Json(measured);
+  older.erase("refused");
+  EXPECT_EQ(older.get<Trial>().refused, 0);
 }
 
 TEST(TrialLog, GoesOnBehindTheLastWholeLine) {

@@ -14,6 +14,7 @@
 #include "base/subprocess.h"
 #include "experiments/session.h"
 #include "experiments/sqlite.h"
+#include "experiments/vega.h"
 #include "graph/onnx_load.h"
 
 namespace amdahl {
@@ -266,13 +267,15 @@ TEST_F(BadInput, PlacesThatCannotBeWritten) {
   const SubprocessResult r =
       run_subprocess({program(), "profile", file("good.onnx"), "--cache", "/dev/null/x"}, {120});
   expect(r, ExitCode::kIo, {"/dev/null/x", "--cache"});
+  expect(amdahl({"tune", file("good.onnx"), "--session", file(std::string(300, 'x'))}), ExitCode::kIo, {"too long", "check that it exists"});
 }
 
 TEST_F(BadInput, StandardOutputOnAFullDisk) {
   if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const SubprocessResult r =
-      run_subprocess({"sh", "-c", program() + " models >/dev/full"}, {20});
-  expect(r, ExitCode::kIo, {"standard output"});
+  // A short output fails at the end, a long one in the middle of it.
+  for (const char* command : {" models", " playbook", " doctor --help", " models --json"})
+    expect(run_subprocess({"sh", "-c", program() + command + " >/dev/full"}, {20}), ExitCode::kIo, {"standard output", "is the disk full"});
+  EXPECT_EQ(run_subprocess({"sh", "-c", program() + " nosuch 2>/dev/full"}, {20}).exit_code, static_cast<int>(ExitCode::kUsage));
 }
 
 TEST_F(BadInput, NoCompiler) {
@@ -283,8 +286,34 @@ TEST_F(BadInput, NoCompiler) {
 TEST_F(BadInput, SessionThatIsMissingOrSomethingElse) {
   fs::remove(file("s.amdahl"));
   expect_bad_session(ExitCode::kIo, {"s.amdahl", "amdahl tune"});
-  write_file(file("s.amdahl"), "not a session, but longer than the sixteen bytes of the magic\n");
-  expect_bad_session(ExitCode::kSessionDamaged, {"s.amdahl"});
+  for (const char* text : {"", "not a session, but longer than the sixteen bytes of the magic\n"}) {
+    write_file(file("s.amdahl"), text);
+    expect_bad_session(ExitCode::kSessionDamaged, {"s.amdahl is not a session", "amdahl tune MODEL --session FILE"});
+    EXPECT_EQ(read_file(file("s.amdahl")), text) << "somebody's file";
+  }
+  Database(file("other.db"), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE).execute("CREATE TABLE t(x)");
+  expect(amdahl({"resume", file("other.db")}), ExitCode::kSessionDamaged, {"other.db is not a session"});
+  expect(amdahl({"resume", "/dev/null"}), ExitCode::kIo, {"/dev/null is a device", "a session is a file", "amdahl tune MODEL --session FILE"});
+  // Of a folder the advice names a file in it, also to the command that would make one.
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"resume", dir_}, {"status", dir_}, {"tune", file("good.onnx"), "--session", dir_}})
+    expect(amdahl(command), ExitCode::kIo, {dir_.string() + " is a folder", "amdahl tune MODEL --session " + file("NAME.amdahl")});
+}
+
+// What the session shares its command line with is looked at before there is one.
+TEST_F(BadInput, WhatIsWrongBesideASessionLeavesNoneBehind) {
+  const auto tune = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"tune", file("good.onnx"), "--session", file("none.amdahl"), "--experiments", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return amdahl(arguments);
+  };
+  expect(tune({"--html", file("good.onnx")}), ExitCode::kUsage, {"good.onnx: what is there is no page"});
+  expect(tune({"--html", "/dev/null"}), ExitCode::kUsage, {"/dev/null: what is there is no page"});
+  if (fs::exists(kVegaFolder)) {
+    expect(tune({"--html", file("none.amdahl")}), ExitCode::kUsage, {"the session is kept there"});
+    expect(tune({"--html", file("no/such/folder/page.html")}), ExitCode::kIo, {"page.html", "its folder exists"});
+  }
+  expect(tune({"--wisdom", file("w.db"), "--no-wisdom"}), ExitCode::kUsage, {"give one of them"});
+  for (const auto& entry : fs::directory_iterator(dir_)) EXPECT_EQ(entry.path().filename().string().find("none.amdahl"), std::string::npos) << entry.path();
 }
 
 TEST_F(BadInput, DamagedSession) {
@@ -387,6 +416,17 @@ TEST_F(BadSession, IsNotGoneOnWithUnderOtherOptions) {
   expect(with({"--seed", "77"}), ExitCode::kSessionMismatch, {"s.amdahl", "--seed", "--session FILE"});
   expect(with({"--threads", "63"}), ExitCode::kSessionMismatch, {"s.amdahl", "tuned for"});
   expect(with({"--max-error", "0.5"}), ExitCode::kSessionMismatch, {"s.amdahl", "--max-error 0.02"});
+}
+
+TEST_F(BadSession, TunedForMoreThreadsThanThereAreProcessorsSaysSo) {
+  const int cores = this_machine().cores;
+  EXPECT_EQ(amdahl({"replay", file("s.amdahl"), "1", "--source"}).output.find("is tuned for"), std::string::npos);
+  copy_real([&](SessionIdentity&, Commit& all) { (*all.options)["threads"] = cores + 1; });
+  const SubprocessResult r = amdahl({"replay", file("s.amdahl"), "1", "--source"});
+  EXPECT_EQ(r.exit_code, 0) << r.output;
+  const std::string line = r.output.substr(0, r.output.find('\n'));
+  for (const std::string& words : {"is tuned for " + std::to_string(cores + 1) + " threads", "give it " + std::to_string(cores + 1), "--threads " + std::to_string(cores)})
+    EXPECT_NE(line.find(words), std::string::npos) << words << " in " << line;
 }
 
 TEST_F(BadSession, ExperimentThatItDoesNotHave) {

@@ -80,6 +80,41 @@ TEST(CommandLine, BadValuesAreUsageErrorsOnOneLine) {
   }
 }
 
+// Refused as the command line is read: nothing of what it names is there.
+TEST(CommandLine, NumbersThatNoCommandCanMeanAreRefusedByWhatCanBeGiven) {
+  const std::string minutes = "give a number above 0, up to 1000000", threads = "give a whole number from 1 to 1024";
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"tune", "none.onnx", "--minutes", "1e300"}, minutes},
+      {{"tune", "none.onnx", "--minutes", "1e999"}, minutes},
+      {{"tune", "none.onnx", "--minutes", "inf"}, minutes},
+      {{"tune", "none.onnx", "--minutes=-1"}, minutes},
+      {{"resume", "none.amdahl", "--minutes", "nan"}, minutes},
+      {{"resume", "none.amdahl", "--minutes", "0"}, minutes},
+      {{"resume", "none.amdahl", "--minutes", "5min"}, minutes},
+      {{"resume", "none.amdahl", "--minutes", ""}, minutes},
+      {{"tune", "none.onnx", "--experiments", "0"}, "give a whole number from 1 to 1000000000"},
+      {{"tune", "none.onnx", "--experiments", "2.5"}, "give a whole number from 1 to 1000000000"},
+      {{"tune", "none.onnx", "--seed=-1"}, "give a whole number from 0 to 18446744073709551615"},
+      {{"tune", "none.onnx", "--max-error", "nan"}, "give a number above 0, up to 1"},
+      {{"tune", "none.onnx", "--threads", "99999999999"}, threads},
+      {{"doctor", "--threads", "0"}, threads},
+      {{"profile", "none.onnx", "--runs", "100001"}, "give a whole number from 1 to 100000"},
+      {{"profile", "none.onnx", "--rows=-3"}, "give a whole number from 1 to 1000000"},
+      {{"verify", "none.amdahl", "--pairs", "6"}, "give a whole number from 7 to 10000"},
+      {{"replay", "none.amdahl", "1", "--pairs=-1"}, "give a whole number from 0 to 10000"},
+      {{"wisdom", "prune", "--older-than", "nan"}, "give a number from 0 to 36525"},
+  };
+  for (const auto& [arguments, advice] : cases) {
+    const Ran r = run(arguments);
+    EXPECT_EQ(r.code, 2) << testing::PrintToString(arguments) << r.err;
+    EXPECT_EQ(r.err.rfind("amdahl: --", 0), 0u) << "which option: " << r.err;
+    EXPECT_NE(r.err.find(": " + advice + ";"), std::string::npos) << testing::PrintToString(arguments) << r.err;
+    EXPECT_EQ(r.out, "");
+  }
+  EXPECT_EQ(run({"resume", "none.amdahl", "--minutes", "1e6", "--experiments", "1000000000"}).code, 11) << "there is no session";
+  EXPECT_NE(run({"tune", "none.onnx", "--minutes", "1", "--minutes", "2"}).err.find("more than once"), std::string::npos);
+}
+
 TEST(CommandLine, MissingModelFileHasItsOwnExitCode) {
   const Ran r = run({"profile", "/no/such/file.onnx"});
   EXPECT_EQ(r.code, 3) << r.err;

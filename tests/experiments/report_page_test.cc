@@ -89,11 +89,32 @@ TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
   EXPECT_EQ(seen.at("one"), 1);
   EXPECT_EQ(seen.at("none"), "No experiment matches: clear a filter.");
   EXPECT_EQ(seen.at("dearest"), "descending");
+  EXPECT_EQ(seen.at("columns").back(), "Ended at") << "all was written here";
+  EXPECT_EQ(seen.at("origins"), Json::array());
   EXPECT_EQ(seen.at("opened"), Json({true, "true", 8, true}));  // row there, aria-expanded, ticks of the strip, a changed line
   // What people are promised. The fastest of three: the first may have met a busy machine.
   double fastest = seen.at("milliseconds").get<double>();
   for (int again = 0; again < 2 && fastest >= 2000; ++again) fastest = std::min(fastest, probe(store).at("milliseconds").get<double>());
   EXPECT_LT(fastest, 2000);
+}
+
+// #100 is the row that the probe opens, #50 the one in the ledger.
+TEST_F(ReportInABrowser, ASessionWithKernelsFromOutsideSaysOfEachWhereItCameFrom) {
+  MemoryStore store = made_session(110);
+  Commit c;
+  for (int64_t id : {50, 100}) {
+    c.experiments.push_back(made_experiment(id, Outcome::kKept));
+    c.experiments.back().origin = "friend.db, 2026-11-27";
+  }
+  store.commit(c);
+  const Json seen = probe(store);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.at("errors"), Json::array()) << seen.dump();
+  EXPECT_EQ(seen.at("columns").back(), "Origin");
+  const Json origins = seen.at("origins");
+  const auto has = [&](const std::string& words) { return std::any_of(origins.begin(), origins.end(), [&](const Json& t) { return t == words; }); };
+  EXPECT_TRUE(has("from outside (friend.db, 2026-11-27)")) << origins;
+  EXPECT_TRUE(has("#50: from outside (friend.db, 2026-11-27)")) << origins;
 }
 
 // A plan profiled last that met a busier hour than the starter plan did, and a headline that shows nothing.

@@ -14,6 +14,7 @@ function useTable(seen) {
     input.dispatchEvent(new Event("input", {bubbles: true}));
   };
   seen.rows = rows();
+  seen.columns = [...document.querySelectorAll("#table thead th")].map(head => head.textContent);
   seen.all = shown();
   filter("outcome", "kept");
   seen.kept = shown();
@@ -27,6 +28,7 @@ function useTable(seen) {
     change.open = true;
     change.dispatchEvent(new Event("toggle"));
   }
+  seen.origins = [...document.querySelectorAll("#rows td:last-of-type, #ledger span.window")].map(cell => cell.textContent).filter(text => text.includes("outside"));
   seen.opened = [!!more, button.getAttribute("aria-expanded"), more ? more.querySelectorAll(".strip path[stroke-opacity]").length : 0,
                  !!(more && more.querySelector("pre .add"))];
   filter("text", "no such thing");

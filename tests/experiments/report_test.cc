@@ -97,6 +97,27 @@ TEST(Report, LeftToWinGroupsEqualStepsAndRanksByWhatIsAboveTheFloor) {
   EXPECT_EQ(left[1].kind, "matmul");
 }
 
+TEST(Report, ShapesThatAreNoListOfNumbersHaveAName) {
+  MemoryStore store = example_store();
+  Plan plan;
+  plan.steps = {step_of("softmax"), step_of("pointwise")};
+  plan.steps[0].variant.problem.in = {Access::dense(DType::kF32, {}), Access::dense(DType::kF32, {2, 3})};
+  plan.steps[1].variant.problem.in = {};
+  plan.steps[1].variant.problem.out = {Access::dense(DType::kF32, {0, 4})};
+  PlanRecord record;
+  record.id = 3;
+  record.plan = plan;
+  Commit c;
+  c.plans = {record};
+  c.profiles = {{3, 3, 3e-6, {2e-6, 1e-6}, {0, 0}}};
+  store.commit(c);
+  const std::vector<StepGroup> left = left_to_win(store);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].shapes, "scalar x [2, 3]");
+  EXPECT_EQ(left[1].shapes, "[0, 4]") << "reads nothing";
+  EXPECT_NE(report_text(store, {}, {}).find("2.00 µs of   2.00 µs"), std::string::npos) << "not 0.00 ms";
+}
+
 TEST(Report, NamesEveryExperimentKeptStepsAndBothSidesOfTheLedger) {
   const MemoryStore store = example_store();
   const std::string text = report_text(store, {}, {});

@@ -142,13 +142,6 @@ TEST(PrintProfile, FitsAHundredColumnsAndSumsTheRest) {
   EXPECT_EQ(profile_json(p)["ranking"].size(), 30u);
 }
 
-TEST(PrintProfile, TimesHaveThreeDigitsAndAUnit) {
-  EXPECT_EQ(time_text(1.2345), "1.23 s");
-  EXPECT_EQ(time_text(0.0123456), "12.3 ms");
-  EXPECT_EQ(time_text(0.000999), "999 µs");
-  EXPECT_EQ(time_text(0.9999), "1.00 s");
-}
-
 // A neighbour takes half of the machine: what stands at its limit then has nothing left to win, the other half of what it seems.
 TEST(SlowFloors, FollowTheSpeedOfTheMoment) {
   Profile p;
