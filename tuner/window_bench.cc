@@ -184,14 +184,16 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
   for (const auto& [known, tolerance] : at_.tolerances)
     if (known == constant) return tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
-  float bound = 0;
+  double bound = 0;
   for (const Check& check : at_.judge->known) {
     const std::shared_ptr<const Expected> known = expected(check.draw);
     for (const ExpectedOutput& o : known->outputs)
-      for (float b : o.bound)
-        if (std::isfinite(b)) bound = std::max(bound, b);
+      std::visit([&](const auto& f) {
+        for (const double b : f.bound)
+          if (std::isfinite(b)) bound = std::max(bound, b);
+      }, o.floats);
   }
-  return at_.tolerances.emplace_back(constant, std::max(at_.judge->tolerance, 4.0 * bound)).second;
+  return at_.tolerances.emplace_back(constant, std::max(at_.judge->tolerance, 4 * bound)).second;
 }
 
 Contents WindowBench::contents() const {

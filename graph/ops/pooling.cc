@@ -124,6 +124,7 @@ void eval_average_pool(EvalContext& c) {
   const WindowGeometry g = pool_geometry(c.node, x.shape);
   const bool include_pad = c.node.attr_int("count_include_pad", 0) != 0;
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
     double sum = 0, magnitude = 0, propagated = 0;
     for (int64_t p : positions) {
@@ -137,8 +138,8 @@ void eval_average_pool(EvalContext& c) {
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
     out.value[to] = sum / n;
     if (!c.bounds) return;
-    out.bound[to] = (dot_growth(covered) * (magnitude + propagated) + propagated) / n + kDenormalStep;
-    if (magnitude + propagated >= kBeyondF32) leave_open(out.value[to], out.bound[to]);
+    out.bound[to] = (dot_growth(covered, sums.u) * (magnitude + propagated) + propagated) / n + sums.step;
+    settle_sum(out.value[to], out.bound[to], magnitude + propagated, sums.beyond);
   });
   finish_bounds(out);
 }
@@ -148,10 +149,13 @@ void eval_lp_pool(EvalContext& c) {
   const WindowGeometry g = pool_geometry(c.node, x.shape);
   const auto p = static_cast<double>(c.node.attr_int("p", 2));
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
     double sum = 0, propagated = 0;
+    bool finite = true;
     for (int64_t at : positions) {
       const int64_t i = plane * g.in_size() + at;
+      finite = finite && std::isfinite(x.value[static_cast<size_t>(i)]);
       sum += std::pow(std::fabs(x.value[static_cast<size_t>(i)]), p);
       propagated += std::pow(x.bound_at(i), p);
     }
@@ -160,10 +164,10 @@ void eval_lp_pool(EvalContext& c) {
     // A norm changes by at most the norm of the change. Beside the sum, each pow costs a few units relative to its term.
     if (!c.bounds) return;
     const double moved = std::pow(propagated, 1 / p);
-    out.bound[to] = moved + (dot_growth(static_cast<int64_t>(positions.size())) + 12 * kU32) * (out.value[to] + moved);
+    out.bound[to] = moved + (dot_growth(static_cast<int64_t>(positions.size()), sums.u) + 12 * sums.u) * (out.value[to] + moved);
     // Powers overflow, or underflow.
     const double powers = std::pow(out.value[to] + moved, p);
-    if (std::isfinite(out.value[to]) && (powers >= kBeyondF32 || (powers > 0 && powers < 0x1.0p-100))) leave_open(out.value[to], out.bound[to]);
+    if (finite && (powers >= sums.beyond || (powers > 0 && powers < sums.least_root * sums.least_root))) leave_open(out.value[to], out.bound[to]);
   });
   finish_bounds(out);
 }
