@@ -278,15 +278,19 @@ bool reaches_everywhere(Family family) {
   return family == Family::kLarge || family == Family::kExponents || family == Family::kWide || family == Family::kSpecial || family == Family::kLimits;
 }
 
+// The first draws of a window, and those that are timed, are as a model's mostly are.
+bool counts_from_the_end(Family family) { return family == Family::kHeavyTail || family == Family::kNeedle || reaches_everywhere(family); }
+
 void fill_ints(std::byte* data, DType dtype, int64_t n, const Draw& draw, uint64_t seed, const InputRange& range) {
   const size_t width = size_of(dtype);
-  const uint64_t span = range.hi > range.lo ? static_cast<uint64_t>(range.hi - range.lo) : 1;
+  const int64_t lo = range.from_the_end && counts_from_the_end(draw.family) ? -range.hi : range.lo;
+  const uint64_t span = range.hi > lo ? static_cast<uint64_t>(range.hi - lo) : 1;
   const bool any = range.is_number && dtype != DType::kBool && reaches_everywhere(draw.family);
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t b = bits_at(seed, i);
     const int64_t value = dtype == DType::kBool ? static_cast<int64_t>(b >> 63)
                           : any                 ? any_integer(dtype, draw.family, b)
-                                                : range.lo + static_cast<int64_t>(b % span);
+                                                : lo + static_cast<int64_t>(b % span);
     std::memcpy(data + static_cast<size_t>(i) * width, &value, width);  // little endian: the low bytes
   }
 }

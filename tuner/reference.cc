@@ -9,13 +9,11 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
-#include <set>
 
 #include "base/in_parallel.h"
 #include "base/printable.h"
 #include "graph/zero_signs.h"
 #include "plan/executor.h"
-#include "tuner/plain_numbers.h"
 
 namespace amdahl {
 namespace {
@@ -380,35 +378,6 @@ double root_mean_square(const Program& program, std::span<const std::byte> outpu
     at += b.bytes;
   }
   return count ? std::sqrt(squares / static_cast<double>(count)) : 0;
-}
-
-std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs) {
-  std::vector<InputRange> ranges;
-  for (ValueId input : inputs) {
-    InputRange range;
-    range.is_number = is_plain_number(graph, input);
-    if (!is_float(graph.value(input).dtype)) {
-      // Follow the integers through nodes that hand them on, to the table that they index.
-      std::set<ValueId> same{input};
-      for (const Node& node : graph.nodes) {
-        if (node.inputs.empty() || !same.count(node.inputs[0])) {
-          if (node.inputs.size() > 1 && same.count(node.inputs[1]) && (node.op == "Gather" || node.op == "GatherElements")) {
-            const Shape& table = graph.value(node.inputs[0]).shape;
-            const int64_t axis = node.attr_int("axis", 0);
-            const size_t d = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(table.size()) : axis);
-            if (d < table.size()) range.hi = range.hi == 2 ? table[d] : std::min(range.hi, table[d]);
-          }
-          continue;
-        }
-        const bool hands_on = node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" || node.op == "Squeeze" ||
-                              node.op == "Identity" || node.op == "Flatten" || node.op == "Slice" || node.op == "Expand" ||
-                              node.op == "Transpose";
-        if (hands_on && !is_float(graph.value(node.outputs[0]).dtype)) same.insert(node.outputs[0]);
-      }
-    }
-    ranges.push_back(range);
-  }
-  return ranges;
 }
 
 }  // namespace amdahl

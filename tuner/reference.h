@@ -79,9 +79,7 @@ double share_different(const Program& a_program, std::span<const std::byte> a, c
 // Of the finite elements of the outputs of fp32 and f64.
 double root_mean_square(const Program& program, std::span<const std::byte> outputs);
 
-// Values that integer inputs may take: indices of the table they select from, else 0 and 1, or any for numbers (plain_numbers.h). By Program::Buffer::source for
-// windows (distinct values of io.inputs), by position for `inputs` of a whole model.
-std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs);
+// In the order of Program::Buffer::source.
 std::vector<ValueId> distinct_inputs(const WindowIo& io);
 
 }  // namespace amdahl
