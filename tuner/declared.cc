@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <type_traits>
 
 #include "base/error.h"
 
@@ -26,8 +27,9 @@ const std::map<std::string, ErrorConstant> kConstants = {
 };
 
 // The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.
-void dilate(std::vector<float>& values, size_t extent, size_t stride, size_t reach) {
-  const std::vector<float> from = values;
+template <typename Real>
+void dilate(std::vector<Real>& values, size_t extent, size_t stride, size_t reach) {
+  const std::vector<Real> from = values;
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t at = i / stride % extent;
     const size_t first = at - std::min(at, reach), last = std::min(extent - 1, at + reach);
@@ -60,16 +62,18 @@ Expected widened(const Expected& expected, const ErrorConstant& constant, const 
   Expected wide = expected;
   for (size_t number = 0; number < wide.outputs.size(); ++number) {
     ExpectedOutput& o = wide.outputs[number];
-    const size_t rank = o.shape.size();
-    // A value that is not finite spoils the sums of all its neighbours.
-    for (size_t i = 0; i < o.bound.size(); ++i)
-      if (!std::isfinite(o.value[i]) || (spoilt && std::isnan(spoilt->outputs[number].value[i]))) o.bound[i] = std::numeric_limits<float>::infinity();
-    if (rank == 4 && !o.bound.empty()) {
-      const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
-      dilate(o.bound, width, 1, static_cast<size_t>(constant.reach));
-      dilate(o.bound, height, width, static_cast<size_t>(constant.reach));
-    }
-    for (float& b : o.bound) b *= static_cast<float>(constant.factor);
+    std::visit([&](auto& f) {
+      using Real = std::remove_reference_t<decltype(f.bound[0])>;
+      // A value that is not finite spoils the sums of all its neighbours.
+      for (size_t i = 0; i < f.bound.size(); ++i)
+        if (!std::isfinite(f.value[i]) || (spoilt && std::isnan(spoilt->outputs[number].value_at(i)))) f.bound[i] = std::numeric_limits<Real>::infinity();
+      if (o.shape.size() == 4 && !f.bound.empty()) {
+        const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
+        dilate(f.bound, width, 1, static_cast<size_t>(constant.reach));
+        dilate(f.bound, height, width, static_cast<size_t>(constant.reach));
+      }
+      for (Real& b : f.bound) b *= static_cast<Real>(constant.factor);
+    }, o.floats);
   }
   return wide;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/in_parallel.h"
@@ -31,44 +32,50 @@ inline uint64_t bits_at(uint64_t seed, int64_t i) { return mix(seed + static_cas
 
 uint64_t stream(uint64_t seed, int source) { return mix(seed ^ mix(static_cast<uint64_t>(source) + 0x51ed2701)); }
 
-// Where a float type ends. Numbers are made in float: those of double end where float's do.
+// Numbers are made in the type Real: double for tensors of f64, float for all others.
+
+// Where a float type ends.
 struct Limits {
-  float largest, smallest_normal;
+  double largest, smallest_normal;
   int lowest_exponent, highest_exponent;  // of the smallest denormal and of the largest number
 };
 
 Limits limits_of(DType dtype) {
-  if (dtype == DType::kF16) return {65504.0f, 0x1.0p-14f, -24, 15};
-  if (dtype == DType::kBF16) return {0x1.fep127f, 0x1.0p-126f, -133, 127};
+  if (dtype == DType::kF64) return {std::numeric_limits<double>::max(), std::numeric_limits<double>::min(), -1074, 1023};
+  if (dtype == DType::kF16) return {65504.0, 0x1.0p-14, -24, 15};
+  if (dtype == DType::kBF16) return {0x1.fep127, 0x1.0p-126, -133, 127};
   return {std::numeric_limits<float>::max(), std::numeric_limits<float>::min(), -149, 127};
 }
 
 // What a tensor must hold one of each of; the finite ones first, for kLimits.
 constexpr int kFiniteSpecials = 8, kSpecials = 12;
 
-float special(DType dtype, int number) {
+double special(DType dtype, int number) {
   const Limits limits = limits_of(dtype);
-  const float denormal = 0.25f * limits.smallest_normal;
+  const double denormal = 0.25 * limits.smallest_normal;
   switch (number) {
-    case 0: return -0.0f;
-    case 1: return 0.0f;
+    case 0: return -0.0;
+    case 1: return 0.0;
     case 2: return denormal;
     case 3: return -denormal;
     case 4: return limits.largest;
     case 5: return -limits.largest;
     case 6: return limits.smallest_normal;
     case 7: return -limits.smallest_normal;
-    case 8: return std::numeric_limits<float>::infinity();
-    case 9: return -std::numeric_limits<float>::infinity();
-    case 10: return std::numeric_limits<float>::quiet_NaN();
-    default: return -std::numeric_limits<float>::quiet_NaN();  // what x86 makes of infinity less infinity
+    case 8: return std::numeric_limits<double>::infinity();
+    case 9: return -std::numeric_limits<double>::infinity();
+    case 10: return std::numeric_limits<double>::quiet_NaN();
+    default: return -std::numeric_limits<double>::quiet_NaN();  // what x86 makes of infinity less infinity
   }
 }
 
 bool is_largest(int64_t number) { return number == 4 || number == 5; }  // and 8, 9 are the infinities of the same sign
 
 // NaN for what sums of other terms in another order may make infinite: infinities, and what is within a thousandth of them.
-float spoilt(float x, const Limits& limits) { return std::fabs(x) > 0x1.0p-10f * limits.largest ? std::numeric_limits<float>::quiet_NaN() : x; }
+template <typename Real>
+Real spoilt(Real x, const Limits& limits) {
+  return std::fabs(x) > 0x1.0p-10 * limits.largest ? std::numeric_limits<Real>::quiet_NaN() : x;
+}
 
 // How many elements of a tensor are set to one of `kinds` values: those of a small one are mostly left as they are.
 int64_t places_for(int64_t n, int kinds) { return n == 0 ? 0 : std::clamp<int64_t>(n / 8, 1, kinds); }
@@ -96,31 +103,51 @@ AMDAHL_WIDE void uniform_chunk(float* out, int64_t n, uint64_t seed, int64_t fir
     out[i] = (static_cast<float>(static_cast<int32_t>(bits_at(seed, first + i) >> 41)) + 0.5f) * 0x1.0p-23f;
 }
 
-void ternary_chunk(float* out, int64_t n, uint64_t seed, int64_t first) {
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bits_at(seed, first + i) % 3) - 1);
+// Doubles have bits below those of the floats of the same seed: a sum of four uniforms has 65,536 times four steps.
+void normal_chunk(double* out, int64_t n, uint64_t seed, int64_t first, double mean, double deviation) {
+  const double scale = deviation / 37837.227;
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t b = bits_at(seed, first + i);
+    const auto sum = static_cast<double>((b & 0xffff) + (b >> 16 & 0xffff) + (b >> 32 & 0xffff) + (b >> 48));
+    const double within_a_step = static_cast<double>(mix(b) >> 11) * 0x1.0p-53;
+    out[i] = mean + (sum - 131070.5 + within_a_step) * scale;
+  }
+}
+
+void uniform_chunk(double* out, int64_t n, uint64_t seed, int64_t first) {
+  for (int64_t i = 0; i < n; ++i) out[i] = (static_cast<double>(bits_at(seed, first + i) >> 12) + 0.5) * 0x1.0p-52;
+}
+
+template <typename Real>
+void ternary_chunk(Real* out, int64_t n, uint64_t seed, int64_t first) {
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Real>(static_cast<int>(bits_at(seed, first + i) % 3) - 1);
 }
 
 // Odd, with the highest bit set: all of them matter.
-void integer_chunk(float* out, int64_t n, int bits, uint64_t seed, int64_t first) {
+template <typename Real>
+void integer_chunk(Real* out, int64_t n, int bits, uint64_t seed, int64_t first) {
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t b = bits_at(seed, first + i);
-    const auto magnitude = static_cast<float>((1 << (bits - 1)) + 1 + 2 * static_cast<int>(b % (uint64_t{1} << (bits - 2))));
+    const auto magnitude = static_cast<Real>((1 << (bits - 1)) + 1 + 2 * static_cast<int>(b % (uint64_t{1} << (bits - 2))));
     out[i] = (b >> 63) ? magnitude : -magnitude;
   }
 }
 
 // Either sign, exponents uniform in [lowest, highest], and a random mantissa.
-void exponents_chunk(float* out, int64_t n, int lowest, int highest, float largest, uint64_t seed, int64_t first) {
+template <typename Real>
+void exponents_chunk(Real* out, int64_t n, int lowest, int highest, double largest, uint64_t seed, int64_t first) {
   const auto span = static_cast<uint64_t>(highest - lowest + 1);
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t b = bits_at(seed, first + i);
-    const float mantissa = 1 + static_cast<float>(b >> 40 & 0x7fffff) * 0x1.0p-23f;
-    const float value = std::min(std::ldexp(mantissa, lowest + static_cast<int>((b & 0xffffffff) % span)), largest);
+    Real mantissa = 1 + static_cast<Real>(b >> 40 & 0x7fffff) * Real{0x1.0p-23};
+    if constexpr (sizeof(Real) == 8) mantissa += static_cast<Real>(mix(b) >> 35) * 0x1.0p-52;
+    const Real value = std::min(std::ldexp(mantissa, lowest + static_cast<int>((b & 0xffffffff) % span)), static_cast<Real>(largest));
     out[i] = (b >> 63) ? value : -value;
   }
 }
 
-void float_chunk(float* out, int64_t n, DType dtype, const Draw& draw, uint64_t seed, int source, int64_t first) {
+template <typename Real>
+void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, uint64_t seed, int source, int64_t first) {
   const Limits limits = limits_of(dtype);
   switch (draw.family) {
     case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
@@ -130,12 +157,12 @@ void float_chunk(float* out, int64_t n, DType dtype, const Draw& draw, uint64_t 
     case Family::kHeavyTail:
       uniform_chunk(out, n, seed, first);
       for (int64_t i = 0; i < n; ++i) {
-        const float sign = (bits_at(seed, first + i) & 1) ? 1.0f : -1.0f;
+        const Real sign = (bits_at(seed, first + i) & 1) ? 1 : -1;
         out[i] = sign / std::sqrt(out[i]);
       }
       return;
     case Family::kEqual: {
-      float value;
+      Real value;
       normal_chunk(&value, 1, seed, 0, 0, 1);
       std::fill(out, out + n, value);
       return;
@@ -146,23 +173,23 @@ void float_chunk(float* out, int64_t n, DType dtype, const Draw& draw, uint64_t 
       normal_chunk(out, n, seed, first, 0, 1);
       // About one in 512: rows of a reduction are mostly left clean.
       for (int64_t i = 0; i < n; ++i)
-        if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = special(dtype, static_cast<int>((b >> 9) % kSpecials));
+        if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = static_cast<Real>(special(dtype, static_cast<int>((b >> 9) % kSpecials)));
       return;
     }
     case Family::kNeedle:
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t b = mix(bits_at(seed, first + i));
-        out[i] = (b & 63) ? 0.0f : std::ldexp((b >> 63) ? 1.0f : -1.0f, static_cast<int>(b >> 8 & 1023) % 10);
+        out[i] = (b & 63) ? Real{0} : std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b >> 8 & 1023) % 10);
       }
       return;
     case Family::kAlternate:
       uniform_chunk(out, n, seed, first);
-      for (int64_t i = 0; i < n; ++i) out[i] = ((first + i) & 1 ? -0.5f : 0.5f) * (1 + out[i]);
+      for (int64_t i = 0; i < n; ++i) out[i] = ((first + i) & 1 ? Real{-0.5} : Real{0.5}) * (1 + out[i]);
       return;
     case Family::kPowers:
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t b = bits_at(seed, first + i);
-        out[i] = std::ldexp((b >> 63) ? 1.0f : -1.0f, static_cast<int>(b % 25) - 12);
+        out[i] = std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b % 25) - 12);
       }
       return;
     case Family::kExponents: return exponents_chunk(out, n, limits.lowest_exponent, limits.highest_exponent, limits.largest, seed, first);
@@ -171,7 +198,8 @@ void float_chunk(float* out, int64_t n, DType dtype, const Draw& draw, uint64_t 
   }
 }
 
-void weights_chunk(float* out, int64_t n, DType dtype, Weights weights, uint64_t seed, int64_t first, float mean, float deviation) {
+template <typename Real>
+void weights_chunk(Real* out, int64_t n, DType dtype, Weights weights, uint64_t seed, int64_t first, Real mean, Real deviation) {
   if (weights == Weights::kConstant) {
     normal_chunk(out, 1, seed, 0, mean, deviation);
     std::fill(out + 1, out + n, out[0]);
@@ -181,26 +209,28 @@ void weights_chunk(float* out, int64_t n, DType dtype, Weights weights, uint64_t
   const auto change = [&](auto change_one) {
     for (int64_t i = 0; i < n; ++i) out[i] = change_one(out[i], mix(bits_at(seed, first + i)));
   };
-  if (weights == Weights::kSparse) change([](float w, uint64_t b) { return b % 8 ? 0.0f : w; });
-  if (weights == Weights::kWide) change([](float w, uint64_t b) { return std::ldexp(w, static_cast<int>(b % 29) - 24); });
+  if (weights == Weights::kSparse) change([](Real w, uint64_t b) { return b % 8 ? Real{0} : w; });
+  if (weights == Weights::kWide) change([](Real w, uint64_t b) { return std::ldexp(w, static_cast<int>(b % 29) - 24); });
   if (weights == Weights::kDenormal) {
-    const float reach = std::fabs(mean) + 4 * deviation, scale = reach > 0 ? limits_of(dtype).smallest_normal / reach : 0;
-    change([=](float w, uint64_t) { return w * scale; });
+    const Real reach = std::fabs(mean) + 4 * deviation, scale = reach > 0 ? static_cast<Real>(limits_of(dtype).smallest_normal) / reach : 0;
+    change([=](Real w, uint64_t) { return w * scale; });
   }
 }
 
-void store(std::byte* data, DType dtype, int64_t first, const float* values, int64_t n) {
+template <typename Real>
+void store(std::byte* data, DType dtype, int64_t first, const Real* values, int64_t n) {
   std::byte* out = data + static_cast<size_t>(first) * size_of(dtype);
   for (int64_t i = 0; i < n; ++i) {
     switch (dtype) {
       case DType::kF64: reinterpret_cast<double*>(out)[i] = values[i]; break;
       case DType::kF16: reinterpret_cast<uint16_t*>(out)[i] = f64_to_f16(values[i]); break;
-      case DType::kBF16: reinterpret_cast<uint16_t*>(out)[i] = f32_to_bf16(values[i]); break;
-      default: reinterpret_cast<float*>(out)[i] = values[i]; break;
+      case DType::kBF16: reinterpret_cast<uint16_t*>(out)[i] = f32_to_bf16(static_cast<float>(values[i])); break;
+      default: reinterpret_cast<float*>(out)[i] = static_cast<float>(values[i]); break;
     }
   }
 }
 
+// `make` fills a part, of doubles where the tensor's are.
 template <typename Make>
 void fill_floats(std::byte* data, DType dtype, int64_t n, Make make) {
   in_parallel(n, kChunk, kLeast, [&](int64_t begin, int64_t end) {
@@ -209,6 +239,10 @@ void fill_floats(std::byte* data, DType dtype, int64_t n, Make make) {
       const int64_t count = std::min(kChunk, end - first);
       if (dtype == DType::kF32) {
         make(reinterpret_cast<float*>(data) + first, count, first);
+        continue;
+      }
+      if (dtype == DType::kF64) {
+        make(reinterpret_cast<double*>(data) + first, count, first);
         continue;
       }
       make(buffer.data(), count, first);
@@ -224,7 +258,7 @@ void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Dr
     const int64_t from = n * p / places, length = n * (p + 1) / places - from;
     const int64_t at = from + static_cast<int64_t>(bits_at(~seed, p) % static_cast<uint64_t>(length));
     const int64_t number = ((p + static_cast<int64_t>(seed % static_cast<uint64_t>(places))) % places + std::max(0, draw.turn) * places + source) % kinds;
-    const float drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
+    const double drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
     store(data, dtype, at, &value, 1);
   }
 }
@@ -244,15 +278,19 @@ bool reaches_everywhere(Family family) {
   return family == Family::kLarge || family == Family::kExponents || family == Family::kWide || family == Family::kSpecial || family == Family::kLimits;
 }
 
+// The first draws of a window, and those that are timed, are as a model's mostly are.
+bool counts_from_the_end(Family family) { return family == Family::kHeavyTail || family == Family::kNeedle || reaches_everywhere(family); }
+
 void fill_ints(std::byte* data, DType dtype, int64_t n, const Draw& draw, uint64_t seed, const InputRange& range) {
   const size_t width = size_of(dtype);
-  const uint64_t span = range.hi > range.lo ? static_cast<uint64_t>(range.hi - range.lo) : 1;
+  const int64_t lo = range.from_the_end && counts_from_the_end(draw.family) ? -range.hi : range.lo;
+  const uint64_t span = range.hi > lo ? static_cast<uint64_t>(range.hi - lo) : 1;
   const bool any = range.is_number && dtype != DType::kBool && reaches_everywhere(draw.family);
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t b = bits_at(seed, i);
     const int64_t value = dtype == DType::kBool ? static_cast<int64_t>(b >> 63)
                           : any                 ? any_integer(dtype, draw.family, b)
-                                                : range.lo + static_cast<int64_t>(b % span);
+                                                : lo + static_cast<int64_t>(b % span);
     std::memcpy(data + static_cast<size_t>(i) * width, &value, width);  // little endian: the low bytes
   }
 }
@@ -320,11 +358,11 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
     if (nudged >= 0) nudge_int(data, dtype, nudged, range);
     return;
   }
-  fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
+  fill_floats(data, dtype, n, [&](auto* out, int64_t count, int64_t first) {
     float_chunk(out, count, dtype, draw, s, source, first);
     // Far enough to be seen through the bounds of its neighbours, near enough for exp() of it.
     if (nudged >= first && nudged < first + count) {
-      float& value = out[nudged - first];
+      auto& value = out[nudged - first];
       value = draw.family == Family::kUniform ? 3.5f : value > 0 ? -7.25f : 7.25f;
     }
     if (draw.scale != 0)
@@ -338,10 +376,11 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
 
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source) {
   const uint64_t s = stream(draw.weights_seed ^ 0x77656967687473ull, source);
-  fill_floats(data, dtype, n, [&](float* out, int64_t count, int64_t first) {
+  fill_floats(data, dtype, n, [&](auto* out, int64_t count, int64_t first) {
+    using Real = std::remove_reference_t<decltype(*out)>;
     if (draw.ternary && draw.exchanged) integer_chunk(out, count, draw.integer_bits, s, first);
     else if (draw.ternary) ternary_chunk(out, count, s, first);
-    else weights_chunk(out, count, dtype, draw.weights, s, first, static_cast<float>(mean), static_cast<float>(deviation));
+    else weights_chunk(out, count, dtype, draw.weights, s, first, static_cast<Real>(mean), static_cast<Real>(deviation));
   });
   if (!draw.ternary && draw.weights == Weights::kSpecial) place_specials(data, dtype, n, kSpecials, draw, s, source);
 }

@@ -47,6 +47,7 @@ std::string_view name_of(Weights weights);
 struct InputRange {
   int64_t lo = 0, hi = 2;
   bool is_number = false;  // any of its type will do: kLarge, kExponents, kWide, kSpecial and kLimits draw from all of them
+  bool from_the_end = false;  // positions that may be counted from the end too, -hi being the first: these families, kHeavyTail and kNeedle draw half of them so
 };
 
 // One set of inputs and weights.

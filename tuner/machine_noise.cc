@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/processors.h"
 #include "starter_kernels/example_graph.h"
+#include "tuner/input_ranges.h"
 #include "tuner/layout_noise.h"
 #include "tuner/measure.h"
 #include "tuner/rule_power.h"

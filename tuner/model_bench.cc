@@ -17,6 +17,7 @@
 #include "tuner/conduct.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
+#include "tuner/input_ranges.h"
 
 namespace amdahl {
 

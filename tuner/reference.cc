@@ -9,13 +9,11 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
-#include <set>
 
 #include "base/in_parallel.h"
 #include "base/printable.h"
 #include "graph/zero_signs.h"
 #include "plan/executor.h"
-#include "tuner/plain_numbers.h"
 
 namespace amdahl {
 namespace {
@@ -39,33 +37,43 @@ double storage_rounding(DType dtype) {
   return dtype == DType::kF16 ? 0x1.0p-11 : dtype == DType::kBF16 ? 0x1.0p-8 : 0;
 }
 
-ExpectedOutput narrow(const RefTensor& r) {
-  ExpectedOutput e;
-  e.dtype = r.dtype;
-  e.shape = r.shape;
-  if (!r.is_float()) {
-    e.ints = r.ints;
-    e.int_bound = r.bound;
-    return e;
-  }
+template <typename Real>
+BoundedFloats<Real> rounded(const RefTensor& r) {
+  constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
+  BoundedFloats<Real> e;
   const size_t n = r.value.size();
   e.value.resize(n);
   e.bound.resize(n);
   const double rounding = storage_rounding(r.dtype);
   for (size_t i = 0; i < n; ++i) {
     const double v = r.value[i];
-    e.value[i] = static_cast<float>(v);
-    if (std::isfinite(v) && !std::isfinite(e.value[i])) {  // a double, or not far from where fp32 ends: not compared
+    e.value[i] = static_cast<Real>(v);
+    if (std::isfinite(v) && !std::isfinite(e.value[i])) {  // not far from where fp32 ends: not compared
       e.value[i] = 0;
-      e.bound[i] = std::numeric_limits<float>::infinity();
+      e.bound[i] = kInfinity;
       continue;
     }
     if (!std::isfinite(v)) {  // not rounded: infinity times no rounding at all is NaN
-      e.bound[i] = static_cast<float>(r.bound_at(static_cast<int64_t>(i)));
+      e.bound[i] = static_cast<Real>(r.bound_at(static_cast<int64_t>(i)));
       continue;
     }
     const double bound = r.bound_at(static_cast<int64_t>(i)) + rounding * std::abs(v) + std::abs(v - static_cast<double>(e.value[i]));
-    e.bound[i] = bound == 0 ? 0.0f : std::nextafter(static_cast<float>(bound), std::numeric_limits<float>::infinity());
+    e.bound[i] = bound == 0 ? Real{0} : std::nextafter(static_cast<Real>(bound), kInfinity);
+  }
+  return e;
+}
+
+ExpectedOutput expected_output(const RefTensor& r) {
+  ExpectedOutput e;
+  e.dtype = r.dtype;
+  e.shape = r.shape;
+  if (!r.is_float()) {
+    e.ints = r.ints;
+    e.int_bound = r.bound;
+  } else if (r.dtype == DType::kF64) {
+    e.floats = rounded<double>(r);
+  } else {
+    e.floats = rounded<float>(r);
   }
   return e;
 }
@@ -74,14 +82,17 @@ void describe(Expected& e) {
   int64_t all = 0, judged = 0, nonzero = 0;
   bool exact = true;
   for (const ExpectedOutput& o : e.outputs) {
-    for (size_t i = 0; i < o.value.size(); ++i) {
-      judged += !std::isfinite(o.value[i]) || std::isfinite(o.bound[i]);
-      nonzero += o.value[i] != 0;
-      exact = exact && std::abs(o.value[i]) < 0x1.0p24f && o.value[i] == std::rint(o.value[i]);
-    }
+    std::visit([&](const auto& f) {
+      for (size_t i = 0; i < f.value.size(); ++i) {
+        judged += !std::isfinite(f.value[i]) || std::isfinite(f.bound[i]);
+        nonzero += f.value[i] != 0;
+        exact = exact && std::abs(f.value[i]) < 0x1.0p24f && f.value[i] == std::rint(f.value[i]);
+      }
+      all += static_cast<int64_t>(f.value.size());
+    }, o.floats);
     for (int64_t v : o.ints) nonzero += v != 0;
     judged += static_cast<int64_t>(o.ints.size()) - std::count_if(o.int_bound.begin(), o.int_bound.end(), [](double b) { return std::isinf(b); });
-    all += static_cast<int64_t>(o.value.size() + o.ints.size());
+    all += static_cast<int64_t>(o.ints.size());
   }
   e.exact = exact;
   e.judged = all ? static_cast<double>(judged) / static_cast<double>(all) : 1;
@@ -106,12 +117,10 @@ struct Part {
   double max_error = 0, max_bound = 0, square_error = 0, square_value = 0, square_bound = 0, fourth_bound = 0;
 };
 
-bool is_other_zero(const ExpectedOutput& e, double want, double bound, double got) {
-  return want == 0 && bound == 0 && got == 0 && e.zero_signs && std::signbit(got) != std::signbit(want);
-}
+bool is_other_zero(double want, double bound, double got) { return want == 0 && bound == 0 && got == 0 && std::signbit(got) != std::signbit(want); }
 
-template <typename Values>
-Part compare_part(const ExpectedOutput& e, const Values& values, int64_t first, int64_t last) {
+template <typename Real, typename Values>
+Part compare_part(const BoundedFloats<Real>& e, bool zero_signs, const Values& values, int64_t first, int64_t last) {
   Part part{first};
   for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
     const double want = e.value[i], bound = e.bound[i], got = values[i];
@@ -124,7 +133,7 @@ Part compare_part(const ExpectedOutput& e, const Values& values, int64_t first, 
       continue;
     } else {
       const double error = std::abs(got - want);
-      ok = error <= bound && !is_other_zero(e, want, bound, got);  // false for NaN
+      ok = error <= bound && !(zero_signs && is_other_zero(want, bound, got));  // false for NaN
       if (std::isfinite(error)) {
         part.max_error = std::max(part.max_error, error);
         part.square_error += error * error;
@@ -141,12 +150,12 @@ Part compare_part(const ExpectedOutput& e, const Values& values, int64_t first, 
 }
 
 // Adds up in order: the same sums every time.
-template <typename Values>
-std::vector<Part> compare_floats(const ExpectedOutput& e, const Values& values) {
+template <typename Real, typename Values>
+std::vector<Part> compare_floats(const BoundedFloats<Real>& e, bool zero_signs, const Values& values) {
   std::mutex mutex;
   std::vector<Part> parts;
   in_parallel(static_cast<int64_t>(e.value.size()), 1, kLeast, [&](int64_t first, int64_t last) {
-    const Part part = compare_part(e, values, first, last);
+    const Part part = compare_part(e, zero_signs, values, first, last);
     const std::lock_guard lock(mutex);
     parts.push_back(part);
   });
@@ -159,9 +168,9 @@ struct Sums {
   int64_t judged = 0;
 };
 
-template <typename Values>
-void add_floats(const ExpectedOutput& e, const Program::Buffer& b, const Values& values, Discrepancy& d, Sums& sums) {
-  for (const Part& part : compare_floats(e, values)) {
+template <typename Real, typename Values>
+void add_floats(const BoundedFloats<Real>& e, bool zero_signs, const Program::Buffer& b, const Values& values, Discrepancy& d, Sums& sums) {
+  for (const Part& part : compare_floats(e, zero_signs, values)) {
     d.max_error = std::max(d.max_error, part.max_error);
     d.max_bound = std::max(d.max_bound, part.max_bound);
     sums.square_error += part.square_error;
@@ -173,7 +182,8 @@ void add_floats(const ExpectedOutput& e, const Program::Buffer& b, const Values&
     const auto i = static_cast<size_t>(part.offender);
     d.within = false;
     d.sign_of_zero = e.value[i] == 0 && values[i] == 0;
-    d.message = fmt::format("{} is {:.9g}, should be {:.9g} +- {:.2g}", place(b, i), static_cast<double>(values[i]), e.value[i], e.bound[i]);
+    d.message = fmt::format("{} is {:.{}g}, should be {:.{}g} +- {:.2g}", place(b, i), static_cast<double>(values[i]), std::numeric_limits<Real>::max_digits10,
+                            e.value[i], std::numeric_limits<Real>::max_digits10, e.bound[i]);
   }
 }
 
@@ -187,7 +197,8 @@ size_t output_bytes(const Program& program) {
 
 size_t Expected::bytes() const {
   size_t n = 0;
-  for (const ExpectedOutput& o : outputs) n += 4 * (o.value.size() + o.bound.size()) + 8 * (o.ints.size() + o.int_bound.size());
+  for (const ExpectedOutput& o : outputs)
+    n += std::visit([](const auto& f) { return sizeof f.value[0] * (f.value.size() + f.bound.size()); }, o.floats) + 8 * (o.ints.size() + o.int_bound.size());
   return n;
 }
 
@@ -224,7 +235,7 @@ Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program&
   const RefValues values = evaluate(graph, io.nodes, given.of(graph, io, program, draw, ranges), wanted, /*bounds=*/true, products);
   Expected e;
   for (ValueId v : wanted) {
-    e.outputs.push_back(narrow(values.at(v)));
+    e.outputs.push_back(expected_output(values.at(v)));
     e.outputs.back().zero_signs = zero_signs_decided(graph, io.nodes, v);
   }
   describe(e);
@@ -241,7 +252,7 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
     const std::byte* stored = outputs.data() + at;
     at += b.bytes;
     if (e.dtype == DType::kF32 && b.format.empty() && reinterpret_cast<uintptr_t>(stored) % alignof(float) == 0) {
-      add_floats(e, b, reinterpret_cast<const float*>(stored), d, sums);
+      add_floats(std::get<BoundedFloats<float>>(e.floats), e.zero_signs, b, reinterpret_cast<const float*>(stored), d, sums);
       continue;
     }
     std::byte* plain;
@@ -249,8 +260,8 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
     if (b.format.empty()) std::memcpy(plain, stored, b.bytes);
     else from_format(stored, plain, b.dtype, b.shape, b.format);
     if (is_float(e.dtype)) {
-      if (e.dtype == DType::kF32) add_floats(e, b, got.as<float>(), d, sums);
-      else add_floats(e, b, to_doubles(got), d, sums);
+      if (e.dtype == DType::kF32) add_floats(std::get<BoundedFloats<float>>(e.floats), e.zero_signs, b, got.as<float>(), d, sums);
+      else std::visit([&](const auto& f) { add_floats(f, e.zero_signs, b, to_doubles(got), d, sums); }, e.floats);
       continue;
     }
     const std::vector<int64_t> ints = to_ints(got);
@@ -342,51 +353,31 @@ double share_different(const Program& a_program, std::span<const std::byte> a, c
   return all ? static_cast<double>(different.load()) / static_cast<double>(all) : 0;
 }
 
+namespace {
+
+template <typename Real>
+void add_squares(const std::byte* stored, size_t bytes, double& squares, int64_t& count) {
+  const auto* x = reinterpret_cast<const Real*>(stored);
+  for (size_t i = 0; i < bytes / sizeof(Real); ++i) {
+    if (!std::isfinite(x[i])) continue;
+    squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    ++count;
+  }
+}
+
+}  // namespace
+
 double root_mean_square(const Program& program, std::span<const std::byte> outputs) {
   double squares = 0;
   int64_t count = 0;
   size_t at = 0;
   for (int number : program.outputs) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
-    const auto* x = reinterpret_cast<const float*>(outputs.data() + at);
+    if (b.dtype == DType::kF32) add_squares<float>(outputs.data() + at, b.bytes, squares, count);
+    if (b.dtype == DType::kF64) add_squares<double>(outputs.data() + at, b.bytes, squares, count);
     at += b.bytes;
-    if (b.dtype != DType::kF32) continue;
-    for (size_t i = 0; i < b.bytes / sizeof(float); ++i) {
-      if (!std::isfinite(x[i])) continue;
-      squares += static_cast<double>(x[i]) * x[i];
-      ++count;
-    }
   }
   return count ? std::sqrt(squares / static_cast<double>(count)) : 0;
-}
-
-std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs) {
-  std::vector<InputRange> ranges;
-  for (ValueId input : inputs) {
-    InputRange range;
-    range.is_number = is_plain_number(graph, input);
-    if (!is_float(graph.value(input).dtype)) {
-      // Follow the integers through nodes that hand them on, to the table that they index.
-      std::set<ValueId> same{input};
-      for (const Node& node : graph.nodes) {
-        if (node.inputs.empty() || !same.count(node.inputs[0])) {
-          if (node.inputs.size() > 1 && same.count(node.inputs[1]) && (node.op == "Gather" || node.op == "GatherElements")) {
-            const Shape& table = graph.value(node.inputs[0]).shape;
-            const int64_t axis = node.attr_int("axis", 0);
-            const size_t d = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(table.size()) : axis);
-            if (d < table.size()) range.hi = range.hi == 2 ? table[d] : std::min(range.hi, table[d]);
-          }
-          continue;
-        }
-        const bool hands_on = node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" || node.op == "Squeeze" ||
-                              node.op == "Identity" || node.op == "Flatten" || node.op == "Slice" || node.op == "Expand" ||
-                              node.op == "Transpose";
-        if (hands_on && !is_float(graph.value(node.outputs[0]).dtype)) same.insert(node.outputs[0]);
-      }
-    }
-    ranges.push_back(range);
-  }
-  return ranges;
 }
 
 }  // namespace amdahl

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "graph/oracle.h"
@@ -14,15 +15,24 @@ namespace amdahl {
 
 size_t output_bytes(const Program& program);
 
+// Floats, rounded to Real, the rounding added to the bound; exact comparisons have bound 0. A bound that is not finite
+// judges nothing, but that what should be infinite is not finite either.
+template <typename Real>
+struct BoundedFloats {
+  std::vector<Real> value, bound;
+};
+
 struct ExpectedOutput {
   DType dtype = DType::kF32;
   Shape shape;
-  // Floats: rounded to fp32, the rounding added to the bound; exact comparisons have bound 0. A bound that is not finite
-  // judges nothing, but that what should be infinite is not finite either.
-  std::vector<float> value, bound;
+  std::variant<BoundedFloats<float>, BoundedFloats<double>> floats;  // doubles of f64 alone: outputs of millions of elements are kept
   bool zero_signs = false;  // a zero with bound 0 has that sign (graph/zero_signs.h)
   std::vector<int64_t> ints;
   std::vector<double> int_bound;  // empty: exact. How far integers may be off that floats decided; infinite: anything
+
+  double value_at(size_t i) const {
+    return std::visit([=](const auto& f) { return static_cast<double>(f.value[i]); }, floats);
+  }
 };
 
 struct Expected {
@@ -66,12 +76,10 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
 double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program,
                        std::span<const std::byte> b, double tolerance);
 
-// Of the finite elements of the fp32 outputs.
+// Of the finite elements of the outputs of fp32 and f64.
 double root_mean_square(const Program& program, std::span<const std::byte> outputs);
 
-// Values that integer inputs may take: indices of the table they select from, else 0 and 1, or any for numbers (plain_numbers.h). By Program::Buffer::source for
-// windows (distinct values of io.inputs), by position for `inputs` of a whole model.
-std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<ValueId>& inputs);
+// In the order of Program::Buffer::source.
 std::vector<ValueId> distinct_inputs(const WindowIo& io);
 
 }  // namespace amdahl

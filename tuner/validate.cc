@@ -20,20 +20,28 @@ namespace {
 // Inputs times 2^-24 lose no bit, and are far below any constant that a kernel could compare them with.
 constexpr int kScale = -24;
 
+template <typename Real>
+bool scales_as(const std::byte* whole, const std::byte* scaled, size_t bytes) {
+  constexpr Real kLeast = 1e-30, kNext = 1e-29;
+  for (size_t i = 0; i < bytes; i += sizeof(Real)) {
+    Real x, y;
+    std::memcpy(&x, whole + i, sizeof x);
+    std::memcpy(&y, scaled + i, sizeof y);
+    const Real want = std::ldexp(x, kScale);
+    if (std::abs(want) >= kLeast && want != y) return false;
+    if (!(std::abs(want) >= kLeast) && !(std::abs(y) < kNext) && !std::isnan(x)) return false;
+  }
+  return true;
+}
+
 // Whether float outputs are those of `whole`, times 2^kScale; elements that lost bits to underflow are not asked.
 bool scales(const Program& program, const std::vector<std::byte>& whole, const std::vector<std::byte>& scaled) {
   size_t at = 0;
   for (int number : program.outputs) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
-    if (b.dtype != DType::kF32) return false;
-    for (size_t i = at; i < at + b.bytes; i += sizeof(float)) {
-      float x, y;
-      std::memcpy(&x, whole.data() + i, sizeof x);
-      std::memcpy(&y, scaled.data() + i, sizeof y);
-      const float want = std::ldexp(x, kScale);
-      if (std::abs(want) >= 1e-30f && want != y) return false;
-      if (!(std::abs(want) >= 1e-30f) && !(std::abs(y) < 1e-29f) && !std::isnan(x)) return false;
-    }
+    const bool is_wide = b.dtype == DType::kF64;
+    if (!is_wide && b.dtype != DType::kF32) return false;
+    if (!(is_wide ? scales_as<double> : scales_as<float>)(whole.data() + at, scaled.data() + at, b.bytes)) return false;
     at += b.bytes;
   }
   return true;

@@ -14,6 +14,7 @@
 #include "tuner/conduct.h"
 #include "tuner/decision.h"
 #include "tuner/despite_kills.h"
+#include "tuner/input_ranges.h"
 
 namespace amdahl {
 namespace {
@@ -185,14 +186,16 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
   for (const auto& [known, tolerance] : at_.tolerances)
     if (known == constant) return tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
-  float bound = 0;
+  double bound = 0;
   for (const Check& check : at_.judge->known) {
     const std::shared_ptr<const Expected> known = expected(check.draw);
     for (const ExpectedOutput& o : known->outputs)
-      for (float b : o.bound)
-        if (std::isfinite(b)) bound = std::max(bound, b);
+      std::visit([&](const auto& f) {
+        for (const double b : f.bound)
+          if (std::isfinite(b)) bound = std::max(bound, b);
+      }, o.floats);
   }
-  return at_.tolerances.emplace_back(constant, std::max(undeclared, 4.0 * bound)).second;
+  return at_.tolerances.emplace_back(constant, std::max(undeclared, 4 * bound)).second;
 }
 
 // Of turn `turn` of Judge::timed. The known draws are of the first: among others they would be seen.

@@ -226,7 +226,7 @@ void eval_sum(EvalContext& c) {
     broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(),
                    out.bound.data(), [=](double bound, double x) { return bound + u * std::fabs(x); });
   // Of n numbers below an n-th of where the type ends no partial sum is infinite, in whatever order.
-  const double far = precision_of(out.dtype).overflow / static_cast<double>(c.inputs.size());
+  const double far = largest_of(out.dtype) / static_cast<double>(c.inputs.size());
   for (const RefTensor* in : c.inputs)
     broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(),
                    out.bound.data(), [=](double bound, double x) { return std::isfinite(x) && std::fabs(x) >= far ? HUGE_VAL : bound; });

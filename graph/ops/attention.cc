@@ -89,16 +89,17 @@ void finish_scores(const EvalContext& c, const AttentionShape& s, int64_t b, int
   const double cap = c.node.attr_float("softcap", 0.0);
   const bool causal = c.node.attr_int("is_causal", 0) != 0;
   const RefTensor* mask = c.has_input(3) ? c.inputs[3] : nullptr;
+  const SumType sums = sum_type(c.in(0).dtype);
   for (int64_t i = 0; i < s.queries; ++i)
     for (int64_t j = 0; j < s.keys; ++j) {
       const auto at = static_cast<size_t>(i * s.keys + j);
       double v = scores.value[at] * scale, e = c.bounds ? scores.bound[at] * std::fabs(scale) : 0.0;
       // Before it is scaled, or scaled before it is summed.
-      if (c.bounds && std::fabs(scores.value[at]) + scores.bound[at] >= beyond_sums_of(c.in(0).dtype)) leave_open(v, e);
-      e += 2 * kU32 * std::fabs(v);  // the scale may be applied to Q and K as its square root
+      if (c.bounds && std::fabs(scores.value[at]) + scores.bound[at] >= sums.beyond) leave_open(v, e);
+      e += 2 * sums.u * std::fabs(v);  // the scale may be applied to Q and K as its square root
       if (cap > 0) {
         v = cap * std::tanh(v / cap);
-        e += 6 * kU32 * std::fabs(v);  // tanh has slope at most one
+        e += 6 * sums.u * std::fabs(v);  // tanh has slope at most one
       }
       if (mask) {
         const int64_t m = mask_at(mask->shape, b, h, i, j);
@@ -106,8 +107,8 @@ void finish_scores(const EvalContext& c, const AttentionShape& s, int64_t b, int
           v += mask->value[static_cast<size_t>(m)];
           e += mask->bound_at(m);
           // A score that may be infinite, less infinity, may be no number; and a sum beyond the type is infinite.
-          if (c.bounds && (std::isinf(e) || (std::isfinite(v) && std::fabs(v) >= beyond_sums_of(c.in(0).dtype)))) leave_open(v, e);
-          else if (std::isfinite(v)) e += kU32 * std::fabs(v);
+          if (c.bounds && (std::isinf(e) || (std::isfinite(v) && std::fabs(v) >= sums.beyond))) leave_open(v, e);
+          else if (std::isfinite(v)) e += sums.u * std::fabs(v);
         } else if (!mask->ints[static_cast<size_t>(m)]) {
           v = -kInfinity;
         }
@@ -133,7 +134,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
 
   const auto size = static_cast<size_t>(s.queries * s.keys);
   Scores scores{std::vector<double>(size), std::vector<double>(c.bounds ? size : 0)}, weights = scores;
-  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, beyond_sums_of(c.out(0).dtype), s.queries * s.keys,
+  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, sum_type(c.out(0).dtype), s.queries * s.keys,
                    scores.value.data(), c.bounds ? scores.bound.data() : nullptr);
   finish_scores(c, s, b, h, scores);
   for (int64_t i = 0; i < s.queries; ++i) {
@@ -141,10 +142,10 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
     const auto part = [&](std::vector<double>& x) { return x.empty() ? std::span<double>() : std::span(x).subspan(from, n); };
     const auto row = part(scores.value);
     if (std::all_of(row.begin(), row.end(), [](double v) { return v == -kInfinity; })) continue;  // sees nothing: zeros
-    softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound));
+    softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound), sum_type(c.out(0).dtype));
   }
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
-  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, beyond_sums_of(c.out(0).dtype),
+  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, sum_type(c.out(0).dtype),
                    s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
   for (int64_t i = 0; i < s.queries; ++i) {
     const int64_t to =

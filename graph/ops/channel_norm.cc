@@ -35,6 +35,7 @@ void eval_batch_norm(EvalContext& c) {
   const int64_t channels = x.shape[1], plane = plane_size(x.shape);
   const double eps = c.node.attr_float("epsilon", 1e-5);
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
 #pragma omp parallel for if (worth_threads(x.numel()))
   for (int64_t i = 0; i < x.shape[0] * channels; ++i) {
     const int64_t ch = i % channels;
@@ -52,11 +53,11 @@ void eval_batch_norm(EvalContext& c) {
       const double centred_moved = x.bound_at(at) + mean.bound_at(ch);
       const double moved = (std::fabs(a) + a_moved) * centred_moved + a_moved * std::fabs(centred) + beta.bound_at(ch);
       out.bound[static_cast<size_t>(at)] =
-          moved + 4.0 * kU32 * (std::fabs(a) * (std::fabs(v) + std::fabs(mean.value[k])) + std::fabs(beta.value[k]) + moved) +
-          kDenormalStep * (4 + std::fabs(v) + std::fabs(mean.value[k]));
+          moved + 4.0 * sums.u * (std::fabs(a) * (std::fabs(v) + std::fabs(mean.value[k])) + std::fabs(beta.value[k]) + moved) +
+          sums.step * (4 + std::fabs(v) + std::fabs(mean.value[k]));
       // Factors may be multiplied in any order, and their product with the mean taken first.
       const double reach = (std::isfinite(v) ? std::fabs(v) : 0) + std::fabs(mean.value[k]);
-      settle_sum(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)], std::max({1.0, std::fabs(a), std::fabs(gamma.value[k]), 1 / std::sqrt(std::fabs(variance))}) * std::fmax(1.0, reach) + std::fabs(beta.value[k]) + moved);
+      settle_sum(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)], std::max({1.0, std::fabs(a), std::fabs(gamma.value[k]), 1 / std::sqrt(std::fabs(variance))}) * std::fmax(1.0, reach) + std::fabs(beta.value[k]) + moved, sums.beyond);
     }
   }
   finish_bounds(out);
@@ -80,20 +81,23 @@ void eval_lp_norm(EvalContext& c) {
   const int64_t rank = static_cast<int64_t>(x.shape.size()), axis = (c.node.attr_int("axis", -1) + rank) % rank;
   const bool euclid = c.node.attr_int("p", 2) == 2;
   const int64_t n = x.shape[static_cast<size_t>(axis)], inner = row_major_strides(x.shape)[static_cast<size_t>(axis)];
+  const SumType sums = sum_type(x.dtype);
   RefTensor& out = float_output(c, 0);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t base = r / inner * n * inner + r % inner;
     double norm = 0, moved = 0;
+    bool finite = true;
     std::vector<double> terms;
     for (int64_t i = 0; i < n; ++i) {
       const double v = x.value[static_cast<size_t>(base + i * inner)], e = x.bound_at(base + i * inner);
+      finite = finite && std::isfinite(v);
       terms.push_back(euclid ? v * v : std::fabs(v));
       norm += terms.back();
       moved += euclid ? e * e : e;
     }
     if (euclid) norm = std::sqrt(norm), moved = std::sqrt(moved);
-    const double growth = c.bounds ? (sum_growth(terms) + 10.0) * kU32 : 0;
+    const double growth = c.bounds ? (sum_growth(terms, sums.u) + 10.0) * sums.u : 0;
     for (int64_t i = 0; i < n; ++i) {
       const int64_t at = base + i * inner;
       const double y = norm == 0 ? 0.0 : x.value[static_cast<size_t>(at)] / norm;
@@ -102,8 +106,8 @@ void eval_lp_norm(EvalContext& c) {
       // A quotient by its own norm never leaves [-1, 1], so 2 is the largest error there is.
       const double change = moved < norm ? (x.bound_at(at) + std::fabs(y) * moved) / (norm - moved) : moved > 0 ? 2.0 : 0.0;
       out.bound[static_cast<size_t>(at)] = std::min(2.0, change + growth * (std::fabs(y) + change));
-      const double lowest = euclid ? 0x1.0p-50 : kFlush, highest = euclid ? 0x1.0p+64 : kBeyondF32;  // where squares, or sums, are numbers
-      if (std::isfinite(norm) && norm != 0 && !(norm > lowest && norm + moved < highest)) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
+      const double lowest = euclid ? sums.least_root : sums.flush, highest = euclid ? sums.most_root : sums.beyond;  // where squares, or sums, are numbers
+      if (finite && norm != 0 && !(norm > lowest && norm + moved < highest)) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);
@@ -130,6 +134,7 @@ void eval_mvn(EvalContext& c) {
     members[static_cast<size_t>(group)].push_back(i);
   }
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
   for (const auto& member : members) {
     const auto n = static_cast<double>(member.size());
     double mean = 0, mean_abs = 0, mean_moved = 0, squares = 0, moved = 0;
@@ -146,14 +151,14 @@ void eval_mvn(EvalContext& c) {
       moved += std::pow(x.bound_at(i) + mean_moved, 2);
     }
     const double scale = std::sqrt(squares / n) + 1e-9, scale_moved = std::sqrt(moved / n);
-    const double lowest = std::max(scale - scale_moved, 1e-9), growth = (std::max(sum_growth(values), sum_growth(terms)) + 8.0) * kU32;
+    const double lowest = std::max(scale - scale_moved, 1e-9), growth = (std::max(sum_growth(values, sums.u), sum_growth(terms, sums.u)) + 8.0) * sums.u;
     for (int64_t i : member) {
       const double v = x.value[static_cast<size_t>(i)], y = (v - mean) / scale;
       out.value[static_cast<size_t>(i)] = y;
       if (!c.bounds) continue;
       // The definition subtracts E[x]^2 from E[x^2]; a kernel must be better than that, as for LayerNormalization.
       const double change = (x.bound_at(i) + mean_moved + std::fabs(y) * scale_moved) / lowest;
-      if (squares >= kBeyondF32 || mean_abs * mean_abs * n >= kBeyondF32) {
+      if (squares >= sums.beyond || mean_abs * mean_abs * n >= sums.beyond) {
         leave_open(out.value[static_cast<size_t>(i)], out.bound[static_cast<size_t>(i)]);
         continue;
       }
@@ -176,15 +181,18 @@ void eval_lrn(EvalContext& c) {
   const double alpha = c.node.attr_float("alpha", 1e-4) / static_cast<double>(size);
   const double beta = c.node.attr_float("beta", 0.75), bias = c.node.attr_float("bias", 1.0);
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
 #pragma omp parallel for if (worth_threads(x.numel()))
   for (int64_t i = 0; i < x.shape[0] * channels; ++i) {
     const int64_t ch = i % channels;
     const int64_t first = std::max<int64_t>(0, ch - (size - 1) / 2), last = std::min(channels - 1, ch + size / 2);
     for (int64_t p = 0; p < plane; ++p) {
       double squares = 0, moved = 0;
+      bool finite = true;
       for (int64_t k = first; k <= last; ++k) {
         const int64_t at = (i - ch + k) * plane + p;
         const double v = std::fabs(x.value[static_cast<size_t>(at)]), e = x.bound_at(at);
+        finite = finite && std::isfinite(v);
         squares += v * v;
         moved += (2 * v + e) * e;
       }
@@ -196,8 +204,8 @@ void eval_lrn(EvalContext& c) {
       const double flattest = 1.0 / std::pow(bias + std::fabs(alpha) * (squares + moved), beta);
       const double change = x.bound_at(at) * steepest + std::fabs(v) * (steepest - flattest);
       // The sum's error enters through the power, pow itself costs a few units.
-      out.bound[static_cast<size_t>(at)] = change + (beta * dot_growth(size) + 10.0 * kU32) * (std::fabs(y) + change) + kFlush;
-      if (std::isfinite(squares) && squares + moved >= kBeyondF32) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
+      out.bound[static_cast<size_t>(at)] = change + (beta * dot_growth(size, sums.u) + 10.0 * sums.u) * (std::fabs(y) + change) + sums.flush;
+      if (finite && squares + moved >= sums.beyond) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);

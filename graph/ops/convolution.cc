@@ -199,7 +199,7 @@ void eval_conv(EvalContext& c) {
   const auto f = [&](const double* x, const double* w, const double* bias, double* y) { convolve(s, x, w, bias, y); };
   const bool halved = c.products.strassen > 0 && is_one_product(s);
   bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), halved ? 0 : s.in_per_group() * s.window.taps(),
-                   c.products.rounding, beyond_sums_of(out.dtype), out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
+                   c.products.rounding, sum_type(out.dtype), out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && halved) add_strassen_rounding_of_conv(c, s, out);
   finish_bounds(out);
   leave_padding_open(c, s, out);
@@ -239,7 +239,7 @@ void eval_conv_transpose(EvalContext& c) {
   for (int d = 0; d < 3; ++d) terms *= (s.window.kernel[d] + s.window.stride[d] - 1) / s.window.stride[d];
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* b, double* y) { convolve_transposed(s, x, w, b, y); };
-  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, beyond_sums_of(out.dtype), out.numel(), out.value.data(),
+  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, sum_type(out.dtype), out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
   // Zeros lie between the inputs where they are spread by a stride, and around them.

@@ -167,7 +167,7 @@ void eval_einsum(EvalContext& c) {
 #pragma omp parallel for schedule(dynamic) if (batches >= 4 && worth_threads(size * k))
     for (int64_t i = 0; i < batches; ++i) gemm_f64(m, n, k, pa + i * m * k, pb + i * k * n, y + i * m * n);
   };
-  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, k, c.products.rounding, beyond_sums_of(c.out(0).dtype), size, value.data(), c.bounds ? bound.data() : nullptr);
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, k, c.products.rounding, sum_type(c.out(0).dtype), size, value.data(), c.bounds ? bound.data() : nullptr);
 
   RefTensor& out = c.out(0);
   Shape product_shape;

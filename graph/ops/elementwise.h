@@ -159,6 +159,7 @@ void float_unary(EvalContext& c, F f, Moved moved, Own own) {
   const RefTensor& in = c.in(0);
   RefTensor& out = c.out(0);
   const Finish finish(out);
+  const bool is_f64 = out.dtype == DType::kF64;
   const size_t n = in.value.size();
   out.value.resize(n);
   for (size_t i = 0; i < n; ++i) out.value[i] = f(in.value[i]);
@@ -176,7 +177,7 @@ void float_unary(EvalContext& c, F f, Moved moved, Own own) {
       continue;
     }
     const double d = e == HUGE_VAL ? HUGE_VAL : e > 0 && !std::isnan(z) ? moved(x, e, z) : 0.0;  // what is open may be NaN, for functions with an end too
-    finish.bounded(z, out.bound[i], d, own(x, std::fabs(z) + d, finish.p.u));
+    finish.bounded(z, out.bound[i], d, own(x, std::fabs(z) + d, finish.p.u), is_f64 && std::isfinite(x));
   }
 }
 
@@ -214,6 +215,7 @@ void open_zero_signs(EvalContext& c, Open open) {
 template <typename F, typename Moved, typename Own>
 void float_binary(bool bounds, const RefTensor& a, const RefTensor& b, RefTensor& out, F f, Moved moved, Own own) {
   const Finish finish(out);
+  const bool is_f64 = out.dtype == DType::kF64;
   out.value.resize(static_cast<size_t>(out.numel()));
   broadcast_loop(out.shape, a.shape, a.value.data(), b.shape, b.value.data(), out.value.data(),
                  [&](double x, double y) { return finish.value(f(x, y)); });
@@ -237,7 +239,7 @@ void float_binary(bool bounds, const RefTensor& a, const RefTensor& b, RefTensor
         continue;
       }
       const double d = (ea[i] > 0 || eb[k] > 0) && !std::isnan(z) ? moved(x, ea[i], y, eb[k], z) : 0.0;
-      finish.bounded(z, bound, d, own(x, y, std::fabs(z) + d, finish.p.u));
+      finish.bounded(z, bound, d, own(x, y, std::fabs(z) + d, finish.p.u), is_f64 && std::isfinite(x) && std::isfinite(y));
       out.value[static_cast<size_t>(o + j)] = z;
     }
   });

@@ -127,21 +127,21 @@ void require_float(const InferContext& context, size_t i) {
 namespace {
 
 // Products of one number throughout with another are equal terms, which round alike (graph/ops/sum_growth.h).
-double products_growth(std::span<const double> a, std::span<const double> b, int64_t terms) {
+double products_growth(std::span<const double> a, std::span<const double> b, int64_t terms, double u) {
   const auto is_one_number = [](std::span<const double> x) { return std::ranges::all_of(x, [&](double v) { return v == x[0]; }); };
-  return std::max(dot_growth(terms), is_one_number(a) && is_one_number(b) ? (static_cast<double>(terms) + 4.0) * kU32 : 0.0);
+  return std::max(dot_growth(terms, u), is_one_number(a) && is_one_number(b) ? (static_cast<double>(terms) + 4.0) * u : 0.0);
 }
 
 }  // namespace
 
-void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, double beyond,
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, const SumType& sums,
                       int64_t size, double* value, double* bound) {
   f(a.value.data(), b.value.data(), c.value.empty() ? nullptr : c.value.data(), value);
   if (!bound) return;
-  const double g = (1 + products_growth(a.value, b.value, terms)) * (1 + rounding) * (1 + rounding) - 1;
+  const double beyond = sums.beyond, g = (1 + products_growth(a.value, b.value, terms, sums.u)) * (1 + rounding) * (1 + rounding) - 1;
   static thread_local Magnitudes of_a, of_b, of_c;
   const bool narrowed = rounding > 0;
-  const double underflow = static_cast<double>(terms + 8) * (narrowed ? kFlush : kDenormalStep);
+  const double underflow = static_cast<double>(terms + 8) * (narrowed ? kFlush : sums.step);
   f(of_a.of(a.value, {}, beyond, narrowed), of_b.of(b.value, {}, beyond, narrowed), of_c.of(c.value, {}, beyond, false), bound);
   if (a.bound.empty() && b.bound.empty() && c.bound.empty() && !(narrowed && (has_denormals(a.value) || has_denormals(b.value)))) {
     for (int64_t i = 0; i < size; ++i) {

@@ -10,8 +10,8 @@
 
 namespace amdahl {
 
-// Relative growth of an honest fp32 dot product of k terms (validation.md, Tolerances).
-inline double dot_growth(int64_t k) { return (3.0 * std::sqrt(static_cast<double>(k)) + 4.0) * kU32; }
+// Relative growth of an honest dot product of k terms, in a type of unit roundoff u (validation.md, Tolerances).
+inline double dot_growth(int64_t k, double u = kU32) { return (3.0 * std::sqrt(static_cast<double>(k)) + 4.0) * u; }
 
 // Starting threads costs microseconds when all is well and milliseconds on a busy machine: small tensors go without.
 inline bool worth_threads(int64_t elements) { return elements > (1 << 15); }
@@ -24,11 +24,27 @@ inline constexpr double kDenormalStep = 0x1.0p-149;
 
 // From this magnitude on fp32 has no number. Half floats are summed in fp32, doubles in their own type.
 inline constexpr double kBeyondF32 = 0x1.ffffffp+127;
-inline double beyond_sums_of(DType dtype) { return dtype == DType::kF64 ? HUGE_VAL : kBeyondF32; }
+
+// The type that an operator sums in. The oracle sums doubles in the same type, so its own rounding and underflow are added to the kernel's; where it overflows,
+// so may a kernel: its own sum is infinite there, and that is from `beyond` on.
+struct SumType {
+  double u = kU32;                 // unit roundoff
+  double flush = kFlush;           // the smallest normal number: honest kernels may flush below it
+  double step = kDenormalStep;     // what a product that underflows may be off by
+  double beyond = kBeyondF32;      // from this magnitude on there is no number
+  double least_root = 0x1.0p-50;   // numbers from here on have squares of which none that matters underflows
+  double most_root = 0x1.0p+64;    // and from here on have none
+};
+inline SumType sum_type(DType dtype) {
+  return dtype == DType::kF64 ? SumType{0x1.0p-52, 0x1.0p-1022, 0x1.0p-1073, HUGE_VAL, 0x1.0p-490, 0x1.0p+511} : SumType{};
+}
 
 // A sum of terms whose finite magnitudes come to `magnitude`: open where partial sums may be infinite, from `beyond` on. Compensated sums are NaN from there.
-inline void settle_sum(double& value, double& bound, double magnitude, double beyond = kBeyondF32) {
-  if (!(magnitude < beyond)) leave_open(value, bound);
+// What is NaN in every order is left, but in doubles, where the oracle's own partial sums may have been infinite.
+inline void settle_sum(double& value, double& bound, double magnitude, double beyond) {
+  if (magnitude < beyond) return;
+  if (beyond == HUGE_VAL) value = 1;
+  leave_open(value, bound);
 }
 
 // Output i with room for its values, and bounds when they are asked for (all zero).
@@ -60,9 +76,9 @@ struct BilinearOperand {
 // Evaluates `f` and its running error bound with at most three calls of f, whatever f is:
 //   value = f(a, b, c),   bound = (1 + g) f(|a|+ea, |b|+eb, |c|+ec) - f(|a|, |b|, |c|),   g = dot_growth(terms), or `terms` units where all products are equal
 // which is g * sum|ab| plus the propagated sum(|a|eb + |b|ea + ea eb), without a term dropped, and what terms lose that underflow. `rounding`: EvalContext's
-// products.rounding r; 1 + g becomes (1 + g)(1 + r)^2. Sums that may leave the type, `beyond`, are settled as above.
+// products.rounding r; 1 + g becomes (1 + g)(1 + r)^2. Sums that may leave the type are settled as above.
 // `bound` null: not wanted. Both outputs hold `size` elements.
-void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, double beyond,
+void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, const SumType& sums,
                       int64_t size, double* value, double* bound);
 
 // C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
 namespace amdahl {
@@ -67,6 +68,7 @@ void eval_cum_sum(EvalContext& c) {
   const int64_t outer = product(in.shape, 0, axis), size = in.shape[axis], inner = product(in.shape, axis + 1, in.shape.size());
   const auto n = static_cast<size_t>(out.numel());
   const Precision p = precision_of(out.dtype);
+  const double beyond = sum_type(in.dtype).beyond;
   if (in.is_float()) out.value.resize(n);
   else out.ints.resize(n);
   if (in.is_float() ? c.bounds : !in.bound.empty()) out.bound.resize(n);
@@ -82,8 +84,8 @@ void eval_cum_sum(EvalContext& c) {
           else out.ints[at] = wrap(out.dtype, static_cast<int64_t>(whole));
           if (out.bound.empty()) return;
           if (!in.is_float()) out.bound[at] = moved > 0 ? HUGE_VAL : 0;
-          else if (!(magnitude + moved < 0x1.ffffffp+127) && in.dtype != DType::kF64 && !std::isnan(sum))  // infinite in one order, and not in another
-            out.value[at] = 0, out.bound[at] = HUGE_VAL;
+          else if (!(magnitude + moved < beyond) && (in.dtype == DType::kF64 || !std::isnan(sum)))
+            settle_sum(out.value[at], out.bound[at], magnitude + moved, beyond);
           else if (std::isfinite(sum))
             out.bound[at] = moved + (terms > 1 ? (3 * std::sqrt(terms) + 4) * p.u * magnitude + p.store * std::fabs(sum) : 0);
         };

@@ -91,7 +91,7 @@ void eval_matmul(EvalContext& c) {
                y + static_cast<int64_t>(i) * s.m * s.n);
   };
   const int halved = one_b ? c.products.strassen : 0;
-  bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, beyond_sums_of(out.dtype), out.numel(), out.value.data(),
+  bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, sum_type(out.dtype), out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && halved) add_strassen_rounding(halved, c.products.rounding, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
   finish_bounds(out);
@@ -156,8 +156,10 @@ void eval_gemm(EvalContext& c) {
   const auto bv = arranged(b.value, s.k, s.n, s.trans_b), be = arranged(b.bound, s.k, s.n, s.trans_b);
   const auto multiply = [&](const double* pa, const double* pb, const double*, double* y) { gemm_f64(s.m, s.n, s.k, pa, pb, y); };
   // A kernel may multiply by alpha before it sums up, or after.
-  const double alpha = std::fabs(c.node.attr_float("alpha", 1.0)), beyond = beyond_sums_of(out.dtype) / (std::isfinite(alpha) ? std::fmax(1.0, alpha) : 1.0);
-  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, c.products.strassen ? 0 : s.k, c.products.rounding, beyond, out.numel(), out.value.data(),
+  const double alpha = std::fabs(c.node.attr_float("alpha", 1.0));
+  SumType sums = sum_type(out.dtype);
+  sums.beyond /= std::isfinite(alpha) ? std::fmax(1.0, alpha) : 1.0;
+  bounded_bilinear(multiply, {av, ae}, {bv, be}, {}, c.products.strassen ? 0 : s.k, c.products.rounding, sums, out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && c.products.strassen) add_strassen_rounding(c.products.strassen, c.products.rounding, s.m, s.n, s.k, {av, ae}, {bv, be}, out.bound.data());
   const double tiny = precision_of(out.dtype).tiny;
@@ -165,7 +167,7 @@ void eval_gemm(EvalContext& c) {
   if (c.has_input(2) && beta != 0) {
     std::vector<double> cv = spread(c.in(2).value, c.in(2).shape, s.m, s.n), ce = spread(c.in(2).bound, c.in(2).shape, s.m, s.n);
     scale(cv, ce, beta, tiny);
-    const double growth = dot_growth(c.products.strassen ? 0 : s.k);  // C may be what the sum begins with
+    const double growth = dot_growth(c.products.strassen ? 0 : s.k, sums.u);  // C may be what the sum begins with
     for (size_t i = 0; i < cv.size(); ++i) {
       out.value[i] += cv[i];
       if (c.bounds) out.bound[i] += growth * std::fabs(cv[i]) + (1 + growth) * (ce.empty() ? 0.0 : ce[i]);

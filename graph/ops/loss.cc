@@ -44,7 +44,7 @@ RefTensor log_probabilities(const RefTensor& x, bool bounds) {
         row[static_cast<size_t>(i)] = x.value[static_cast<size_t>(base + i * plane)];
         if (!e.empty()) e[static_cast<size_t>(i)] = x.bound_at(base + i * plane);
       }
-      log_softmax_row(row, e, y, y_bound);
+      log_softmax_row(row, e, y, y_bound, sum_type(x.dtype));
       for (int64_t i = 0; i < classes; ++i) {
         out.value[static_cast<size_t>(base + i * plane)] = y[static_cast<size_t>(i)];
         if (bounds) out.bound[static_cast<size_t>(base + i * plane)] = y_bound[static_cast<size_t>(i)];
@@ -64,6 +64,7 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
   const int64_t classes = log_p.shape[1], positions = labels.numel();
   const int64_t plane = positions / std::max<int64_t>(1, log_p.shape[0]);
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
   double sum = 0, magnitude = 0, moved = 0, weight_sum = 0, weight_moved = 0;
   for (int64_t i = 0; i < positions; ++i) {
     const int64_t label = labels.ints[static_cast<size_t>(i)];
@@ -76,7 +77,7 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
     const double loss_moved = std::fabs(w) * e + ew * (std::fabs(lp) + e);
     if (reduction == "none") {
       out.value[static_cast<size_t>(i)] = loss;
-      if (c.bounds) out.bound[static_cast<size_t>(i)] = loss_moved + (weights ? 2 * kU32 * std::fabs(loss) : 0.0);
+      if (c.bounds) out.bound[static_cast<size_t>(i)] = loss_moved + (weights ? 2 * sums.u * std::fabs(loss) : 0.0);
     }
     sum += loss;
     if (std::isfinite(loss)) magnitude += std::fabs(loss);
@@ -85,15 +86,15 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
     weight_moved += ew;
   }
   if (reduction == "none") return;
-  const double growth = dot_growth(positions), divisor = reduction == "mean" ? weight_sum : 1.0;
+  const double growth = dot_growth(positions, sums.u), divisor = reduction == "mean" ? weight_sum : 1.0;
   out.value[0] = sum / divisor;
   if (!c.bounds) return;
   const double sum_error = moved + growth * (magnitude + moved);
   const double divisor_error = reduction == "mean" ? weight_moved + (weights ? growth * weight_sum : 0.0) : 0.0;
   const double lowest = divisor - divisor_error;
-  out.bound[0] = lowest > 0 ? (sum_error + std::fabs(out.value[0]) * divisor_error) / lowest + 2 * kU32 * std::fabs(out.value[0])
+  out.bound[0] = lowest > 0 ? (sum_error + std::fabs(out.value[0]) * divisor_error) / lowest + 2 * sums.u * std::fabs(out.value[0])
                             : std::numeric_limits<double>::infinity();
-  if (magnitude + moved < HUGE_VAL && magnitude + moved >= kBeyondF32) leave_open(out.value[0], out.bound[0]);
+  if (moved < HUGE_VAL && magnitude + moved >= sums.beyond) leave_open(out.value[0], out.bound[0]);
 }
 
 void eval_cross_entropy(EvalContext& c) {

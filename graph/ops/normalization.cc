@@ -13,7 +13,7 @@ namespace {
 
 using Row = std::span<const double>;
 
-// Statistics of a row of n elements, and how far those of an honest fp32 computation may be.
+// Statistics of a row of n elements, and how far those of an honest computation may be.
 struct RowStatistics {
   double mean = 0, scale = 0;         // scale = sqrt(var + eps), or sqrt(mean square + eps) when not centred
   double mean_abs = 0;                // mean |x|, when centred
@@ -24,7 +24,7 @@ struct RowStatistics {
   bool open = false;                  // squares overflow or underflow: honest forms differ
 
   RowStatistics() = default;
-  RowStatistics(Row x, Row e, double eps, bool centred) {
+  RowStatistics(Row x, Row e, double eps, bool centred, const SumType& sums) {
     const auto n = static_cast<double>(x.size());
     if (centred) {
       for (double v : x) mean += v / n, mean_abs += std::fabs(v) / n;
@@ -39,12 +39,12 @@ struct RowStatistics {
       squares += terms.back();
       all += std::isfinite(v) ? v * v : 0;
     }
-    growth = (std::max(sum_growth(terms), centred ? sum_growth(x) : 0) + 8.0) * kU32;
+    growth = (std::max(sum_growth(terms, sums.u), centred ? sum_growth(x, sums.u) : 0) + 8.0) * sums.u;
     for (double v : e) moved += (v + mean_moved) * (v + mean_moved);
     scale = std::sqrt(squares / n + eps);
     scale_moved = std::sqrt(moved / n);
     smallest_scale = std::max(scale - scale_moved, std::sqrt(eps));
-    open = !(all + moved < kBeyondF32) || (scale < 0x1.0p-50 && scale > 0);
+    open = !(all + moved < sums.beyond) || (scale < sums.least_root && scale > 0);
   }
 };
 
@@ -65,10 +65,10 @@ void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, std::span
 }
 
 // y = y * gamma + beta, in place, with bounds. `reach`: of the numbers by which gamma may be multiplied first, which underflows.
-void apply_affine(double& y, double* bound, double gamma, double e_gamma, double beta, double e_beta, double reach) {
+void apply_affine(double& y, double* bound, double gamma, double e_gamma, double beta, double e_beta, double reach, const SumType& sums) {
   if (bound)
     *bound = *bound * (std::fabs(gamma) + e_gamma) + e_gamma * std::fabs(y) + e_beta +
-             2.0 * kU32 * (std::fabs(beta) + e_beta) + kDenormalStep * (2 + reach);
+             2.0 * sums.u * (std::fabs(beta) + e_beta) + sums.step * (2 + reach);
   y = y * gamma + beta;
 }
 
@@ -85,7 +85,7 @@ struct Parameter {
 // Normalises every row of `n` adjacent elements. `parameter_of(row, i)` is the index of gamma and beta of an element.
 // Returns the statistics of all rows.
 template <typename F>
-std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, int64_t n, double eps, bool centred,
+std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, int64_t n, double eps, bool centred, const SumType& sums,
                                           Parameter gamma, Parameter beta, F parameter_of) {
   RefTensor& out = float_output(c, 0);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
@@ -96,12 +96,12 @@ std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, in
     const Row row(x.value.data() + at, size), e = x.bound.empty() ? Row() : Row(x.bound.data() + at, size);
     const std::span<double> y(out.value.data() + at, size);
     const std::span<double> bound = c.bounds ? std::span<double>(out.bound.data() + at, size) : std::span<double>();
-    const RowStatistics s(row, e, eps, centred);
+    const RowStatistics s(row, e, eps, centred, sums);
     normalize_row(row, e, s, centred, y, bound);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t p = parameter_of(r, i);
       apply_affine(y[static_cast<size_t>(i)], c.bounds ? &bound[static_cast<size_t>(i)] : nullptr, gamma.at(p), gamma.bound(p),
-                   beta.at(p), beta.bound(p), std::fabs(row[static_cast<size_t>(i)]) + s.mean_abs);
+                   beta.at(p), beta.bound(p), std::fabs(row[static_cast<size_t>(i)]) + s.mean_abs, sums);
     }
     statistics[static_cast<size_t>(r)] = s;
   }
@@ -114,6 +114,9 @@ int64_t product_from(const Shape& shape, size_t first) {
   for (size_t d = first; d < shape.size(); ++d) n *= shape[d];
   return n;
 }
+
+// By the standard rows are normalised in fp32, whatever their type, unless stash_type names another.
+SumType sums_of_rows(const Node& node, DType dtype) { return sum_type(node.attr_int("stash_type", 1) == 1 ? DType::kF32 : dtype); }
 
 // LayerNormalization and RMSNormalization: rows are the dimensions from `axis` on; gamma and beta broadcast to them.
 
@@ -168,7 +171,8 @@ void eval_layer(EvalContext& c) {
   const RefTensor& x = c.in(0);
   const bool rms = c.node.op != "LayerNormalization";
   const int64_t n = product_from(x.shape, layer_axis(c.node, x.shape.size()));
-  const auto statistics = normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, Parameter(c, 1, 1.0),
+  const SumType sums = sums_of_rows(c.node, x.dtype);
+  const auto statistics = normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, sums, Parameter(c, 1, 1.0),
                                          Parameter(c, 2, 0.0), [](int64_t, int64_t i) { return i; });
   if (!rms) write_statistics(c, 1, statistics, false);
   write_statistics(c, rms ? 1 : 2, statistics, true);
@@ -198,7 +202,7 @@ void eval_channels(EvalContext& c) {
   const int64_t channels = x.shape[1], plane = product_from(x.shape, 2);
   const int64_t rows = grouped ? c.node.attr_int("num_groups", 1) : channels, row_channels = channels / rows;
   const bool by_group = grouped && c.node.version < 21;
-  normalize_rows(c, x, row_channels * plane, c.node.attr_float("epsilon", 1e-5), true, Parameter(c, 1, 1.0),
+  normalize_rows(c, x, row_channels * plane, c.node.attr_float("epsilon", 1e-5), true, grouped ? sums_of_rows(c.node, x.dtype) : sum_type(x.dtype), Parameter(c, 1, 1.0),
                  Parameter(c, 2, 0.0), [&](int64_t row, int64_t i) {
                    return by_group ? row % rows : row % rows * row_channels + i / plane;
                  });

@@ -125,6 +125,7 @@ void eval_average_pool(EvalContext& c) {
   const WindowGeometry g = pool_geometry(c.node, x.shape);
   const bool include_pad = c.node.attr_int("count_include_pad", 0) != 0;
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
     double sum = 0, magnitude = 0, propagated = 0;
     static thread_local std::vector<double> terms;
@@ -141,8 +142,8 @@ void eval_average_pool(EvalContext& c) {
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
     out.value[to] = sum / n;
     if (!c.bounds) return;
-    out.bound[to] = ((sum_growth(terms) + 4.0) * kU32 * (magnitude + propagated) + propagated) / n + kDenormalStep;
-    if (magnitude + propagated >= kBeyondF32) leave_open(out.value[to], out.bound[to]);
+    out.bound[to] = ((sum_growth(terms, sums.u) + 4.0) * sums.u * (magnitude + propagated) + propagated) / n + sums.step;
+    settle_sum(out.value[to], out.bound[to], magnitude + propagated, sums.beyond);
   });
   finish_bounds(out);
 }
@@ -152,12 +153,15 @@ void eval_lp_pool(EvalContext& c) {
   const WindowGeometry g = pool_geometry(c.node, x.shape);
   const auto p = static_cast<double>(c.node.attr_int("p", 2));
   RefTensor& out = float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
   for_each_window(g, x.shape[0] * x.shape[1], [&](int64_t plane, int64_t o, const std::vector<int64_t>& positions) {
     double sum = 0, propagated = 0;
     static thread_local std::vector<double> terms;
     terms.clear();
+    bool finite = true;
     for (int64_t at : positions) {
       const int64_t i = plane * g.in_size() + at;
+      finite = finite && std::isfinite(x.value[static_cast<size_t>(i)]);
       terms.push_back(std::pow(std::fabs(x.value[static_cast<size_t>(i)]), p));
       sum += terms.back();
       propagated += std::pow(x.bound_at(i), p);
@@ -167,10 +171,10 @@ void eval_lp_pool(EvalContext& c) {
     // A norm changes by at most the norm of the change. Beside the sum, each pow costs a few units relative to its term.
     if (!c.bounds) return;
     const double moved = std::pow(propagated, 1 / p);
-    out.bound[to] = moved + (sum_growth(terms) + 16.0) * kU32 * (out.value[to] + moved);
+    out.bound[to] = moved + (sum_growth(terms, sums.u) + 16.0) * sums.u * (out.value[to] + moved);
     // Powers overflow, or underflow.
     const double powers = std::pow(out.value[to] + moved, p);
-    if (std::isfinite(out.value[to]) && (powers >= kBeyondF32 || (powers > 0 && powers < 0x1.0p-100))) leave_open(out.value[to], out.bound[to]);
+    if (finite && (powers >= sums.beyond || (powers > 0 && powers < sums.least_root * sums.least_root))) leave_open(out.value[to], out.bound[to]);
   });
   finish_bounds(out);
 }

@@ -44,6 +44,7 @@ inline void leave_open(double& value, double& bound) {
 
 // The bound of an operator's result: `moved` is how far the inputs' bounds can move it, `own` what the operation itself
 // adds. A result that certainly overflows its type becomes infinity (as in a run), or open inside a window; one that may, is unbounded.
+// The oracle's own doubles overflow where those of a kernel do: an infinity of `finite` operands.
 struct Finish {
   explicit Finish(const RefTensor& out) : p(precision_of(out.dtype)), is_inside(out.is_inside) {}
 
@@ -51,7 +52,8 @@ struct Finish {
     if (z >= p.overflow) return HUGE_VAL;
     return z <= -p.overflow ? -HUGE_VAL : z;
   }
-  void bounded(double& z, double& bound, double moved, double own) const {
+  void bounded(double& z, double& bound, double moved, double own, bool finite) const {
+    if (is_inside && finite && std::isinf(z)) return leave_open(z, bound);
     if (std::isnan(z) || (std::isinf(z) && moved == 0)) {
       bound = 0;
       return;

@@ -36,84 +36,86 @@ double finite_magnitude(Row x) {
   for (double v : x) s += std::isfinite(v) ? std::fabs(v) : 0;
   return s;
 }
-// The root of a sum of squares, where fp32 has no square: scaled, or not.
-bool squares_leave_type(double root) { return std::isfinite(root) && root * root >= kBeyondF32; }
-double growth(Row x) { return (sum_growth(x) + 4.0) * kU32; }
-double growth_of_magnitudes(Row x) {
+// The root of a sum of squares, where the type has no square: scaled, or not.
+bool squares_leave_type(Row x, double root, const SumType& t) {
+  return root * root >= t.beyond && std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
+}
+double growth(Row x, const SumType& t) { return (sum_growth(x, t.u) + 4.0) * t.u; }
+double growth_of_magnitudes(Row x, const SumType& t) {
   std::vector<double> terms(x.size());
   std::ranges::transform(x, terms.begin(), [](double v) { return std::fabs(v); });
-  return growth(terms);
+  return growth(terms, t);
 }
 
 // A sum of one element is exact.
-ValueAndBound reduce_sum(Row x, Row e) {
+ValueAndBound reduce_sum(Row x, Row e, const SumType& t) {
   const double moved = sum(e);
-  ValueAndBound y{sum(x), moved + (x.size() > 1 ? growth(x) * (sum_abs(x) + moved) : 0.0)};
-  if (x.size() > 1) settle_sum(y.value, y.bound, finite_magnitude(x) + moved);
+  ValueAndBound y{sum(x), moved + (x.size() > 1 ? growth(x, t) * (sum_abs(x) + moved) : 0.0)};
+  if (x.size() > 1) settle_sum(y.value, y.bound, finite_magnitude(x) + moved, t.beyond);
   return y;
 }
-ValueAndBound reduce_mean(Row x, Row e) {
-  auto [value, bound] = reduce_sum(x, e);
+ValueAndBound reduce_mean(Row x, Row e, const SumType& t) {
+  auto [value, bound] = reduce_sum(x, e, t);
   const auto n = static_cast<double>(x.size());
-  if (std::fabs(value) >= kBeyondF32 && std::isfinite(value)) leave_open(value, bound);  // divided after it was summed, or before
+  if (std::fabs(value) >= t.beyond && std::isfinite(value)) leave_open(value, bound);  // divided after it was summed, or before
   return {value / n, bound / n};
 }
-ValueAndBound reduce_max(Row x, Row e) {
+ValueAndBound reduce_max(Row x, Row e, const SumType&) {
   double m = -std::numeric_limits<double>::infinity();
   for (double v : x) m = std::isnan(v) || std::isnan(m) ? std::numeric_limits<double>::quiet_NaN() : std::max(m, v);
   return {m, e.empty() ? 0.0 : *std::max_element(e.begin(), e.end())};
 }
-ValueAndBound reduce_min(Row x, Row e) {
+ValueAndBound reduce_min(Row x, Row e, const SumType&) {
   double m = std::numeric_limits<double>::infinity();
   for (double v : x) m = std::isnan(v) || std::isnan(m) ? std::numeric_limits<double>::quiet_NaN() : std::min(m, v);
   return {m, e.empty() ? 0.0 : *std::max_element(e.begin(), e.end())};
 }
 // Whether factors can be multiplied in an order in which a partial product overflows or underflows.
-bool some_order_leaves_type(Row x) {
+bool some_order_leaves_type(Row x, const SumType& t) {
   double largest = 1, smallest = 1;
   for (double v : x) {
     largest *= std::fmax(1.0, std::fabs(v));
     if (v != 0) smallest *= std::fmin(1.0, std::fabs(v));
   }
-  return largest >= kBeyondF32 || smallest < kFlush;
+  return largest >= t.beyond || smallest < t.flush;
 }
-ValueAndBound reduce_prod(Row x, Row e) {
+ValueAndBound reduce_prod(Row x, Row e, const SumType& t) {
   double value = 1, upper = 1;
   for (size_t i = 0; i < x.size(); ++i) {
     value *= x[i];
     upper *= std::fabs(x[i]) + (e.empty() ? 0.0 : e[i]);
   }
-  ValueAndBound y{value, (static_cast<double>(x.size()) + 2) * kU32 * upper + (upper - std::fabs(value))};
-  if (x.size() > 1 && some_order_leaves_type(x)) leave_open(y.value, y.bound);
+  ValueAndBound y{value, (static_cast<double>(x.size()) + 2) * t.u * upper + (upper - std::fabs(value))};
+  if (x.size() > 1 && some_order_leaves_type(x, t)) settle_sum(y.value, y.bound, HUGE_VAL, t.beyond);
   return y;
 }
-ValueAndBound reduce_l1(Row x, Row e) {
+ValueAndBound reduce_l1(Row x, Row e, const SumType& t) {
   const double value = sum_abs(x), moved = sum(e);
-  return {value, moved + (x.size() > 1 ? growth_of_magnitudes(x) * (value + moved) : 0.0)};
+  return {value, moved + (x.size() > 1 ? growth_of_magnitudes(x, t) * (value + moved) : 0.0)};
 }
 // A norm moves by at most the norm of the change.
-ValueAndBound reduce_l2(Row x, Row e) {
+ValueAndBound reduce_l2(Row x, Row e, const SumType& t) {
   const double value = std::sqrt(sum_squares(x)), moved = std::sqrt(sum_squares(e));
-  const double underflow = static_cast<double>(x.size()) * kDenormalStep;  // of the squares
-  ValueAndBound y{value, moved + growth_of_magnitudes(x) * (value + moved) + kFlush + std::fmin(std::sqrt(underflow), underflow / value)};
-  if (squares_leave_type(value + moved)) leave_open(y.value, y.bound);
+  const double underflow = static_cast<double>(x.size()) * t.step;  // of the squares
+  ValueAndBound y{value, moved + growth_of_magnitudes(x, t) * (value + moved) + t.flush + std::fmin(std::sqrt(underflow), underflow / value)};
+  if (squares_leave_type(x, value + moved, t)) leave_open(y.value, y.bound);
   return y;
 }
-ValueAndBound reduce_sum_square(Row x, Row e) {
+ValueAndBound reduce_sum_square(Row x, Row e, const SumType& t) {
   const double value = sum_squares(x);
   double moved = 0;
   for (size_t i = 0; i < e.size(); ++i) moved += (2 * std::fabs(x[i]) + e[i]) * e[i];
-  return {value, moved + growth_of_magnitudes(x) * (value + moved) + static_cast<double>(x.size()) * kDenormalStep};
+  return {value, moved + growth_of_magnitudes(x, t) * (value + moved) + static_cast<double>(x.size()) * t.step};
 }
-ValueAndBound reduce_log_sum(Row x, Row e) {
-  const auto [s, es] = reduce_sum(x, e);
+ValueAndBound reduce_log_sum(Row x, Row e, const SumType& t) {
+  const auto [s, es] = reduce_sum(x, e, t);
   const double value = std::log(s);
   if (!(es < s) && es > 0 && !(s + es < 0)) return {0, std::numeric_limits<double>::infinity()};  // the sum may be zero or negative, or not
   if (!std::isfinite(value)) return {value, 0};
-  return {value, 4 * kU32 * std::fabs(value) - std::log1p(-es / s)};
+  return {value, 4 * t.u * std::fabs(value) - std::log1p(-es / s)};
 }
 
-using RowFunction = ValueAndBound (*)(Row, Row);
+using RowFunction = ValueAndBound (*)(Row, Row, const SumType&);
 using IntFunction = int64_t (*)(std::span<const int64_t>);
 
 int64_t int_sum(std::span<const int64_t> x) {
@@ -238,6 +240,7 @@ void eval_reduce(EvalContext& c) {
     return;
   }
   float_output(c, 0);
+  const SumType sums = sum_type(out.dtype);
 #pragma omp parallel if (worth_threads(x.numel()))
   {
     std::vector<double> row(elements.size()), bound(x.bound.empty() ? 0 : elements.size());
@@ -248,7 +251,7 @@ void eval_reduce(EvalContext& c) {
         row[i] = x.value[at];
         if (!bound.empty()) bound[i] = x.bound[at];
       }
-      const ValueAndBound y = row_function(row, bound);
+      const ValueAndBound y = row_function(row, bound, sums);
       out.value[static_cast<size_t>(r)] = y.value;
       if (c.bounds) out.bound[static_cast<size_t>(r)] = y.bound;
     }

@@ -87,6 +87,7 @@ void eval_rotary(EvalContext& c) {
   out.value = x.value;  // what is not rotated passes through
   if (c.bounds && !x.bound.empty()) out.bound = x.bound;
   const int64_t half = s.rotated / 2;
+  const SumType sums = sum_type(out.dtype);
   // a * ca + b * cb: two products and a sum, each rounded.
   const auto put = [&](int64_t to, int64_t a, const RefTensor& ca, double sign, int64_t b, const RefTensor& cb, int64_t k) {
     const auto uk = static_cast<size_t>(k);
@@ -96,8 +97,9 @@ void eval_rotary(EvalContext& c) {
     if (!c.bounds) return;
     const double magnitude = std::fabs(va * wa) + std::fabs(vb * wb);
     const double upper = (std::fabs(va) + ea) * (std::fabs(wa) + ca.bound_at(k)) + (std::fabs(vb) + eb) * (std::fabs(wb) + cb.bound_at(k));
-    out.bound[static_cast<size_t>(to)] = upper - magnitude + 2.0 * kU32 * upper + 2 * kDenormalStep;
-    if (upper < HUGE_VAL) settle_sum(out.value[static_cast<size_t>(to)], out.bound[static_cast<size_t>(to)], upper);
+    out.bound[static_cast<size_t>(to)] = upper - magnitude + 2.0 * sums.u * upper + 2 * sums.step;
+    if (std::isfinite(va) && std::isfinite(vb) && std::isfinite(wa) && std::isfinite(wb))
+      settle_sum(out.value[static_cast<size_t>(to)], out.bound[static_cast<size_t>(to)], upper, sums.beyond);
   };
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t p = 0; p < s.positions; ++p) {

@@ -5,6 +5,7 @@
 
 #include "graph/ops/copy.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/eval_support.h"
 
 namespace amdahl {
 namespace {
@@ -92,7 +93,7 @@ void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block)
       }
     }
   for (size_t i = 0; sums && i < out.bound.size(); ++i)
-    if (additions[i] > 0 && !(magnitude[i] < p.overflow) && !std::isnan(out.value[i])) out.value[i] = 0, out.bound[i] = HUGE_VAL;  // in one order, not in another
+    if (additions[i] > 0 && !(magnitude[i] < p.overflow) && (out.dtype == DType::kF64 || !std::isnan(out.value[i]))) settle_sum(out.value[i], out.bound[i], magnitude[i], p.overflow);
     else if (additions[i] > 0) out.bound[i] += std::isfinite(out.value[i]) ? (additions[i] * p.u + p.store) * magnitude[i] : 0;
   if (std::any_of(indices.bound.begin(), indices.bound.end(), [](double e) { return e > 0; }))
     out.bound.assign(out.value.size(), HUGE_VAL);

@@ -31,7 +31,7 @@ struct Moments {
   double log_mean_exp = 0; // log E_p[exp e]
   double growth = 0;       // of the sum's error, in units
 
-  Moments(std::span<const double> x, std::span<const double> e) : max(maximum(x)) {
+  Moments(std::span<const double> x, std::span<const double> e, double u) : max(maximum(x)) {
     static thread_local std::vector<double> terms;
     terms.resize(x.size());
     double shifted = 0, raised = 0;
@@ -42,22 +42,22 @@ struct Moments {
       if (!e.empty()) raised += std::exp(d + e[i]);
     }
     mean_shift = shifted / sum;
-    growth = sum_growth(terms);
+    growth = sum_growth(terms, u);
     if (!e.empty()) log_mean_exp = std::log(raised / sum);
   }
 };
 
 }  // namespace
 
-void softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
-  const Moments m(x, e);
+void softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound, const SumType& sums) {
+  const Moments m(x, e, sums.u);
   const double common = m.growth + 10.0 + m.mean_shift;
   const bool open = std::any_of(e.begin(), e.end(), [](double v) { return !(v < kInfinity); });  // one may be infinite, and all NaN
   for (size_t i = 0; i < x.size(); ++i) {
     const double d = x[i] - m.max;
     y[i] = std::exp(d) / m.sum;
     if (y_bound.empty()) continue;
-    double b = kFlush + (y[i] > 0 ? y[i] * (common - d) * kU32 : 0.0);
+    double b = sums.flush + (y[i] > 0 ? y[i] * (common - d) * sums.u : 0.0);
     if (!e.empty()) {
       // For a small move t = e_i + log E_p[exp e], expm1 keeps its digits; for a large one the product may overflow where
       // the probability has underflowed, hence one exponential.
@@ -70,24 +70,23 @@ void softmax_row(std::span<const double> x, std::span<const double> e, std::span
   }
 }
 
-void log_softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
-  const Moments m(x, e);
+void log_softmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound, const SumType& sums) {
+  const Moments m(x, e, sums.u);
   const double log_sum = std::log(m.sum), common = m.growth + 10.0 + std::fabs(m.max);
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = x[i] - m.max - log_sum;
     if (!y_bound.empty())
-      y_bound[i] = (std::fabs(x[i]) + std::fabs(y[i]) + common) * kU32 + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
+      y_bound[i] = (std::fabs(x[i]) + std::fabs(y[i]) + common) * sums.u + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
   }
 }
 
-ValueAndBound log_sum_exp(std::span<const double> x, std::span<const double> e) {
+ValueAndBound log_sum_exp(std::span<const double> x, std::span<const double> e, const SumType& sums) {
   if (x.empty()) return {-kInfinity, 0.0};
   const double max = maximum(x);
   if (std::isinf(max)) return {max, 0.0};  // exp(inf - inf) would make a NaN of it
-  const Moments m(x, e);
+  const Moments m(x, e, sums.u);
   const double value = m.max + std::log(m.sum);
-  return {value, (std::fabs(value) + std::fabs(m.max) + m.mean_shift + m.growth + 10.0) *
-                         kU32 + m.log_mean_exp};
+  return {value, (std::fabs(value) + std::fabs(m.max) + m.mean_shift + m.growth + 10.0) * sums.u + m.log_mean_exp};
 }
 
 namespace {
@@ -105,7 +104,7 @@ void infer_softmax(InferContext& c) {
   c.set_output(0, c.dtype(0), c.shape(0));
 }
 
-void hardmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound) {
+void hardmax_row(std::span<const double> x, std::span<const double> e, std::span<double> y, std::span<double> y_bound, const SumType&) {
   const auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };  // NaN is the largest, as for ArgMax
   const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end(), less) - x.begin());
   std::fill(y.begin(), y.end(), 0.0);
@@ -120,7 +119,7 @@ void hardmax_row(std::span<const double> x, std::span<const double> e, std::span
   for (size_t i = 0; i < x.size(); ++i) y_bound[i] = rivals > 1 && x[i] + e[i] >= floor ? 1.0 : 0.0;
 }
 
-using RowFunction = void (*)(std::span<const double>, std::span<const double>, std::span<double>, std::span<double>);
+using RowFunction = void (*)(std::span<const double>, std::span<const double>, std::span<double>, std::span<double>, const SumType&);
 
 // What is hidden got the lowest numbers of its type by a mask inside the window, and nothing greater was left: shares of hidden keys. Kernels that leave those out
 // have none.
@@ -138,6 +137,7 @@ void eval_softmax(EvalContext& c) {
   for (size_t d = axis; d < x.shape.size(); ++d) (c.node.version < 13 || d == axis ? n : inner) *= x.shape[d];
   if (out.value.empty()) return;
   const int64_t rows = x.numel() / n;
+  const SumType sums = sum_type(x.dtype);
 #pragma omp parallel if (worth_threads(x.numel()))
   {
     const auto size = static_cast<size_t>(n);
@@ -151,7 +151,7 @@ void eval_softmax(EvalContext& c) {
         if (!bound.empty()) bound[i] = x.bound[at];
       }
       std::fill(y_bound.begin(), y_bound.end(), 0.0);
-      row_function(row, bound, y, y_bound);
+      row_function(row, bound, y, y_bound, sums);
       if (c.bounds && x.is_inside && sees_nothing(row))
         for (size_t i = 0; i < size; ++i) leave_open(y[i], y_bound[i]);
       for (size_t i = 0; i < size; ++i) {

@@ -19,14 +19,14 @@ float sum_in_sequence(const std::vector<float>& terms) {
 }
 
 TEST(SumGrowth, IsThatOfGroupsOfEqualTerms) {
-  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>{1, 2, 3, 4}), 6);
-  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(100, 0.1)), 100);
-  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(100, 0.0)), 30);  // to add nothing rounds nothing
+  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>{1, 2, 3, 4}, kU32), 6);
+  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(100, 0.1), kU32), 100);
+  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(100, 0.0), kU32), 30);  // to add nothing rounds nothing
   std::vector<double> pairs;
   for (int i = 0; i < 800; ++i) pairs.push_back(1.0 + i / 2);
-  EXPECT_DOUBLE_EQ(sum_growth(pairs), 3 * std::sqrt(1600));
-  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>{1, 1 + 1e-12, 1 + 2e-12, 1 + 3e-12}), 6);  // never below
-  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(16, 1 + 1e-12)), 16);                       // equal in fp32
+  EXPECT_DOUBLE_EQ(sum_growth(pairs, kU32), 3 * std::sqrt(1600));
+  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>{1, 1 + 1e-12, 1 + 2e-12, 1 + 3e-12}, kU32), 6);  // never below
+  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(16, 1 + 1e-12), kU32), 16);                       // equal in fp32
 }
 
 // The oracle's bound holds for each sum, and three times the root of n would not for some.

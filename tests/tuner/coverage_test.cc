@@ -13,6 +13,7 @@
 #include "graph/clean_up_passes.h"
 #include "tests/plan/kernel_bench.h"
 #include "tuner/builder.h"
+#include "tuner/input_ranges.h"
 #include "tuner/validate.h"
 
 namespace amdahl {

@@ -55,8 +55,9 @@ TEST(GivenValues, AreThoseOfTheDrawWhateverWasDrawnBefore) {
     const Program program = program_of(c.mean);
     GivenValues fresh;
     const Expected want = expected_outputs(graph, io, program, c.draw, {{}}, {}, fresh), got = expected_outputs(graph, io, program, c.draw, {{}}, {}, shared);
-    EXPECT_EQ(got.outputs.at(0).value, want.outputs.at(0).value) << name_of(c.draw.family) << " of product " << c.node;
-    EXPECT_EQ(got.outputs.at(0).bound, want.outputs.at(0).bound);
+    const auto &has = std::get<BoundedFloats<float>>(got.outputs.at(0).floats), &should = std::get<BoundedFloats<float>>(want.outputs.at(0).floats);
+    EXPECT_EQ(has.value, should.value) << name_of(c.draw.family) << " of product " << c.node;
+    EXPECT_EQ(has.bound, should.bound);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -60,7 +61,10 @@ struct Type {
   DType dtype;
   double largest, smallest_normal;
 };
-const std::vector<Type> kTypes = {{DType::kF32, std::numeric_limits<float>::max(), 0x1.0p-126}, {DType::kF16, 65504, 0x1.0p-14}, {DType::kBF16, 0x1.fep127, 0x1.0p-126}};
+const std::vector<Type> kTypes = {{DType::kF32, std::numeric_limits<float>::max(), 0x1.0p-126},
+                                  {DType::kF64, std::numeric_limits<double>::max(), 0x1.0p-1022},
+                                  {DType::kF16, 65504, 0x1.0p-14},
+                                  {DType::kBF16, 0x1.fep127, 0x1.0p-126}};
 
 TEST(Inputs, EveryTensorHoldsEachSpecialHoweverSmall) {
   for (const Type& type : kTypes)
@@ -96,7 +100,31 @@ TEST(Inputs, ExponentsReachFromDenormalsToTheLargest) {
     EXPECT_LT(std::fabs(*std::min_element(x.begin(), x.end(), magnitude)), type.smallest_normal / 16);
     EXPECT_FALSE(std::any_of(x.begin(), x.end(), [](double v) { return !std::isfinite(v); }));
     // A square of these, and a sum of thousands of squares, is a number of the type that sums are made in.
-    EXPECT_LT(std::pow(*std::max_element(wide.begin(), wide.end()), 2) * 4096, 0x1.0p127);
+    EXPECT_LT(std::pow(*std::max_element(wide.begin(), wide.end()), 2) * 4096, type.dtype == DType::kF64 ? HUGE_VAL : 0x1.0p127);
+  }
+}
+
+// Doubles that are floats say nothing of a kernel that rounds them to floats.
+TEST(Inputs, DoublesHaveAllOfTheirBits) {
+  const auto share_of_floats = [](const std::vector<double>& x) {
+    return static_cast<double>(std::count_if(x.begin(), x.end(), [](double v) { return v == static_cast<float>(v); })) / static_cast<double>(x.size());
+  };
+  const auto has_last_bits = [](double v) { return v != 0 && std::isfinite(v) && (std::bit_cast<uint64_t>(v) & 3); };
+  for (Family family : {Family::kNormal, Family::kUniform, Family::kOffset, Family::kLarge, Family::kHeavyTail, Family::kSpecial, Family::kAlternate, Family::kExponents,
+                        Family::kWide, Family::kLimits}) {
+    const auto x = drawn(DType::kF64, 4000, {family, 21});
+    EXPECT_LT(share_of_floats(x), 0.02) << name_of(family);
+    EXPECT_GT(std::count_if(x.begin(), x.end(), has_last_bits), 1000) << name_of(family);
+  }
+  EXPECT_LT(share_of_floats(drawn(DType::kF64, 100, {Family::kEqual, 4})), 0.5);
+  for (Weights distribution : {Weights::kNormal, Weights::kConstant, Weights::kWide}) EXPECT_LT(share_of_floats(weights(DType::kF64, 4000, distribution)), 0.02);
+  for (double w : weights(DType::kF64, 100, Weights::kDenormal)) EXPECT_LT(std::fabs(w), 0x1.0p-1022);
+}
+
+TEST(Inputs, DoublesAreDistributedAsFloats) {
+  for (Family family : {Family::kNormal, Family::kUniform}) {
+    const auto wide = drawn(DType::kF64, 4000, {family, 8}), narrow = drawn(DType::kF32, 4000, {family, 8});
+    for (size_t i = 0; i < wide.size(); ++i) ASSERT_NEAR(wide[i], narrow[i], 3e-5);
   }
 }
 

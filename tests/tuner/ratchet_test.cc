@@ -90,8 +90,7 @@ double deciding(const std::vector<float>& bounds) {
   Expected expected;
   expected.outputs.resize(1);
   expected.outputs[0].shape = buffer.shape;
-  expected.outputs[0].value.assign(bounds.size(), 1);
-  expected.outputs[0].bound = bounds;
+  expected.outputs[0].floats = BoundedFloats<float>{std::vector<float>(bounds.size(), 1), bounds};
   const std::vector<float> values(bounds.size(), 1);
   return compare(expected, program, std::as_bytes(std::span(values))).deciding;
 }

@@ -8,8 +8,7 @@ namespace {
 Expected of_floats(size_t n) {
   Expected e;
   e.outputs.resize(1);
-  e.outputs[0].value.resize(n);
-  e.outputs[0].bound.resize(n);
+  e.outputs[0].floats = BoundedFloats<float>{std::vector<float>(n), std::vector<float>(n)};
   return e;
 }
 
