@@ -339,7 +339,7 @@ CompileResult Toolchain::compile_placebo(const Variant& variant, int number, con
   const std::string library = fmt::format("{}.p{}.so", job.stem, number), assembly = job.stem + ".s";
   if (is_there(library)) return found(library);
   if (!is_there(assembly)) {
-    result = preprocessed_refusal(text, job, limits);
+    if (!is_there(job.stem + ".so")) result = preprocessed_refusal(text, job, limits);  // what became a library kept the rules
     if (result.code.empty()) result = produce(assembly, job, {"-S"}, text, kSource, limits);
   }
   const double compiling = result.seconds;
