@@ -40,16 +40,16 @@ struct RowStatistics {
 };
 
 // y = (x - mean) / scale with |error| <= (3 sqrt(n) + 8) u ((|x| + mean|x|) / scale + |y|) + what the bounds of x move.
-// The move is exact, not first order: |y' - y| <= (|x' - x| + |y| |scale' - scale|) / scale'.
+// Quotients by n may underflow, also before they are summed. The move is exact, not first order: |y' - y| <= (|x' - x| + |y| |scale' - scale|) / scale'.
 void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, const SumType& sums, std::span<double> y, std::span<double> y_bound) {
-  const double growth = (3.0 * std::sqrt(static_cast<double>(x.size())) + 8.0) * sums.u;
+  const double growth = (3.0 * std::sqrt(static_cast<double>(x.size())) + 8.0) * sums.u, underflow = centred ? static_cast<double>(x.size()) * sums.step : 0.0;
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = (x[i] - s.mean) / s.scale;
     if (y_bound.empty()) continue;
     if (s.open) leave_open(y[i], y_bound[i]);
     if (s.open) continue;
     const double magnitude = centred ? (std::fabs(x[i]) + s.mean_abs) / s.scale + std::fabs(y[i]) : std::fabs(y[i]);
-    y_bound[i] = growth * magnitude;
+    y_bound[i] = growth * magnitude + underflow / s.scale;
     if (e.empty()) continue;
     const double moved = (e[i] + s.mean_moved + std::fabs(y[i]) * s.scale_moved) / s.smallest_scale;
     y_bound[i] += (1.0 + growth) * moved;
@@ -155,7 +155,7 @@ void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatis
     if (inverse_scale)
       out.bound[r] = (growth * (1.0 + s.mean_abs / s.scale) + s.scale_moved / s.smallest_scale) * out.value[r];
     else
-      out.bound[r] = growth * (s.mean_abs + s.mean_moved) + s.mean_moved;
+      out.bound[r] = growth * (s.mean_abs + s.mean_moved) + s.mean_moved + static_cast<double>(n) * sums.step;
   }
   finish_bounds(out);
 }

@@ -86,5 +86,32 @@ TEST(OpenValues, WhatOverflowsInsideAWindow) {
   EXPECT_EQ(last.bound[0], 0);
 }
 
+// Weights of a half each: their sum may be divided by 2 after the values have been added up.
+TEST(OpenValues, WhatAttentionMayDivideLater) {
+  const RefTensor q = floats({1, 1, 1, 1}, {0}), k = floats({1, 1, 2, 1}, {0, 0});
+  const auto attended = [&](double v) {
+    const RefTensor values = floats({1, 1, 2, 1}, {v, v});
+    return run_one({"Attention", 23}, {&q, &k, &values}).bound[0];
+  };
+  EXPECT_EQ(attended(2e38), kInf);
+  EXPECT_LT(attended(1.5e38), 1e33);
+}
+
+RefTensor doubles(Shape shape, std::vector<double> value) {
+  RefTensor t = floats(std::move(shape), std::move(value));
+  t.dtype = DType::kF64;
+  return t;
+}
+
+// The oracle's own doubles end where a kernel's do: what it makes infinite, or NaN of infinities, need not be in another order.
+TEST(OpenValues, SumsOfDoublesThatOverflow) {
+  const RefTensor huge = doubles({1, 2}, {1e200, 1e200}), opposed = doubles({2, 1}, {1e200, -1e200}), most = doubles({1, 3}, {1.7e308, 1.7e308, -1.7e308});
+  EXPECT_EQ(run_one({"MatMul", 13}, {&huge, &opposed}).bound[0], kInf);
+  const std::map<std::string, Attribute> along{{"axes", std::vector<int64_t>{1}}};
+  for (const char* op : {"ReduceL2", "ReduceProd"}) EXPECT_EQ(run_one({op, 13, along}, {&huge}).bound[0], kInf) << op;
+  EXPECT_EQ(run_one({"ReduceMean", 13, along}, {&most}).bound[0], kInf);
+  EXPECT_EQ(run_one({"LpNormalization", 1}, {&huge}).bound[0], kInf);
+}
+
 }  // namespace
 }  // namespace amdahl
