@@ -119,20 +119,6 @@ void finish_scores(const EvalContext& c, const AttentionShape& s, int64_t b, int
     }
 }
 
-// The weights are quotients of what is at most 1 by a sum of as many as there are keys. Kernels that divide after they have summed up V have that many times as much to sum.
-void settle_undivided(const std::vector<double>& weights, std::vector<double> v, const AttentionShape& s, const SumType& sums, std::vector<double>& y, std::vector<double>& bound) {
-  const double far = std::fmin(sums.beyond, largest_of(DType::kF64)) / static_cast<double>(s.keys);
-  bool any = false;
-  for (double& x : v) {
-    x = std::isfinite(x) ? std::fabs(x) : 0;
-    any = any || x >= far;
-  }
-  if (!any) return;
-  std::vector<double> magnitude(y.size());
-  gemm_f64(s.queries, s.v_head, s.keys, weights.data(), v.data(), magnitude.data());
-  for (size_t i = 0; i < y.size(); ++i) settle_sum(y[i], bound[i], magnitude[i], far);
-}
-
 void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) {
   const int64_t kv = h / (s.q_heads / s.kv_heads);
   const auto rows = [&](size_t input, bool bound, int64_t head, int64_t heads, int64_t positions, int64_t width) {
@@ -161,7 +147,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
   bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, sum_type(c.out(0).dtype),
                    s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
-  if (c.bounds) settle_undivided(weights.value, v, s, sum_type(c.out(0).dtype), y, y_bound);
+  if (c.bounds) settle_undivided(product(s.queries, s.v_head, s.keys), weights.value, v, s.keys, sum_type(c.out(0).dtype), s.queries * s.v_head, y.data(), y_bound.data());
   for (int64_t i = 0; i < s.queries; ++i) {
     const int64_t to =
         (s.heads_inside ? (b * s.queries + i) * s.q_heads + h : (b * s.q_heads + h) * s.queries + i) * s.v_head;

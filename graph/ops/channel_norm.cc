@@ -100,11 +100,11 @@ void eval_lp_norm(EvalContext& c) {
       const double y = norm == 0 ? 0.0 : x.value[static_cast<size_t>(at)] / norm;
       out.value[static_cast<size_t>(at)] = y;
       if (!c.bounds) continue;
-      // A quotient by its own norm never leaves [-1, 1], so 2 is the largest error there is.
+      // A quotient by its own norm never leaves [-1, 1], so 2 is the largest error there is, but of what may be infinite.
       const double change = moved < norm ? (x.bound_at(at) + std::fabs(y) * moved) / (norm - moved) : moved > 0 ? 2.0 : 0.0;
       out.bound[static_cast<size_t>(at)] = std::min(2.0, change + growth * (std::fabs(y) + change));
       const double lowest = euclid ? sums.least_root : sums.flush, highest = euclid ? sums.most_root : sums.beyond;  // where squares, or sums, are numbers
-      if (finite && norm != 0 && !(norm > lowest && norm + moved < highest)) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
+      if ((finite && norm != 0 && !(norm > lowest && norm + moved < highest)) || x.bound_at(at) == HUGE_VAL) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);

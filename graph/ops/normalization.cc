@@ -152,10 +152,13 @@ void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatis
     const RowStatistics& s = rows[r];
     out.value[r] = inverse_scale ? 1.0 / s.scale : s.mean;
     if (!c.bounds) continue;
-    if (inverse_scale)
+    if (inverse_scale) {
       out.bound[r] = (growth * (1.0 + s.mean_abs / s.scale) + s.scale_moved / s.smallest_scale) * out.value[r];
-    else
+      if (s.open) leave_open(out.value[r], out.bound[r]);
+    } else {
       out.bound[r] = growth * (s.mean_abs + s.mean_moved) + s.mean_moved + static_cast<double>(n) * sums.step;
+      if (std::isfinite(s.mean_abs)) settle_sum(out.value[r], out.bound[r], s.mean_abs * static_cast<double>(n), sums.beyond);
+    }
   }
   finish_bounds(out);
 }

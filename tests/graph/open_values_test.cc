@@ -95,6 +95,28 @@ TEST(OpenValues, WhatAttentionMayDivideLater) {
   };
   EXPECT_EQ(attended(2e38), kInf);
   EXPECT_LT(attended(1.5e38), 1e33);
+  // The same in single steps.
+  const RefTensor scores = floats({1, 2}, {0, 0}), weights = run_one({"Softmax", 13}, {&scores});
+  const auto weighed = [&](const RefTensor& by, double v) {
+    const RefTensor values = floats({2, 1}, {v, v});
+    return run_one({"MatMul", 13}, {&by, &values}).bound[0];
+  };
+  EXPECT_EQ(weighed(weights, 2e38), kInf);
+  EXPECT_LT(weighed(weights, 1.5e38), 1e33);
+  EXPECT_LT(weighed(floats({1, 2}, {0.5, 0.5}), 2e38), 1e33);
+}
+
+// Squares overflow: the inverse of the deviation is zero, or it is not.
+TEST(OpenValues, StatisticsOfRowsWithoutSquares) {
+  const RefTensor x = floats({1, 4}, {1e30, -2e30, 1e30, 3e30}), scale = floats({4}, {1, 1, 1, 1});
+  const std::vector<RefTensor> y = run_op({"LayerNormalization", 17, {}, 3}, {&x, &scale});
+  EXPECT_EQ(y[2].bound[0], kInf);
+  EXPECT_LT(y[1].bound[0], 1e25);
+}
+
+TEST(OpenValues, QuotientsOfWhatMayBeInfinite) {
+  const RefTensor x = bounded({1, 2}, {1, -kInf}, {kInf, 0});
+  EXPECT_EQ(run_one({"LpNormalization", 1}, {&x}).bound[0], kInf);
 }
 
 RefTensor doubles(Shape shape, std::vector<double> value) {
