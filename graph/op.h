@@ -30,6 +30,7 @@ struct RefTensor {
   // Read by further nodes of the window alone: what leaves its type here need not in another form of the same computation, and is open. An infinity that comes of
   // infinities, or of a division by zero, is one in every form.
   bool is_inside = false;
+  int64_t shares_of = 0;  // quotients by sums of as many numbers of at most 1 (Softmax); 0: they are not. Kernels may weigh first and divide later
 
   int64_t numel() const { return amdahl::numel(shape); }
   bool is_float() const { return amdahl::is_float(dtype); }

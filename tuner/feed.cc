@@ -20,10 +20,9 @@ int source_of(const Program::Buffer& b, size_t position) { return b.source >= 0 
 // Row-major numbers of `fill`, stored in the buffer's format.
 template <typename Fill>
 void fill_stored(const Program::Buffer& b, std::byte* data, Fill fill) {
-  const int64_t n = numel(b.shape);
-  if (b.format.empty()) return fill(data, n);
-  std::vector<std::byte> plain(static_cast<size_t>(n) * size_of(b.dtype));
-  fill(plain.data(), n);
+  if (b.format.empty()) return fill(data);
+  std::vector<std::byte> plain(static_cast<size_t>(numel(b.shape)) * size_of(b.dtype));
+  fill(plain.data());
   to_format(plain.data(), data, b.dtype, b.shape, b.format);
 }
 
@@ -68,7 +67,7 @@ void Feed::draw_inputs(const Program& program, const Stand& stand, size_t slot, 
     const int source = source_of(b, i);
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
     fill_stored(b, stand.inputs[slot][i].data,
-                [&](std::byte* plain, int64_t n) { fill_input(plain, b.dtype, n, draw, source, range); });
+                [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
   }
 }
 
@@ -85,8 +84,8 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
         held = what;
         // Copies need other addresses, not other numbers.
         if (copy > 0) std::memcpy(region.data, stand.weights[0][w].data, b.bytes);
-        else fill_stored(b, region.data, [&](std::byte* plain, int64_t n) {
-          fill_weight(plain, b.dtype, n, b.mean, b.deviation, draw, b.source);
+        else fill_stored(b, region.data, [&](std::byte* plain) {
+          fill_weight(plain, b.dtype, numel(b.shape), b.mean, b.deviation, draw, b.source);
         });
       }
       ++w;
@@ -109,7 +108,7 @@ const float* Feed::tape(Family family, size_t at_least) {
     draw.family = family;
     draw.seed = tape_seed_;
     // Element i depends on i alone: a longer tape begins as the shorter one.
-    fill_input(reinterpret_cast<std::byte*>(tape_.data()), DType::kF32, static_cast<int64_t>(at_least), draw, 0, {});
+    fill_input(reinterpret_cast<std::byte*>(tape_.data()), DType::kF32, {static_cast<int64_t>(at_least)}, draw, 0, {});
   }
   return tape_.data();
 }
@@ -124,7 +123,7 @@ void Feed::fresh_inputs(const Program& program, const Stand& stand, size_t slot,
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
     draw.seed = random.next() >> 1;
     if (b.dtype != DType::kF32) {
-      fill_stored(b, data, [&](std::byte* plain, int64_t n) { fill_input(plain, b.dtype, n, draw, source, range); });
+      fill_stored(b, data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
       continue;
     }
     const auto n = static_cast<size_t>(numel(b.shape));

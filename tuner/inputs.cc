@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "base/error.h"
@@ -146,8 +148,73 @@ void exponents_chunk(Real* out, int64_t n, int lowest, int highest, double large
   }
 }
 
+// Rows of a tensor, as an operator that reduces may see them: elements that differ in the position in one dimension alone, or in all from one on.
+struct Rows {
+  int64_t length = 1, inner = 1;  // elements of a row lie `inner` apart
+  int64_t row_of(int64_t i) const { return i / (length * inner) * inner + i % inner; }
+};
+
+enum class Along { kLast, kAllFromOne, kAny };
+
+Rows rows_along(Along along, const Shape& shape, uint64_t seed) {
+  std::vector<int64_t> extents;
+  for (int64_t extent : shape)
+    if (extent > 1) extents.push_back(extent);
+  if (extents.empty()) return {};
+  const auto product_from = [&](size_t first) { return std::accumulate(extents.begin() + static_cast<std::ptrdiff_t>(first), extents.end(), int64_t{1}, std::multiplies<>()); };
+  const size_t last = extents.size() - 1;
+  if (last == 0 || along == Along::kLast) return {extents[last], 1};
+  if (along == Along::kAllFromOne) return {product_from(1 + mix(seed) % last), 1};
+  const size_t one = mix(seed) % (last + 1);
+  return {extents[one], product_from(one + 1)};
+}
+
+// Most operators reduce the last dimension. What is all in one row is cut in pieces every other time: it may be read element by element.
+Rows rows_of_exponents(const Shape& shape, uint64_t seed) {
+  const uint64_t b = bits_at(seed ^ 0x726f7773ull, 0);
+  const Rows rows = rows_along(b % 4 < 2 ? Along::kLast : b % 4 == 2 ? Along::kAllFromOne : Along::kAny, shape, b);
+  const int64_t n = numel(shape);
+  return rows.length == n && (b & 16) ? Rows{std::max<int64_t>(1, n / 16), 1} : rows;
+}
+
+// Each of `kinds` kinds once in as many neighbouring rows, in another order in others.
+int kind_of_row(uint64_t seed, int64_t row, int kinds) {
+  const uint64_t b = bits_at(~seed, row / kinds);
+  return static_cast<int>((static_cast<uint64_t>(row % kinds) * (2 * (b % 8) + 1) + (b >> 8)) % static_cast<uint64_t>(kinds));
+}
+
+// Sums, and sums of squares, of numbers of one size: where all are denormal or have hardly a square, say. More than half of the rows, as sums of squares of others
+// overflow, and a draw of which less than half can be judged says nothing (validate.h).
 template <typename Real>
-void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, uint64_t seed, int source, int64_t first) {
+void even_row(Real* out, int64_t n, const Limits& limits, int64_t row, uint64_t seed, int64_t first) {
+  const uint64_t b = bits_at(seed ^ 0x65786f6eull, row);
+  const auto all_of_one = [&](int lowest, int highest) {
+    const int exponent = lowest + static_cast<int>((b >> 8) % static_cast<uint64_t>(highest - lowest + 1));
+    exponents_chunk(out, n, exponent, exponent, limits.largest, seed, first);
+    for (int64_t i = 0; (b & 1) && i < n; ++i) out[i] = std::fabs(out[i]);
+  };
+  switch (kind_of_row(seed, row, 8)) {
+    case 0: return all_of_one(limits.lowest_exponent, std::ilogb(limits.smallest_normal) - 1);
+    case 1:
+    case 2: return all_of_one(-3 * limits.highest_exponent / 4, -limits.highest_exponent / 4);
+    case 3: return all_of_one(limits.lowest_exponent, limits.highest_exponent - 12);  // of which thousands have a sum
+    case 4: std::fill(out, out + n, Real{0}); return;
+    default: return;
+  }
+}
+
+template <typename Real>
+void exponents_by_rows(Real* out, int64_t n, const Limits& limits, const Rows& rows, uint64_t seed, int64_t first) {
+  exponents_chunk(out, n, limits.lowest_exponent, limits.highest_exponent, limits.largest, seed, first);
+  for (int64_t i = 0, next = 0; i < n; i = next) {
+    const int64_t row = rows.row_of(first + i);
+    next = rows.inner > 1 ? i + 1 : std::min(n, (row + 1) * rows.length - first);
+    even_row(out + i, next - i, limits, row, seed, first + i);
+  }
+}
+
+template <typename Real>
+void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows& rows, uint64_t seed, int source, int64_t first) {
   const Limits limits = limits_of(dtype);
   switch (draw.family) {
     case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
@@ -192,7 +259,7 @@ void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, uint64_t s
         out[i] = std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b % 25) - 12);
       }
       return;
-    case Family::kExponents: return exponents_chunk(out, n, limits.lowest_exponent, limits.highest_exponent, limits.largest, seed, first);
+    case Family::kExponents: return exponents_by_rows(out, n, limits, rows, seed, first);
     case Family::kWide: return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
     case Family::kLimits: return normal_chunk(out, n, seed, first, 0, 1);
   }
@@ -261,6 +328,15 @@ void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Dr
     const double drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
     store(data, dtype, at, &value, 1);
   }
+}
+
+// A tensor of one row is left: nothing else would be.
+void hide_rows(std::byte* data, DType dtype, const Shape& shape, const Draw& draw, uint64_t seed) {
+  const int64_t n = numel(shape);
+  const Rows rows = rows_along(bits_at(seed, 0) % 4 ? Along::kLast : Along::kAllFromOne, shape, seed);
+  const double hidden = draw.infinities_as_nan ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
+  for (int64_t row = 0; rows.length < n && row < n / rows.length; ++row)
+    for (int64_t i = 0; i < rows.length && kind_of_row(seed, row, 16) == 0; ++i) store(data, dtype, row * rows.length + i, &hidden, 1);
 }
 
 // Of all numbers of the type, as the family is of all floats: bits cut off at a random place, or kept; its limits; and what is beside zero.
@@ -349,8 +425,9 @@ int turns(int64_t n) {
   return static_cast<int>((kSpecials + places - 1) / places);
 }
 
-void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int source, const InputRange& range) {
+void fill_input(std::byte* data, DType dtype, const Shape& shape, const Draw& draw, int source, const InputRange& range) {
   const uint64_t s = stream(draw.seed, source);
+  const int64_t n = numel(shape);
   // Never the first or the last element: those are what a careless key looks at.
   const int64_t nudged = !draw.nudged || n == 0 ? -1 : n < 3 ? n / 2 : 1 + static_cast<int64_t>(mix(s) % static_cast<uint64_t>(n - 2));
   if (!is_float(dtype)) {
@@ -358,8 +435,9 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
     if (nudged >= 0) nudge_int(data, dtype, nudged, range);
     return;
   }
+  const Rows rows = rows_of_exponents(shape, s);
   fill_floats(data, dtype, n, [&](auto* out, int64_t count, int64_t first) {
-    float_chunk(out, count, dtype, draw, s, source, first);
+    float_chunk(out, count, dtype, draw, rows, s, source, first);
     // Far enough to be seen through the bounds of its neighbours, near enough for exp() of it.
     if (nudged >= first && nudged < first + count) {
       auto& value = out[nudged - first];
@@ -371,6 +449,7 @@ void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int s
       for (int64_t i = 0; i < count; ++i) out[i] = spoilt(out[i], limits_of(dtype));
   });
   if (draw.family == Family::kSpecial) place_specials(data, dtype, n, kSpecials, draw, s, source);
+  if (draw.family == Family::kSpecial && source == 0 && draw.turn != Draw::kNear) hide_rows(data, dtype, shape, draw, s);
   if (draw.family == Family::kLimits) place_specials(data, dtype, n, kFiniteSpecials, draw, s, source);
 }
 

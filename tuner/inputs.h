@@ -22,11 +22,13 @@ enum class Family : uint8_t {
   kHeavyTail,  // Pareto, exponent 2, either sign: one large element among many
   kEqual,      // one number throughout: ties, zero variance
   kInteger,    // odd source: -1, 0 or 1; even source: integers of Draw::integer_bits. With ternary weights, sums are exact in fp32; exchanged: -1, 0 or 1
-  kSpecial,    // normal, with a few NaN, infinities, zeros, denormals and limits of the type; one of each in every tensor (Draw::turn)
+  kSpecial,    // normal, with a few NaN, infinities, zeros, denormals and limits of the type; one of each in every tensor (Draw::turn). Of the first
+               // input's rows one in sixteen is -infinity throughout, as where nothing is left of what a mask hides
   kNeedle,     // zero but for one element in 64: +-2^e, 0 <= e < 10. What a kernel leaves out is missed
   kAlternate,  // signs alternate, magnitudes in (0.5, 1): sums cancel
   kPowers,     // +-2^e, -12 <= e <= 12
-  kExponents,  // either sign, exponents uniform over all of the type's, denormals too
+  kExponents,  // either sign, exponents uniform over all of the type's, denormals too; five rows in eight of one exponent throughout, of either sign or positive, or
+               // all zeros. Rows lie along the last dimension, or another, or all from one on
   kWide,       // the same over the third of them around 1: squares and sums of products stay within the type
   kLimits,     // normal, with zeros, denormals and the type's limits in every tensor (Draw::turn), all finite: rows of a reduction say more
 };
@@ -79,7 +81,7 @@ std::string how_weights_are_drawn(const Draw& draw);
 int turns(int64_t n);
 
 // What an input or a seeded weight holds, row-major. `source` distinguishes tensors of one seed (Program::Buffer::source).
-void fill_input(std::byte* data, DType dtype, int64_t n, const Draw& draw, int source, const InputRange& range);
+void fill_input(std::byte* data, DType dtype, const Shape& shape, const Draw& draw, int source, const InputRange& range);
 // As Draw::weights says, or, in a ternary draw, -1, 0 and 1 in equal parts (exact-integer probes), exchanged integers.
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source);
 

@@ -142,7 +142,7 @@ const std::map<ValueId, std::vector<double>>& ModelBench::reference(const Draw& 
     const Value& v = graph_.value(graph_.inputs[i]);
     std::byte* data;
     const Tensor t = Tensor::allocate(v.dtype, v.shape, &data);
-    fill_input(data, v.dtype, t.numel(), draw, static_cast<int>(i), ranges[i]);
+    fill_input(data, v.dtype, v.shape, draw, static_cast<int>(i), ranges[i]);
     given[graph_.inputs[i]] = RefTensor::of(t);
   }
   std::vector<NodeId> nodes(graph_.nodes.size());

@@ -21,7 +21,7 @@ namespace {
 Tensor drawn_input(const Value& value, const Draw& draw, int source, const InputRange& range) {
   std::byte* data;
   Tensor t = Tensor::allocate(value.dtype, value.shape, &data);
-  fill_input(data, value.dtype, t.numel(), draw, source, range);
+  fill_input(data, value.dtype, value.shape, draw, source, range);
   return t;
 }
 

@@ -147,6 +147,7 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
   bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, sum_type(c.out(0).dtype),
                    s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
+  if (c.bounds) settle_undivided(product(s.queries, s.v_head, s.keys), weights.value, v, s.keys, sum_type(c.out(0).dtype), s.queries * s.v_head, y.data(), y_bound.data());
   for (int64_t i = 0; i < s.queries; ++i) {
     const int64_t to =
         (s.heads_inside ? (b * s.queries + i) * s.q_heads + h : (b * s.q_heads + h) * s.queries + i) * s.v_head;

@@ -103,11 +103,11 @@ void eval_lp_norm(EvalContext& c) {
       const double y = norm == 0 ? 0.0 : x.value[static_cast<size_t>(at)] / norm;
       out.value[static_cast<size_t>(at)] = y;
       if (!c.bounds) continue;
-      // A quotient by its own norm never leaves [-1, 1], so 2 is the largest error there is.
+      // A quotient by its own norm never leaves [-1, 1], so 2 is the largest error there is, but of what may be infinite.
       const double change = moved < norm ? (x.bound_at(at) + std::fabs(y) * moved) / (norm - moved) : moved > 0 ? 2.0 : 0.0;
       out.bound[static_cast<size_t>(at)] = std::min(2.0, change + growth * (std::fabs(y) + change));
       const double lowest = euclid ? sums.least_root : sums.flush, highest = euclid ? sums.most_root : sums.beyond;  // where squares, or sums, are numbers
-      if (finite && norm != 0 && !(norm > lowest && norm + moved < highest)) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
+      if ((finite && norm != 0 && !(norm > lowest && norm + moved < highest)) || x.bound_at(at) == HUGE_VAL) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);
@@ -162,7 +162,7 @@ void eval_mvn(EvalContext& c) {
         leave_open(out.value[static_cast<size_t>(i)], out.bound[static_cast<size_t>(i)]);
         continue;
       }
-      out.bound[static_cast<size_t>(i)] = (1.0 + growth) * change + growth * ((std::fabs(v) + mean_abs) / scale + std::fabs(y));
+      out.bound[static_cast<size_t>(i)] = (1.0 + growth) * change + growth * ((std::fabs(v) + mean_abs) / scale + std::fabs(y)) + n * sums.step / scale;
     }
   }
   finish_bounds(out);
@@ -200,9 +200,11 @@ void eval_lrn(EvalContext& c) {
       const double v = x.value[static_cast<size_t>(at)], y = v / std::pow(bias + alpha * squares, beta);
       out.value[static_cast<size_t>(at)] = y;
       if (!c.bounds) continue;
-      const double steepest = 1.0 / std::pow(bias + std::fabs(alpha) * std::max(0.0, squares - moved), beta);
-      const double flattest = 1.0 / std::pow(bias + std::fabs(alpha) * (squares + moved), beta);
-      const double change = x.bound_at(at) * steepest + std::fabs(v) * (steepest - flattest);
+      // Squares may underflow, and what alpha makes of them.
+      const double lost = (static_cast<double>(size) * (std::fabs(alpha) + 1) + 1) * sums.step;
+      const double steepest = 1.0 / std::pow(std::max(0.0, bias + std::fabs(alpha) * std::max(0.0, squares - moved) - lost), beta);
+      const double flattest = 1.0 / std::pow(bias + std::fabs(alpha) * (squares + moved) + lost, beta);
+      const double change = (x.bound_at(at) == 0 ? 0 : x.bound_at(at) * steepest) + (v == 0 ? 0 : std::fabs(v) * (steepest - flattest));
       // The sum's error enters through the power, pow itself costs a few units.
       out.bound[static_cast<size_t>(at)] = change + (beta * dot_growth(size, sums.u) + 10.0 * sums.u) * (std::fabs(y) + change) + sums.flush;
       if (finite && squares + moved >= sums.beyond) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);

@@ -163,6 +163,17 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   settle_uncertain_zeros(f, a, b, size, value, bound);
 }
 
+void settle_undivided(const Bilinear& f, std::span<const double> shares, std::span<const double> weighed, int64_t of, const SumType& sums, int64_t size,
+                      double* value, double* bound) {
+  const double far = std::fmin(sums.beyond, largest_of(DType::kF64)) / static_cast<double>(of);
+  const auto finite_magnitude = [](double v) { return std::isfinite(v) ? std::fabs(v) : 0.0; };
+  if (std::none_of(weighed.begin(), weighed.end(), [&](double v) { return finite_magnitude(v) >= far; })) return;
+  std::vector<double> magnitudes(weighed.size()), undivided(static_cast<size_t>(size));
+  std::transform(weighed.begin(), weighed.end(), magnitudes.begin(), finite_magnitude);
+  f(shares.data(), magnitudes.data(), nullptr, undivided.data());
+  for (int64_t i = 0; i < size; ++i) settle_sum(value[i], bound[i], undivided[static_cast<size_t>(i)], far);
+}
+
 std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols) {
   std::vector<double> out(x.size());
   if (!x.empty()) Eigen::Map<RowMajor>(out.data(), cols, rows) = Eigen::Map<const RowMajor>(x.data(), rows, cols).transpose();

@@ -81,6 +81,11 @@ struct BilinearOperand {
 void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, BilinearOperand c, int64_t terms, double rounding, const SumType& sums,
                       int64_t size, double* value, double* bound);
 
+// What `shares` of sums of `of` numbers weigh: kernels that divide after they have summed up have as many times as much to sum. After bounded_bilinear, which left
+// `value` and `bound`.
+void settle_undivided(const Bilinear& f, std::span<const double> shares, std::span<const double> weighed, int64_t of, const SumType& sums, int64_t size,
+                      double* value, double* bound);
+
 // C (m x n) = A (m x k) * B (k x n), all row-major and dense; with `accumulate` C += A * B.
 // The cols x rows transpose of a rows x cols matrix; empty (no bounds) of empty.
 std::vector<double> transposed(std::span<const double> x, int64_t rows, int64_t cols);

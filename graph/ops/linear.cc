@@ -93,6 +93,8 @@ void eval_matmul(EvalContext& c) {
   const int halved = one_b ? c.products.strassen : 0;
   bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, sum_type(out.dtype), out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
+  if (c.bounds && c.in(0).shares_of > 0)
+    settle_undivided(multiply, c.in(0).value, c.in(1).value, c.in(0).shares_of, sum_type(out.dtype), out.numel(), out.value.data(), out.bound.data());
   if (c.bounds && halved) add_strassen_rounding(halved, c.products.rounding, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
   finish_bounds(out);
 }

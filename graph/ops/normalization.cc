@@ -49,15 +49,16 @@ struct RowStatistics {
 };
 
 // y = (x - mean) / scale with |error| <= (sum_growth + 8) u ((|x| + mean|x|) / scale + |y|) + what the bounds of x move.
-// The move is exact, not first order: |y' - y| <= (|x' - x| + |y| |scale' - scale|) / scale'.
-void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, std::span<double> y, std::span<double> y_bound) {
+// Quotients by n may underflow, also before they are summed. The move is exact, not first order: |y' - y| <= (|x' - x| + |y| |scale' - scale|) / scale'.
+void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, const SumType& sums, std::span<double> y, std::span<double> y_bound) {
+  const double underflow = centred ? static_cast<double>(x.size()) * sums.step : 0.0;
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = (x[i] - s.mean) / s.scale;
     if (y_bound.empty()) continue;
     if (s.open) leave_open(y[i], y_bound[i]);
     if (s.open) continue;
     const double magnitude = centred ? (std::fabs(x[i]) + s.mean_abs) / s.scale + std::fabs(y[i]) : std::fabs(y[i]);
-    y_bound[i] = s.growth * magnitude;
+    y_bound[i] = s.growth * magnitude + underflow / s.scale;
     if (e.empty()) continue;
     const double moved = (e[i] + s.mean_moved + std::fabs(y[i]) * s.scale_moved) / s.smallest_scale;
     y_bound[i] += (1.0 + s.growth) * moved;
@@ -97,7 +98,7 @@ std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, in
     const std::span<double> y(out.value.data() + at, size);
     const std::span<double> bound = c.bounds ? std::span<double>(out.bound.data() + at, size) : std::span<double>();
     const RowStatistics s(row, e, eps, centred, sums);
-    normalize_row(row, e, s, centred, y, bound);
+    normalize_row(row, e, s, centred, sums, y, bound);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t p = parameter_of(r, i);
       apply_affine(y[static_cast<size_t>(i)], c.bounds ? &bound[static_cast<size_t>(i)] : nullptr, gamma.at(p), gamma.bound(p),
@@ -152,17 +153,20 @@ void infer_layer(InferContext& c) {
   if (!rms) c.set_output(2, stash, statistics);
 }
 
-void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatistics>& rows, bool inverse_scale) {
+void write_statistics(EvalContext& c, size_t output, const std::vector<RowStatistics>& rows, int64_t n, bool inverse_scale, const SumType& sums) {
   if (output >= c.outputs.size() || c.node.outputs[output] == kNoValue) return;
   RefTensor& out = float_output(c, output);
   for (size_t r = 0; r < rows.size(); ++r) {
     const RowStatistics& s = rows[r];
     out.value[r] = inverse_scale ? 1.0 / s.scale : s.mean;
     if (!c.bounds) continue;
-    if (inverse_scale)
+    if (inverse_scale) {
       out.bound[r] = (s.growth * (1.0 + s.mean_abs / s.scale) + s.scale_moved / s.smallest_scale) * out.value[r];
-    else
-      out.bound[r] = s.growth * (s.mean_abs + s.mean_moved) + s.mean_moved;
+      if (s.open) leave_open(out.value[r], out.bound[r]);
+    } else {
+      out.bound[r] = s.growth * (s.mean_abs + s.mean_moved) + s.mean_moved + static_cast<double>(n) * sums.step;
+      if (std::isfinite(s.mean_abs)) settle_sum(out.value[r], out.bound[r], s.mean_abs * static_cast<double>(n), sums.beyond);
+    }
   }
   finish_bounds(out);
 }
@@ -174,8 +178,8 @@ void eval_layer(EvalContext& c) {
   const SumType sums = sums_of_rows(c.node, x.dtype);
   const auto statistics = normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, sums, Parameter(c, 1, 1.0),
                                          Parameter(c, 2, 0.0), [](int64_t, int64_t i) { return i; });
-  if (!rms) write_statistics(c, 1, statistics, false);
-  write_statistics(c, rms ? 1 : 2, statistics, true);
+  if (!rms) write_statistics(c, 1, statistics, n, false, sums);
+  write_statistics(c, rms ? 1 : 2, statistics, n, true, sums);
 }
 
 // InstanceNormalization and GroupNormalization: rows are channels or groups of channels of one image.

@@ -142,7 +142,7 @@ void eval_average_pool(EvalContext& c) {
     const auto to = static_cast<size_t>(plane * g.out_size() + o);
     out.value[to] = sum / n;
     if (!c.bounds) return;
-    out.bound[to] = ((sum_growth(terms, sums.u) + 4.0) * sums.u * (magnitude + propagated) + propagated) / n + sums.step;
+    out.bound[to] = ((sum_growth(terms, sums.u) + 4.0) * sums.u * (magnitude + propagated) + propagated) / n + static_cast<double>(covered) * sums.step;
     settle_sum(out.value[to], out.bound[to], magnitude + propagated, sums.beyond);
   });
   finish_bounds(out);

@@ -57,8 +57,9 @@ ValueAndBound reduce_sum(Row x, Row e, const SumType& t) {
 ValueAndBound reduce_mean(Row x, Row e, const SumType& t) {
   auto [value, bound] = reduce_sum(x, e, t);
   const auto n = static_cast<double>(x.size());
-  if (std::fabs(value) >= t.beyond && std::isfinite(value)) leave_open(value, bound);  // divided after it was summed, or before
-  return {value / n, bound / n};
+  // Divided after it was summed, or before: then each quotient may underflow.
+  if (std::fabs(value) >= t.beyond && std::isfinite(value)) leave_open(value, bound);
+  return {value / n, bound / n + (x.size() > 1 ? n * t.step : 0.0)};
 }
 ValueAndBound reduce_max(Row x, Row e, const SumType&) {
   double m = -std::numeric_limits<double>::infinity();
@@ -256,7 +257,8 @@ void eval_reduce(EvalContext& c) {
       if (c.bounds) out.bound[static_cast<size_t>(r)] = y.bound;
     }
   }
-  finish_bounds(out, row_function != reduce_max && row_function != reduce_min);
+  // The exponentials of a row are summed below its maximum: they are not infinite, but that may be.
+  finish_bounds(out, row_function != reduce_max && row_function != reduce_min && row_function != log_sum_exp);
 }
 
 }  // namespace

@@ -138,6 +138,7 @@ void eval_softmax(EvalContext& c) {
   if (out.value.empty()) return;
   const int64_t rows = x.numel() / n;
   const SumType sums = sum_type(x.dtype);
+  if (row_function == softmax_row) out.shares_of = n;
 #pragma omp parallel if (worth_threads(x.numel()))
   {
     const auto size = static_cast<size_t>(n);

@@ -86,5 +86,54 @@ TEST(OpenValues, WhatOverflowsInsideAWindow) {
   EXPECT_EQ(last.bound[0], 0);
 }
 
+// Weights of a half each: their sum may be divided by 2 after the values have been added up.
+TEST(OpenValues, WhatAttentionMayDivideLater) {
+  const RefTensor q = floats({1, 1, 1, 1}, {0}), k = floats({1, 1, 2, 1}, {0, 0});
+  const auto attended = [&](double v) {
+    const RefTensor values = floats({1, 1, 2, 1}, {v, v});
+    return run_one({"Attention", 23}, {&q, &k, &values}).bound[0];
+  };
+  EXPECT_EQ(attended(2e38), kInf);
+  EXPECT_LT(attended(1.5e38), 1e33);
+  // The same in single steps.
+  const RefTensor scores = floats({1, 2}, {0, 0}), weights = run_one({"Softmax", 13}, {&scores});
+  const auto weighed = [&](const RefTensor& by, double v) {
+    const RefTensor values = floats({2, 1}, {v, v});
+    return run_one({"MatMul", 13}, {&by, &values}).bound[0];
+  };
+  EXPECT_EQ(weighed(weights, 2e38), kInf);
+  EXPECT_LT(weighed(weights, 1.5e38), 1e33);
+  EXPECT_LT(weighed(floats({1, 2}, {0.5, 0.5}), 2e38), 1e33);
+}
+
+// Squares overflow: the inverse of the deviation is zero, or it is not.
+TEST(OpenValues, StatisticsOfRowsWithoutSquares) {
+  const RefTensor x = floats({1, 4}, {1e30, -2e30, 1e30, 3e30}), scale = floats({4}, {1, 1, 1, 1});
+  const std::vector<RefTensor> y = run_op({"LayerNormalization", 17, {}, 3}, {&x, &scale});
+  EXPECT_EQ(y[2].bound[0], kInf);
+  EXPECT_LT(y[1].bound[0], 1e25);
+}
+
+TEST(OpenValues, QuotientsOfWhatMayBeInfinite) {
+  const RefTensor x = bounded({1, 2}, {1, -kInf}, {kInf, 0});
+  EXPECT_EQ(run_one({"LpNormalization", 1}, {&x}).bound[0], kInf);
+}
+
+RefTensor doubles(Shape shape, std::vector<double> value) {
+  RefTensor t = floats(std::move(shape), std::move(value));
+  t.dtype = DType::kF64;
+  return t;
+}
+
+// The oracle's own doubles end where a kernel's do: what it makes infinite, or NaN of infinities, need not be in another order.
+TEST(OpenValues, SumsOfDoublesThatOverflow) {
+  const RefTensor huge = doubles({1, 2}, {1e200, 1e200}), opposed = doubles({2, 1}, {1e200, -1e200}), most = doubles({1, 3}, {1.7e308, 1.7e308, -1.7e308});
+  EXPECT_EQ(run_one({"MatMul", 13}, {&huge, &opposed}).bound[0], kInf);
+  const std::map<std::string, Attribute> along{{"axes", std::vector<int64_t>{1}}};
+  for (const char* op : {"ReduceL2", "ReduceProd"}) EXPECT_EQ(run_one({op, 13, along}, {&huge}).bound[0], kInf) << op;
+  EXPECT_EQ(run_one({"ReduceMean", 13, along}, {&most}).bound[0], kInf);
+  EXPECT_EQ(run_one({"LpNormalization", 1}, {&huge}).bound[0], kInf);
+}
+
 }  // namespace
 }  // namespace amdahl

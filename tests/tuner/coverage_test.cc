@@ -1,7 +1,7 @@
 // On which draws each kernel kind is judged: all of them, over its examples, but for those of which the oracle itself says that they prove little there. A draw on
 // which a starter leaves the oracle's bounds is a defect of one of the two, never a reason to go without.
 //
-// AMDAHL_KINDS=matmul,conv narrows the run; AMDAHL_COVERAGE_TABLE=FILE writes what came of it, as Markdown.
+// AMDAHL_DRAWS_SEED=7 draws other numbers than every run does; AMDAHL_KINDS=matmul,conv narrows the run; AMDAHL_COVERAGE_TABLE=FILE writes what came of it, as Markdown.
 
 #include <gtest/gtest.h>
 
@@ -24,6 +24,11 @@ Builder& builder() {
   return instance;
 }
 
+uint64_t draws_seed() {
+  const char* seed = std::getenv("AMDAHL_DRAWS_SEED");
+  return seed && *seed ? std::strtoull(seed, nullptr, 10) : 1;
+}
+
 // All of the example as one window, judged as a session judges it.
 Judge judge_of(const Graph& graph, int threads = 2) {
   const Plan plan = starter_plan(graph, threads);
@@ -42,7 +47,7 @@ Judge judge_of(const Graph& graph, int threads = 2) {
   Feed feed(ranges);
   Harness harness(options, program, feed, constants);
   GivenValues given;
-  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, 1, [&](const Draw& draw) {
+  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, draws_seed(), [&](const Draw& draw) {
     return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given));
   });
 }

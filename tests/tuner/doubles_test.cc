@@ -72,7 +72,7 @@ TEST(Doubles, SumsInAnyOrderAreAccepted) {
     const auto operand = [&](size_t i, Shape shape) {
       std::byte* data;
       Tensor t = Tensor::allocate(DType::kF64, std::move(shape), &data);
-      fill_input(data, DType::kF64, t.numel(), {family, 3}, static_cast<int>(i), {});
+      fill_input(data, DType::kF64, t.shape(), {family, 3}, static_cast<int>(i), {});
       return to_doubles(t);
     };
     const std::vector<double> a = operand(0, {6, 40}), b = operand(1, {40, 7});

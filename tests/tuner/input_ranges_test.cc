@@ -22,7 +22,7 @@ Graph gather(int version, DType dtype = DType::kI64) {
 std::vector<int64_t> drawn(Family family, const InputRange& range) {
   std::byte* data;
   const Tensor t = Tensor::allocate(DType::kI64, {2000}, &data);
-  fill_input(data, DType::kI64, 2000, {family, 5}, 0, range);
+  fill_input(data, DType::kI64, {2000}, {family, 5}, 0, range);
   return to_ints(t);
 }
 
