@@ -205,7 +205,7 @@ PlainForm reverse_sequence(const Graph& graph, const Node& node) {
   form.constants["TIME_FIRST"] = node.attr_int("time_axis", 0) == 0 ? 1 : 0;
   form.constants["ROWS"] = shape[0];
   form.constants["COLUMNS"] = shape[1];
-  form.constants["SLICE"] = shape[0] * shape[1] ? numel(shape) / (shape[0] * shape[1]) : 0;
+  form.constants["SLICE"] = shape[0] != 0 && shape[1] != 0 ? numel(shape) / (shape[0] * shape[1]) : 0;
   return form;
 }
 
