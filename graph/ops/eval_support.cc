@@ -142,11 +142,13 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   static thread_local Magnitudes of_a, of_b, of_c;
   const bool narrowed = rounding > 0;
   const double underflow = static_cast<double>(terms + 8) * (narrowed ? kFlush : sums.step);
+  // A sum of nothing but zeros is one; products of doubles may be zero here alone.
+  const double of_zeros = sums.beyond == HUGE_VAL ? underflow : 0;
   f(of_a.of(a.value, {}, beyond, narrowed), of_b.of(b.value, {}, beyond, narrowed), of_c.of(c.value, {}, beyond, false), bound);
   if (a.bound.empty() && b.bound.empty() && c.bound.empty() && !(narrowed && (has_denormals(a.value) || has_denormals(b.value)))) {
     for (int64_t i = 0; i < size; ++i) {
       const double magnitude = bound[i];
-      bound[i] = magnitude > 0 ? g * magnitude + underflow : 0;  // a sum of nothing but zeros is one
+      bound[i] = magnitude > 0 ? g * magnitude + underflow : of_zeros;
       settle_sum(value[i], bound[i], magnitude, beyond);
     }
     return;
@@ -157,7 +159,7 @@ void bounded_bilinear(const Bilinear& f, BilinearOperand a, BilinearOperand b, B
   f(of_a.of(a.value, a.bound, beyond, narrowed), of_b.of(b.value, b.bound, beyond, narrowed), of_c.of(c.value, c.bound, beyond, false), upper.data());
   for (int64_t i = 0; i < size; ++i) {
     const double magnitude = upper[static_cast<size_t>(i)];
-    bound[i] = magnitude > 0 ? (1.0 + g) * magnitude - bound[i] + underflow : 0;
+    bound[i] = magnitude > 0 ? (1.0 + g) * magnitude - bound[i] + underflow : of_zeros;
     settle_sum(value[i], bound[i], magnitude, beyond);
   }
   settle_uncertain_zeros(f, a, b, size, value, bound);

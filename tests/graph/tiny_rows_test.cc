@@ -52,6 +52,14 @@ TEST(TinyRows, ResponsesMayLoseSquaresThatUnderflow) {
   EXPECT_LE(std::fabs(x.value[0] / std::pow(1e-45f + 0.125f * squares, 0.75) - y.value[0]), y.bound[0]);
 }
 
+TEST(TinyRows, ProductsOfDoublesUnderflowInTheOracleToo) {
+  RefTensor a = row(1e-200, 4), b = floats({4, 1}, {1e-200, 1e-200, 1e-200, 1e-200}), zero = floats({4, 1}, {0, 0, 0, 0});
+  a.dtype = b.dtype = DType::kF64;
+  EXPECT_GT(run_one({"MatMul", 13}, {&a, &b}).bound[0], 0);
+  const RefTensor narrow = row(1, 4);
+  EXPECT_EQ(run_one({"MatMul", 13}, {&narrow, &zero}).bound[0], 0);
+}
+
 TEST(TinyRows, AHiddenRowHasItsLimit) {
   const RefTensor x = row(-kInf), y = run_one({"ReduceLogSumExp", 13, kAlong}, {&x});
   EXPECT_EQ(y.value[0], -kInf);
