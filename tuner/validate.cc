@@ -78,7 +78,7 @@ Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) 
 
 namespace {
 
-constexpr size_t kUnseen = 5;         // draws that a candidate alone is asked
+constexpr size_t kUnseen = 3;         // draws that a candidate alone is asked
 constexpr int kTwins = 8;             // slots, which two instances take in turn
 constexpr double kTwinsPatience = 10;  // seconds: two teams on the same processors wait for one another's time slices
 
