@@ -8,7 +8,7 @@
 #include "base/process_limits.h"
 #include "cli/bound_spinning.h"
 #include "cli/commands.h"
-#include "graph/required_cpu.h"
+#include "graph/models/required_cpu.h"
 
 namespace {
 

@@ -22,7 +22,7 @@
 #include "cli/print_json.h"
 #include "cli/say.h"
 #include "cli/version.h"
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 namespace amdahl {
 namespace {

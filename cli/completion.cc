@@ -5,7 +5,7 @@
 
 #include "cli/option_table.h"
 #include "export/exporter.h"
-#include "graph/builders.h"
+#include "graph/models/builders.h"
 
 namespace amdahl {
 namespace {

@@ -23,9 +23,9 @@
 #include "profiler/counters.h"
 #include "profiler/core_distance.h"
 #include "profiler/print_profile.h"
-#include "starter_kernels/backend.h"
-#include "tuner/rule_power.h"
-#include "tuner/spawn_worker.h"
+#include "starter_kernels/toolchain/backend.h"
+#include "tuner/measurement/rule_power.h"
+#include "tuner/worker/spawn_worker.h"
 
 namespace amdahl {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "experiments/provenance.h"
-#include "tuner/builder.h"
-#include "tuner/object_code.h"
+#include "tuner/trials/builder.h"
+#include "tuner/worker/object_code.h"
 
 namespace amdahl {
 namespace {

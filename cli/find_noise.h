@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "tuner/machine_noise.h"
+#include "tuner/trials/machine_noise.h"
 
 namespace amdahl {
 

@@ -10,8 +10,9 @@
 #include "cli/make_self_test.h"
 #include "cli/prepare_model.h"
 #include "cli/progress.h"
-#include "graph/bucket_axes.h"
-#include "graph/padding.h"
+#include "graph/models/bucket_axes.h"
+#include "graph/models/load_model.h"
+#include "graph/models/padding.h"
 #include "plan/bucket_part.h"
 
 namespace amdahl {

@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "export/exporter.h"
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 
 namespace amdahl {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/progress.h"
+#include "tuner/search/progress.h"
 
 namespace amdahl {
 

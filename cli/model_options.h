@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/shape_lists.h"
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 
 namespace amdahl {
 

@@ -9,7 +9,8 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
-#include "graph/builders.h"
+#include "graph/models/builders.h"
+#include "graph/onnx/onnx_save.h"
 
 namespace amdahl {
 namespace {

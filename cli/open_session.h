@@ -5,9 +5,9 @@
 
 #include "cli/commands.h"
 #include "experiments/session.h"
-#include "graph/buckets.h"
-#include "tuner/tuner.h"
-#include "tuner/window_bench.h"
+#include "graph/models/buckets.h"
+#include "tuner/search/tuner.h"
+#include "tuner/trials/window_bench.h"
 
 namespace amdahl {
 

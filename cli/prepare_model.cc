@@ -20,7 +20,7 @@
 #include "base/machine.h"
 #include "base/random.h"
 #include "cli/progress.h"
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 namespace amdahl {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/open_session.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
-#include "tuner/workbench.h"
+#include "tuner/trials/workbench.h"
 
 namespace amdahl {
 namespace {

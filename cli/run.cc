@@ -18,8 +18,9 @@
 #include "cli/prepare_model.h"
 #include "cli/print_json.h"
 #include "cli/session_model.h"
-#include "graph/buckets.h"
-#include "graph/index_ranges.h"
+#include "graph/models/buckets.h"
+#include "graph/models/index_ranges.h"
+#include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
 
 namespace amdahl {

@@ -1,6 +1,6 @@
 // amdahl tune MODEL and amdahl resume FILE: the loop.
 
-#include "tuner/tuner.h"
+#include "tuner/search/tuner.h"
 
 #include <fmt/format.h>
 
@@ -35,11 +35,8 @@
 #include "plan/require_memory.h"
 #include "playbook/playbook.h"
 #include "profiler/processor_load.h"
-#include "tuner/headline.h"
-#include "tuner/profile_pair.h"
-#include "tuner/profile_record.h"
-#include "tuner/revert_newest_keep.h"
-#include "tuner/workbench.h"
+#include "tuner/search/finish.h"
+#include "tuner/trials/workbench.h"
 
 namespace amdahl {
 namespace {
@@ -83,10 +80,6 @@ void set_precision(const po::variables_map& values, TuneOptions& options) {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::string interval(const Gain& g) {
-  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
-}
-
 // The rule is set once, by this machine's noise, and stays with the session. A short budget is not spent on that: then the
 // careful defaults hold.
 void set_rule(const GlobalOptions& global, TuneOptions& options) {
@@ -95,18 +88,13 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
   if (noise) set_rules_for(*noise, options.rules);
 }
 
-bool any_kept(const Session& session) {
-  const std::vector<LedgerEntry> ledger = session.ledger();
-  return std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
-}
-
 void print_headline(const Session& session, bool any_kept) {
   const auto h = session.headline();
   if (!h || h->gain.pairs == 0)
     return fmt::print("won      {}\n", any_kept ? "not measured: time was up before starter and kept plan could be compared (verify does it)"
                                                : "nothing is confirmed on the whole model yet");
   const bool level = standing_of(h->gain) == Standing::kLevel;
-  fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval(h->gain), time_text(h->starter_seconds),
+  fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval_text(h->gain), time_text(h->starter_seconds),
              time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan", counted(h->gain.pairs, "pair"));
 }
 
@@ -140,49 +128,6 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   for (const std::string& command : next) fmt::print("{}amdahl {}\n", &command == &next.front() ? "next     " : "         ", command);
 }
 
-// Of the starter and the kept plan, the latter last. What single shapes take is compared: a profile from the session's start would
-// compare the machine of then with that of now.
-std::vector<ProfileRecord> closing_profiles(const OpenSession& open, Workbench& bench, const Plan& starter, int64_t kept_id) {
-  const std::vector<ProfileRecord> profiles = open.session->profiles();
-  const int64_t id = profiles.back().id;
-  const ProfilePair pair = profile_in_turns(bench, starter, gated_plan(*open.session), kHeadlineTurns);
-  return {profile_record(pair.before, id + 1, profiles.front().plan), profile_record(pair.after, id + 2, kept_id)};
-}
-
-// The headline. A kept plan that turns out slower than the starter loses its newest steps until it is not. `spent()`: of the session's budget. What was
-// reserved for the end and not needed (`time_is_up`: the search would have gone on) is spent on more pairs.
-void claim(OpenSession& open, Workbench& bench, LiveView& view, bool time_is_up, const std::function<double()>& spent) {
-  const Plan starter = starter_plan(open.graph, open.options.threads);
-  const double budget = open.options.seconds, start = spent(), latest = latest_headline(budget);
-  HeadlineOptions options;
-  options.inputs = headline_inputs(open.graph);
-  options.out_of_time = [&] { return budget > 0 && spent() > budget; };
-  options.must_stop = [&] { return budget > 0 && spent() > latest; };
-  options.time_for_another = [&](double seconds) { return time_is_up && open.graph.buckets.empty() && spent() + seconds <= budget; };
-  options.made_again_seconds = PairsMadeAgain::seconds_of(budget);
-  while (any_kept(*open.session)) {
-    view.phase("measuring starter against kept plan");
-    Commit commit;
-    Json state = open.session->state();
-    options.plan = state.at("gated").get<int64_t>();
-    options.seed = entropy();
-    const Headline measured = measure_headline(bench, starter, gated_plan(*open.session), options);
-    const Gain& gain = measured.gain;
-    const bool enough = gain.pairs >= kFewestHeadlinePairs;
-    if (!enough || gain.hi >= 0) {
-      if (enough) commit.headline = measured;
-      if (enough && !open.graph.buckets.empty() && !options.must_stop()) commit.profiles = closing_profiles(open, bench, starter, measured.plan);
-      const double took = spent() - start;  // with the headlines that took steps back
-      state["seconds"] = state.at("seconds").get<double>() + took;
-      state["phases"]["headline"] = state["phases"].value("headline", 0.0) + took;
-      commit.state = state;
-      return open.session->commit(commit);
-    }
-    view.on_note(fmt::format("the kept plan is slower than the starter, {}: its newest step is taken back", interval(gain)));
-    revert_newest_keep(*open.session, gain);
-  }
-}
-
 // A team whose threads wait for a processor is slower than a smaller one, and what is tuned for it is tuned for that.
 void warn_of_others(LiveView& view, double others, int threads) {
   const int cores = this_machine().cores;
@@ -209,8 +154,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     summary = tuner.run(since(begun));
     if (summary.end != TuneEnd::kStopped) {
       try {
-        const auto ended = Clock::now();
-        claim(open, bench, view, summary.end == TuneEnd::kTimeUp, [&] { return summary.status.seconds_spent + since(ended); });
+        finish_session(open.graph, *open.session, bench, open.options, view, summary);
       } catch (const Stopped&) {
         summary.end = TuneEnd::kStopped;
       }

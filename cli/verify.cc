@@ -16,9 +16,9 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
-#include "tuner/gate.h"
-#include "tuner/headline.h"
-#include "tuner/workbench.h"
+#include "tuner/search/gate.h"
+#include "tuner/search/headline.h"
+#include "tuner/trials/workbench.h"
 
 namespace amdahl {
 namespace {
@@ -54,9 +54,7 @@ Outputs check_outputs(const OpenSession& open, Workbench& bench, const Plan& sta
   return result;
 }
 
-std::string interval_text(const Gain& g) {
-  return fmt::format("{:.3f}x [{:.3f}, {:.3f}]{}", std::exp(g.log), std::exp(g.lo), std::exp(g.hi), standing_of(g) == Standing::kLevel ? " (level)" : "");
-}
+std::string with_standing(const Gain& g) { return interval_text(g, 3) + (standing_of(g) == Standing::kLevel ? " (level)" : ""); }
 
 std::string verdict_text(bool right, bool claimed, Standing now, const std::string& against) {
   if (!right) return "the headline does NOT hold here: outputs are wrong";
@@ -94,8 +92,8 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     print_json(j);
   } else {
     fmt::print("outputs   {:.2g} from float64 (relative norm), starter {:.2g}: {}\n", outputs.error, outputs.starter_error, outputs.right ? "right" : "WRONG");
-    if (claimed) fmt::print("claimed   {}\n", interval_text(claim->gain));
-    fmt::print("measured  {}: {} -> {}, {} on {} inputs, seed {}\n", interval_text(now.gain), time_text(now.starter_seconds),
+    if (claimed) fmt::print("claimed   {}\n", with_standing(claim->gain));
+    fmt::print("measured  {}: {} -> {}, {} on {} inputs, seed {}\n", with_standing(now.gain), time_text(now.starter_seconds),
                time_text(now.kept_seconds), counted(now.gain.pairs, "pair"), fmt::join(now.inputs, ", "), seed);
     fmt::print("{}\n", verdict_text(outputs.right, claimed, standing_of(now.gain), against));
   }

@@ -18,7 +18,7 @@
 #include "cli/say.h"
 #include "cli/wisdom_options.h"
 #include "playbook/playbook.h"
-#include "tuner/opportunity.h"
+#include "tuner/search/opportunity.h"
 
 namespace amdahl {
 namespace {

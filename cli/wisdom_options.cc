@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/say.h"
 #include "experiments/provenance.h"
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 namespace amdahl {
 

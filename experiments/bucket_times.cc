@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 #include "plan/plan.h"
 
 namespace amdahl {

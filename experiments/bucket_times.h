@@ -1,5 +1,5 @@
 #pragma once
-// Where a model was tuned for several shapes (graph/buckets.h): the time of each, before and now.
+// Where a model was tuned for several shapes (graph/models/buckets.h): the time of each, before and now.
 
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "starter_kernels/problem.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 

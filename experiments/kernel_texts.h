@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "starter_kernels/problem.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 

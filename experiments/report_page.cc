@@ -4,7 +4,7 @@
 
 #include "base/embedded.h"
 #include "experiments/vega.h"
-#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/shell_word.h"
 #include "experiments/sqlite.h"
-#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
 namespace {

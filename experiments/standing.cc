@@ -1,5 +1,9 @@
 #include "experiments/standing.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 namespace amdahl {
 
 Standing standing_of(const Gain& gain) {
@@ -10,6 +14,10 @@ Standing standing_of(const Gain& gain) {
 std::string_view name_of(Standing standing) {
   constexpr std::string_view names[] = {"faster", "level", "slower"};
   return names[static_cast<int>(standing)];
+}
+
+std::string interval_text(const Gain& gain, int digits) {
+  return fmt::format("{:.{}f}x [{:.{}f}, {:.{}f}]", std::exp(gain.log), digits, std::exp(gain.lo), digits, std::exp(gain.hi), digits);
 }
 
 std::string contradiction(const Gain& claimed, const Gain& measured) {

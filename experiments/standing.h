@@ -13,6 +13,8 @@ enum class Standing { kFaster, kLevel, kSlower };
 Standing standing_of(const Gain& gain);
 std::string_view name_of(Standing standing);  // "faster", "level", "slower"
 
+std::string interval_text(const Gain& gain, int digits = 2);  // "1.43x [1.38, 1.49]"
+
 // "" when `measured` bears out `claimed`: their intervals meet, and where a gain was claimed one is shown. Else why not.
 std::string contradiction(const Gain& claimed, const Gain& measured);
 

@@ -13,7 +13,7 @@
 #include "export/kernel_library.h"
 #include "export/self_test.h"
 #include "export/weights_hash.h"
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 #include "plan/program.h"
 
 namespace amdahl {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/machine.h"
-#include "starter_kernels/kernel_kind.h"
-#include "starter_kernels/matmul_bf16.h"
+#include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/kinds/matmul_bf16.h"
 
 namespace amdahl {
 namespace {

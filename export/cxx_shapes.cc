@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/counted.h"
-#include "graph/bucket_axes.h"
-#include "graph/buckets.h"
+#include "graph/models/bucket_axes.h"
+#include "graph/models/buckets.h"
 
 namespace amdahl {
 namespace {

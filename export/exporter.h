@@ -16,7 +16,7 @@ struct SelfTestCase {
   double relative_norm = 0;      // |out - expected| / |expected| that the plan reached here: the limit is twice this, or what rounding elsewhere may come to
 };
 
-// Of a graph of several shapes (graph/buckets.h): whether smaller inputs are right in the next larger shape, zeros appended.
+// Of a graph of several shapes (graph/models/buckets.h): whether smaller inputs are right in the next larger shape, zeros appended.
 struct PaddingFinding {
   struct Case {
     std::vector<Tensor> inputs, expected;  // at a shape that was not tuned; float64 oracle

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/machine.h"
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 namespace amdahl {
 namespace {

@@ -10,7 +10,7 @@
 #include "export/export_folder.h"
 #include "export/plan_json.h"
 #include "export/self_test.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/onnx_save.h"
 
 namespace amdahl {
 namespace {

@@ -14,8 +14,8 @@
 #include "export/part_graph.h"
 #include "export/self_test.h"
 #include "export/weights_hash.h"
-#include "graph/onnx_load.h"
-#include "graph/onnx_tensor.h"
+#include "graph/onnx/onnx_save.h"
+#include "graph/onnx/onnx_tensor.h"
 
 namespace amdahl {
 namespace {

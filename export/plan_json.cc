@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "export/export_folder.h"
-#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
 namespace {

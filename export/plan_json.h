@@ -1,7 +1,7 @@
 #pragma once
 
 #include "export/exporter.h"
-#include "starter_kernels/problem.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 

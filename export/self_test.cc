@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.h"
-#include "starter_kernels/problem.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {

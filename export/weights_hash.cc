@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "export/kernel_templates/weights_hash.h.in"
-#include "graph/mapped_file.h"
+#include "graph/onnx/mapped_file.h"
 
 namespace amdahl {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The model as data: values and nodes, all shapes known, in topological order.
 //
-// A Graph is what the loader (graph/onnx_load.h) and the shipped builders make, and what everything above reads. It is
+// A Graph is what the loader (graph/onnx/onnx_load.h) and the shipped builders make, and what everything above reads. It is
 // immutable once cleaned up; node and value numbers are stable names for the rest of a session (same file, same options
 // -> same numbers).
 
@@ -50,7 +50,7 @@ struct Node {
   std::vector<int64_t> attr_ints(const std::string& name, const std::vector<int64_t>& otherwise = {}) const;
 };
 
-// One of several shapes of a model in one graph: see graph/buckets.h.
+// One of several shapes of a model in one graph: see graph/models/buckets.h.
 struct Bucket {
   std::string name;
   ValueId first_value = 0;  // its own values start here; shared constants stand in the bucket that had them first

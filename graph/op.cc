@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/machine.h"
-#include "graph/onnx_tensor.h"
 #include "graph/op_signatures.h"
 
 namespace amdahl {

@@ -137,4 +137,18 @@ Tensor from_ints(DType dtype, Shape shape, const std::vector<int64_t>& values) {
   return t;
 }
 
+std::optional<int64_t> checked_numel(const Shape& shape, DType dtype) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 46;
+  if (shape.size() > kMaxRank) return std::nullopt;
+  int64_t n = 1;
+  bool empty = false;
+  for (int64_t d : shape) {
+    if (d < 0) return std::nullopt;
+    empty |= d == 0;
+    if (d > 0 && __builtin_mul_overflow(n, d, &n)) return std::nullopt;
+  }
+  if (n > kMaxBytes / static_cast<int64_t>(size_of(dtype))) return std::nullopt;
+  return empty ? 0 : n;
+}
+
 }  // namespace amdahl

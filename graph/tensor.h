@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <optional>
 #include <vector>
 
 #include "graph/dtype.h"
@@ -59,5 +60,13 @@ float f16_to_f32(uint16_t h);
 float bf16_to_f32(uint16_t h);
 uint16_t f32_to_bf16(float f);            // round to nearest even
 uint16_t f64_to_f16(double d);            // round to nearest even, one rounding
+
+// More dimensions than any exporter writes, and as many as NumPy had for long. A shape may come out of a tensor of the file: without
+// a limit it is as long as that.
+inline constexpr size_t kMaxRank = 32;
+
+// Number of elements, or nullopt when there are too many dimensions, one is negative or the tensor would not fit an address
+// space (2^46 bytes).
+std::optional<int64_t> checked_numel(const Shape& shape, DType dtype);
 
 }  // namespace amdahl

@@ -1,6 +1,6 @@
 #include "plan/bucket_part.h"
 
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 
 namespace amdahl {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// One shape out of a graph and plan of several (graph/buckets.h), as a graph and plan of their own.
+// One shape out of a graph and plan of several (graph/models/buckets.h), as a graph and plan of their own.
 
 #include "plan/plan.h"
 

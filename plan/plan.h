@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "graph/op.h"
-#include "graph/refusals.h"
+#include "graph/onnx/refusals.h"
 #include "plan/plan.h"
 
 namespace amdahl {

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "starter_kernels/pointwise.h"
+#include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
 namespace {

@@ -15,8 +15,8 @@
 #include "base/machine.h"
 #include "bench/ablation/arm.h"
 #include "cli/number_option.h"
-#include "graph/onnx_load.h"
-#include "tuner/worker_process.h"
+#include "graph/models/load_model.h"
+#include "tuner/worker/worker_process.h"
 
 using namespace amdahl;
 namespace po = boost::program_options;

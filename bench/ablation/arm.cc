@@ -13,8 +13,8 @@
 #include "cli/find_noise.h"
 #include "cli/open_session.h"
 #include "playbook/playbook.h"
-#include "tuner/headline.h"
-#include "tuner/workbench.h"
+#include "tuner/search/headline.h"
+#include "tuner/trials/workbench.h"
 
 namespace amdahl::ablation {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "graph/graph.h"
 #include "playbook/rewrite.h"
-#include "starter_kernels/problem.h"
-#include "tuner/search_policy.h"
+#include "starter_kernels/kinds/problem.h"
+#include "tuner/search/search_policy.h"
 
 namespace amdahl::ablation {
 

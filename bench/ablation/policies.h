@@ -1,7 +1,7 @@
 #pragma once
 // What the loop's own policy is compared with.
 
-#include "tuner/search_policy.h"
+#include "tuner/search/search_policy.h"
 
 namespace amdahl::ablation {
 

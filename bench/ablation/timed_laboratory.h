@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tuner/laboratory.h"
+#include "tuner/trials/laboratory.h"
 
 namespace amdahl::ablation {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "experiments/session_store.h"
-#include "tuner/laboratory.h"
-#include "tuner/progress.h"
+#include "tuner/trials/laboratory.h"
+#include "tuner/search/progress.h"
 
 namespace amdahl::ablation {
 

@@ -11,7 +11,7 @@
 #include "bench/conformance/opinions.h"
 #include "cli/prepare_model.h"
 #include "graph/op_signatures.h"
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 using namespace amdahl;
 using namespace amdahl::conformance;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/onnx_load.h"
+#include "graph/onnx/onnx_load.h"
 #include "graph/oracle.h"
 
 namespace amdahl::conformance {

@@ -6,7 +6,7 @@
 #include <google/protobuf/util/delimited_message_util.h>
 
 #include "base/error.h"
-#include "graph/onnx_tensor.h"
+#include "graph/onnx/onnx_tensor.h"
 
 namespace amdahl::conformance {
 namespace {

@@ -6,7 +6,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/tensor_io.h"
 
 namespace amdahl {
 

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/tensor_io.h"
 
 namespace amdahl {
 namespace {

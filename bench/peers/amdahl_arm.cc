@@ -14,7 +14,9 @@
 #include "base/error.h"
 #include "cli/open_session.h"
 #include "cli/prepare_model.h"
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
 
 using namespace amdahl;

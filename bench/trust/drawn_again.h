@@ -1,6 +1,6 @@
 #pragma once
 // Padding and edits move code, and with it the numbers that branches and operands count: once in some 70 kernels one of them then reads as a call of the system, and
-// the scan of machine code (starter_kernels/machine_code.h) refuses a text that is honest. A study of times draws such a text again, and counts it.
+// the scan of machine code (starter_kernels/toolchain/machine_code.h) refuses a text that is honest. A study of times draws such a text again, and counts it.
 
 #include <functional>
 #include <string>

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "tuner/workbench.h"
+#include "tuner/trials/workbench.h"
 
 namespace amdahl::trust {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/decision.h"
+#include "tuner/measurement/decision.h"
 
 namespace amdahl::trust {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/interrupt.h"
-#include "tuner/proof.h"
+#include "tuner/search/proof.h"
 
 namespace amdahl::trust {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/trust/recording_laboratory.h"
-#include "tuner/proof_rules.h"
+#include "tuner/measurement/proof_rules.h"
 
 namespace amdahl::trust {
 

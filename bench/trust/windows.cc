@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "starter_kernels/example_graph.h"
+#include "starter_kernels/examples/example_graph.h"
 
 namespace amdahl::trust {
 namespace {

@@ -1,4 +1,4 @@
-// All tiles and blocks of a matrix product at once, where counting cycles puts them (starter_kernels/gemm_cycles.h): one knob at a time
+// All tiles and blocks of a matrix product at once, where counting cycles puts them (starter_kernels/kinds/gemm_cycles.h): one knob at a time
 // the search needs dozens of races to get there, since a tile pays only with the blocks that feed it. From there the search goes on
 // among the forms that count best.
 

@@ -14,8 +14,8 @@
 
 #include "playbook/fuse_inside.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/conv_algorithms.h"
-#include "starter_kernels/formats.h"
+#include "starter_kernels/kinds/conv_algorithms.h"
+#include "starter_kernels/kinds/formats.h"
 
 namespace amdahl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/movement.h"
+#include "starter_kernels/kinds/movement.h"
 
 namespace amdahl {
 namespace {

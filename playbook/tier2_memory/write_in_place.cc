@@ -1,7 +1,7 @@
 // A result that is only read by one copy (a transpose) is written where the copy would have put it.
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/movement.h"
+#include "starter_kernels/kinds/movement.h"
 
 namespace amdahl {
 namespace {

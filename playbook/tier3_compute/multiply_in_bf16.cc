@@ -2,7 +2,7 @@
 // half the bytes of weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
 // that rounding to this step and the gate the user's limit to the model.
 #include "playbook/playbook.h"
-#include "starter_kernels/matmul_bf16.h"
+#include "starter_kernels/kinds/matmul_bf16.h"
 
 namespace amdahl {
 namespace {

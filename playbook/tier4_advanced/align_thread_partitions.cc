@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "playbook/playbook.h"
-#include "starter_kernels/formats.h"
+#include "starter_kernels/kinds/formats.h"
 
 namespace amdahl {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/pointwise.h"
+#include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "playbook/playbook.h"
-#include "starter_kernels/inverted_residual.h"
+#include "starter_kernels/kinds/inverted_residual.h"
 
 namespace amdahl {
 namespace {

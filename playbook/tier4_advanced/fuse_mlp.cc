@@ -6,7 +6,7 @@
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "playbook/strided_view.h"
-#include "starter_kernels/pointwise.h"
+#include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
 namespace {

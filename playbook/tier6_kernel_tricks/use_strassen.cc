@@ -2,8 +2,8 @@
 // way to take less time is to multiply less. Rounds more than a sum, by what the oracle derives for it; declared, so that the judge applies that
 // to this step alone.
 #include "playbook/playbook.h"
-#include "starter_kernels/matmul_bf16.h"
-#include "starter_kernels/matmul_strassen.h"
+#include "starter_kernels/kinds/matmul_bf16.h"
+#include "starter_kernels/kinds/matmul_strassen.h"
 
 namespace amdahl {
 namespace {

@@ -9,7 +9,7 @@
 #include "bench/ablation/timed_laboratory.h"
 #include "bench/ablation/timeline.h"
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/tuner.h"
+#include "tuner/search/tuner.h"
 
 namespace amdahl::ablation {
 namespace {

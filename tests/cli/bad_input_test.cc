@@ -15,7 +15,7 @@
 #include "experiments/session.h"
 #include "experiments/sqlite.h"
 #include "experiments/vega.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/tensor_io.h"
 
 namespace amdahl {
 namespace {

@@ -7,10 +7,10 @@
 #include <functional>
 
 #include "base/error.h"
-#include "starter_kernels/example_graph.h"
-#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "tests/graph/temporary_folder.h"
-#include "tuner/builder.h"
+#include "tuner/trials/builder.h"
 
 namespace amdahl {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/completion.h"
 #include "cli/manual_page.h"
 #include "cli/option_table.h"
-#include "graph/builders.h"
+#include "graph/models/builders.h"
 
 namespace amdahl {
 namespace {

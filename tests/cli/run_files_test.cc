@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/subprocess.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/tensor_io.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 

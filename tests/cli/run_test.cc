@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/subprocess.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/tensor_io.h"
 #include "tests/graph/model_maker.h"
 
 namespace amdahl {

@@ -10,6 +10,7 @@
 #include "cli/make_self_test.h"
 #include "cli/prepare_model.h"
 #include "experiments/bucket_times.h"
+#include "graph/onnx/tensor_io.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 

@@ -21,9 +21,9 @@
 #include "export/cxx.h"
 #include "export/export_folder.h"
 #include "export/exporter.h"
-#include "graph/builders.h"
-#include "graph/onnx_load.h"
-#include "starter_kernels/matmul_bf16.h"
+#include "graph/models/builders.h"
+#include "graph/models/load_model.h"
+#include "starter_kernels/kinds/matmul_bf16.h"
 #include "tests/export/self_test_of.h"
 
 namespace amdahl {

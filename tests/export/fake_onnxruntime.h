@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/onnx_tensor.h"
+#include "graph/onnx/onnx_tensor.h"
 
 namespace amdahl::testing {
 

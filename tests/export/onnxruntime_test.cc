@@ -8,8 +8,7 @@
 
 #include "base/subprocess.h"
 #include "export/onnxruntime.h"
-#include "graph/builders.h"
-#include "graph/onnx_load.h"
+#include "graph/models/builders.h"
 #include "graph/oracle.h"
 #include "tests/export/fake_onnxruntime.h"
 #include "tests/export/products_and_short_steps.h"

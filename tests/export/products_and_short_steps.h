@@ -1,7 +1,7 @@
 #pragma once
 // Two products that are worth a node each, with short steps around them: three parts.
 
-#include "starter_kernels/example_graph.h"
+#include "starter_kernels/examples/example_graph.h"
 
 namespace amdahl::testing {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/onnx_load.h"
 #include "plan/program.h"
 
 namespace amdahl::testing {

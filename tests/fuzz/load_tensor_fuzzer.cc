@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/tensor_io.h"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   google::protobuf::SetLogHandler(nullptr);

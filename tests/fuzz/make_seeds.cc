@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "graph/onnx/tensor_io.h"
 #include "tests/graph/onnx_cases.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/onnx_tensor.h"
+#include "graph/onnx/onnx_tensor.h"
 #include "graph/op.h"
 
 namespace amdahl::testing {

@@ -5,7 +5,8 @@
 #include <functional>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/onnx_load.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 

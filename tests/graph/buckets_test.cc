@@ -1,12 +1,13 @@
 // Several shapes of one model in one graph.
 
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "graph/bucket_axes.h"
-#include "graph/padding.h"
+#include "graph/models/bucket_axes.h"
+#include "graph/models/load_model.h"
+#include "graph/models/padding.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 

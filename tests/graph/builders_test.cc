@@ -1,7 +1,7 @@
 // The shipped architectures: they build, their FLOPs and parameters are those of the published models, and they compute
 // something.
 
-#include "graph/builders.h"
+#include "graph/models/builders.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/onnx_load.h"
+#include "graph/clean_up/clean_up.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/onnx_save.h"
 #include "graph/op.h"
 #include "graph/oracle.h"
 #include "tests/graph/same_meaning.h"

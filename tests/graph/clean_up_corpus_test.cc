@@ -8,7 +8,10 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/clean_up/clean_up.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/onnx_load.h"
+#include "graph/onnx/onnx_save.h"
 #include "tests/graph/same_meaning.h"
 #include "tests/graph/temporary_folder.h"
 

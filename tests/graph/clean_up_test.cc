@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "graph/onnx_load.h"
+#include "graph/clean_up/clean_up.h"
+#include "graph/onnx/onnx_load.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/same_meaning.h"
 

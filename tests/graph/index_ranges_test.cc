@@ -1,4 +1,4 @@
-#include "graph/index_ranges.h"
+#include "graph/models/index_ranges.h"
 
 #include <gtest/gtest.h>
 

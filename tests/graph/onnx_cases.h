@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
-#include "graph/onnx_tensor.h"
+#include "graph/onnx/onnx_load.h"
+#include "graph/onnx/onnx_tensor.h"
 #include "graph/op.h"
 #include "graph/oracle.h"
 

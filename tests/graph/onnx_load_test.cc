@@ -1,4 +1,5 @@
-#include "graph/onnx_load.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/onnx_load.h"
 
 #include <gtest/gtest.h>
 

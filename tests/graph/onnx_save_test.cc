@@ -3,7 +3,9 @@
 #include <cfloat>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/models/load_model.h"
+#include "graph/onnx/onnx_load.h"
+#include "graph/onnx/onnx_save.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/same_meaning.h"
 #include "tests/graph/temporary_folder.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "graph/onnx_load.h"
+#include "graph/onnx/tensor_io.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/conv_algorithms.h"
+#include "starter_kernels/kinds/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
 #include "tests/plan/made_plans.h"
 

@@ -1,10 +1,11 @@
 // One shape out of several is the model at that shape.
 
+#include "graph/models/load_model.h"
 #include "plan/bucket_part.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 #include "tests/graph/same_meaning.h"
 
 namespace amdahl {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/conv_algorithms.h"
-#include "starter_kernels/formats.h"
+#include "starter_kernels/kinds/conv_algorithms.h"
+#include "starter_kernels/kinds/formats.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {

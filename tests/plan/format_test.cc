@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/executor.h"
-#include "starter_kernels/formats.h"
+#include "starter_kernels/kinds/formats.h"
 
 namespace amdahl {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-#include "starter_kernels/source_rules.h"
+#include "starter_kernels/toolchain/source_rules.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {

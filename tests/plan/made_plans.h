@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "starter_kernels/example_graph.h"
-#include "starter_kernels/formats.h"
-#include "starter_kernels/inverted_residual.h"
-#include "starter_kernels/matmul_bf16.h"
-#include "starter_kernels/matmul_strassen.h"
-#include "starter_kernels/pointwise.h"
+#include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/inverted_residual.h"
+#include "starter_kernels/kinds/matmul_bf16.h"
+#include "starter_kernels/kinds/matmul_strassen.h"
+#include "starter_kernels/kinds/pointwise.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl::testing {

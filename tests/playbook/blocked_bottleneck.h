@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "playbook/playbook.h"
-#include "starter_kernels/example_graph.h"
+#include "starter_kernels/examples/example_graph.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl::testing {

@@ -7,7 +7,7 @@
 
 #include "graph/op.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/conv_algorithms.h"
+#include "starter_kernels/kinds/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {

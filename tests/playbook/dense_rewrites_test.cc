@@ -7,7 +7,7 @@
 
 #include "playbook/playbook.h"
 #include "playbook/tuned_donor.h"
-#include "starter_kernels/example_graph.h"
+#include "starter_kernels/examples/example_graph.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {

@@ -5,8 +5,8 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/example_graph.h"
-#include "starter_kernels/pointwise.h"
+#include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/pointwise.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {

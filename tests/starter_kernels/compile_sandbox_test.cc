@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/no_network.h"
-#include "starter_kernels/backend.h"
-#include "starter_kernels/confined_compiler.h"
+#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/confined_compiler.h"
 
 namespace amdahl {
 namespace {

@@ -1,10 +1,10 @@
 // Cycles counted for tiles and blockings: against hand counts, and in the order that was measured.
 
-#include "starter_kernels/gemm_cycles.h"
+#include "starter_kernels/kinds/gemm_cycles.h"
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/tile_cycles.h"
+#include "starter_kernels/kinds/tile_cycles.h"
 
 namespace amdahl {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/elf.h"
 #include "base/random.h"
-#include "starter_kernels/backend.h"
-#include "starter_kernels/machine_code.h"
-#include "starter_kernels/x86_instruction.h"
+#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/machine_code.h"
+#include "starter_kernels/toolchain/x86_instruction.h"
 #include "tests/graph/temporary_folder.h"
 
 namespace amdahl {

@@ -1,6 +1,6 @@
 // Placebo builds must differ from the kernel by their addresses and by nothing else.
 
-#include "starter_kernels/placebo.h"
+#include "starter_kernels/toolchain/placebo.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <set>
 
 #include "base/subprocess.h"
-#include "starter_kernels/backend.h"
-#include "starter_kernels/example_graph.h"
-#include "starter_kernels/kernel_kind.h"
+#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
 namespace {

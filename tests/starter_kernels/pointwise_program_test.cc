@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
-#include "starter_kernels/pointwise.h"
+#include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
 namespace {

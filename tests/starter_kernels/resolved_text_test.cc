@@ -1,12 +1,12 @@
 // A text without its macros and conditions is what was judged, wherever it is built.
 
-#include "starter_kernels/resolved_text.h"
+#include "starter_kernels/toolchain/resolved_text.h"
 
 #include <gtest/gtest.h>
 
 #include "base/elf.h"
 #include "base/hash.h"
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 namespace amdahl {
 namespace {

@@ -1,8 +1,8 @@
-#include "starter_kernels/source_rules.h"
+#include "starter_kernels/toolchain/source_rules.h"
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/backend.h"
+#include "starter_kernels/toolchain/backend.h"
 
 namespace amdahl {
 namespace {

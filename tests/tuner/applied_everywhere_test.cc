@@ -1,10 +1,10 @@
 // What a rewrite makes of a whole model, before it is offered anywhere.
 
-#include "tuner/applied_everywhere.h"
+#include "tuner/search/applied_everywhere.h"
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/example_graph.h"
+#include "starter_kernels/examples/example_graph.h"
 
 namespace amdahl {
 namespace {

@@ -1,10 +1,10 @@
-#include "tuner/builder.h"
+#include "tuner/trials/builder.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "tuner/worker_process.h"
+#include "tuner/worker/worker_process.h"
 
 namespace amdahl {
 namespace {

@@ -1,4 +1,4 @@
-#include "tuner/carried_profile.h"
+#include "tuner/search/carried_profile.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tuner/conduct.h"
+#include "tuner/validation/conduct.h"
 
 #include <gtest/gtest.h>
 

@@ -10,11 +10,11 @@
 #include <map>
 #include <set>
 
-#include "graph/clean_up_passes.h"
+#include "graph/clean_up/clean_up_passes.h"
 #include "tests/plan/kernel_bench.h"
-#include "tuner/builder.h"
-#include "tuner/input_ranges.h"
-#include "tuner/validate.h"
+#include "tuner/trials/builder.h"
+#include "tuner/validation/input_ranges.h"
+#include "tuner/validation/validate.h"
 
 namespace amdahl {
 namespace {

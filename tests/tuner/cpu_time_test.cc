@@ -1,4 +1,4 @@
-#include "tuner/cpu_time.h"
+#include "tuner/measurement/cpu_time.h"
 
 #include <gtest/gtest.h>
 

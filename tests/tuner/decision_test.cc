@@ -1,13 +1,13 @@
 // Statistics on synthetic noise: no clock is read.
 
-#include "tuner/decision.h"
+#include "tuner/measurement/decision.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/random.h"
-#include "tuner/rule_power.h"
+#include "tuner/measurement/rule_power.h"
 
 namespace amdahl {
 namespace {

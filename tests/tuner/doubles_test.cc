@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "plan/plan.h"
-#include "starter_kernels/example_graph.h"
-#include "tuner/reference.h"
+#include "starter_kernels/examples/example_graph.h"
+#include "tuner/validation/reference.h"
 
 namespace amdahl {
 namespace {

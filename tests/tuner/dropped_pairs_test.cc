@@ -1,4 +1,4 @@
-#include "tuner/dropped_pairs.h"
+#include "tuner/measurement/dropped_pairs.h"
 
 #include <gtest/gtest.h>
 

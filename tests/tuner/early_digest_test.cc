@@ -1,4 +1,4 @@
-#include "tuner/early_digest.h"
+#include "tuner/worker/early_digest.h"
 
 #include <gtest/gtest.h>
 

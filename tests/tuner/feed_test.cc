@@ -1,6 +1,6 @@
 // What workers are fed with: the numbers that were drawn, in the format and at the place that a program wants.
 
-#include "tuner/feed.h"
+#include "tuner/validation/feed.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

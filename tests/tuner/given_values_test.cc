@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/reference.h"
+#include "tuner/validation/reference.h"
 
 namespace amdahl {
 namespace {

@@ -1,9 +1,9 @@
-#include "tuner/headline.h"
+#include "tuner/search/headline.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/gate.h"
+#include "tuner/search/gate.h"
 
 namespace amdahl {
 namespace {

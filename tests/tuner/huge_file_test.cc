@@ -1,6 +1,6 @@
 // A file in memory is mapped on whole huge pages, twice, and both see the same bytes; what cannot be mapped is refused, not half done.
 
-#include "tuner/huge_file.h"
+#include "tuner/worker/huge_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

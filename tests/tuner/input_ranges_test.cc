@@ -1,12 +1,12 @@
 // Which integers are drawn for inputs that select from something.
 
-#include "tuner/input_ranges.h"
+#include "tuner/validation/input_ranges.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "starter_kernels/example_graph.h"
+#include "starter_kernels/examples/example_graph.h"
 
 namespace amdahl {
 namespace {

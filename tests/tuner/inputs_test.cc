@@ -1,6 +1,6 @@
 // What inputs and weights hold: that what a family promises is there, however small the tensor.
 
-#include "tuner/inputs.h"
+#include "tuner/validation/inputs.h"
 
 #include <gtest/gtest.h>
 

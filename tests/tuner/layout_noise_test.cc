@@ -1,6 +1,6 @@
 // Variance components on synthetic pairs of known noise.
 
-#include "tuner/layout_noise.h"
+#include "tuner/measurement/layout_noise.h"
 
 #include <gtest/gtest.h>
 

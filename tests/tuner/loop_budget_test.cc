@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tests/tuner/loop_fixture.h"
-#include "tuner/headline.h"
+#include "tuner/search/headline.h"
 
 namespace amdahl {
 namespace {

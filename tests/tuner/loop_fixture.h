@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/tuner.h"
+#include "tuner/search/tuner.h"
 
 namespace amdahl::testing {
 

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "tests/tuner/loop_fixture.h"
-#include "tuner/headline.h"
-#include "tuner/proof.h"
-#include "tuner/revert_newest_keep.h"
+#include "tuner/search/headline.h"
+#include "tuner/search/proof.h"
+#include "tuner/search/revert_newest_keep.h"
 
 namespace amdahl {
 namespace {

@@ -1,4 +1,4 @@
-#include "tuner/machine_noise.h"
+#include "tuner/trials/machine_noise.h"
 
 #include <gtest/gtest.h>
 

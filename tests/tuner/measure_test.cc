@@ -1,6 +1,6 @@
 // The plan of a race, and what its outputs are held against.
 
-#include "tuner/measure.h"
+#include "tuner/measurement/measure.h"
 
 #include <gtest/gtest.h>
 

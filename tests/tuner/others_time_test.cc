@@ -1,4 +1,4 @@
-#include "tuner/others_time.h"
+#include "tuner/measurement/others_time.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

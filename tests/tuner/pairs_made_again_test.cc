@@ -1,11 +1,11 @@
-#include "tuner/pairs_made_again.h"
+#include "tuner/trials/pairs_made_again.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/gate.h"
-#include "tuner/headline.h"
-#include "tuner/tune_options.h"
+#include "tuner/search/gate.h"
+#include "tuner/search/headline.h"
+#include "tuner/search/tune_options.h"
 
 namespace amdahl {
 namespace {

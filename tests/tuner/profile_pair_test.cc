@@ -1,4 +1,4 @@
-#include "tuner/profile_pair.h"
+#include "tuner/trials/profile_pair.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which rule a window is proven by.
 
-#include "tuner/proof_rules.h"
+#include "tuner/measurement/proof_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Floors by hand on made-up ceilings.
 
-#include "tuner/provable_floor.h"
+#include "tuner/measurement/provable_floor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tuner/ratchet.h"
+#include "tuner/validation/ratchet.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
-#include "tuner/rebase.h"
+#include "tuner/search/rebase.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "graph/builders.h"
+#include "graph/models/builders.h"
 #include "playbook/playbook.h"
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/opportunity.h"
+#include "tuner/search/opportunity.h"
 
 namespace amdahl {
 namespace {

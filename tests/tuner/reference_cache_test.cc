@@ -1,4 +1,4 @@
-#include "tuner/reference_cache.h"
+#include "tuner/validation/reference_cache.h"
 
 #include <gtest/gtest.h>
 

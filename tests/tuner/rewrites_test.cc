@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "base/random.h"
-#include "graph/builders.h"
-#include "starter_kernels/example_graph.h"
-#include "starter_kernels/matmul_bf16.h"
+#include "graph/models/builders.h"
+#include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/matmul_bf16.h"
 #include "tests/plan/made_plans.h"
-#include "tuner/opportunity.h"
-#include "tuner/searcher.h"
-#include "tuner/window_bench.h"
+#include "tuner/search/opportunity.h"
+#include "tuner/search/searcher.h"
+#include "tuner/trials/window_bench.h"
 
 namespace amdahl {
 namespace {

@@ -1,11 +1,11 @@
 // What the calls of a rig share.
 
-#include "tuner/rig.h"
+#include "tuner/worker/rig.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "tuner/builder.h"
+#include "tuner/trials/builder.h"
 
 namespace amdahl {
 namespace {

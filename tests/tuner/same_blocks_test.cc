@@ -1,4 +1,4 @@
-#include "tuner/same_blocks.h"
+#include "tuner/search/same_blocks.h"
 
 #include <gtest/gtest.h>
 

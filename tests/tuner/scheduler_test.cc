@@ -1,6 +1,6 @@
 // What experience makes of a choice: ViT-B/16's windows as a session of seven minutes left them.
 
-#include "tuner/scheduler.h"
+#include "tuner/search/scheduler.h"
 
 #include <gtest/gtest.h>
 

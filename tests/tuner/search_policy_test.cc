@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/machine.h"
-#include "graph/buckets.h"
+#include "graph/models/buckets.h"
 #include "tests/tuner/simulated_laboratory.h"
-#include "tuner/scheduler.h"
+#include "tuner/search/scheduler.h"
 
 namespace amdahl {
 namespace {

@@ -1,6 +1,6 @@
 // What is proposed, and in which order.
 
-#include "tuner/searcher.h"
+#include "tuner/search/searcher.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "playbook/rewrite.h"
-#include "tuner/laboratory.h"
-#include "tuner/searcher.h"
+#include "tuner/trials/laboratory.h"
+#include "tuner/search/searcher.h"
 
 namespace amdahl::testing {
 
@@ -141,7 +141,7 @@ class SimulatedLaboratory : public Laboratory {
     clock += 1.5 * model_seconds;  // two processes with fewer runs each than the one of a profile
     Paired p;
     const double a = seconds_of(before.steps);
-    const double b = model_ignores_wins ? a : seconds_of(after.steps);
+    const double b = (model_ignores_wins ? a : seconds_of(after.steps)) * std::exp(model_loses);
     p.pair.timing = timing(a, b, 0.003 * random.normal());
     if (never_quiet) p.pair.dropped = "the host took it";
     ++model_pairs;
@@ -155,6 +155,7 @@ class SimulatedLaboratory : public Laboratory {
   std::vector<Family> families;  // of the inputs of model pairs
   std::vector<Draw> checked;
   double check_seconds = 0;
+  double model_loses = 0;  // log ratio that pairs of whole models show less, once the gates have passed
   std::function<void(Profile&)> change_profile;
   double model_error = 1e-6;
 

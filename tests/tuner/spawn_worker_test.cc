@@ -1,4 +1,4 @@
-#include "tuner/spawn_worker.h"
+#include "tuner/worker/spawn_worker.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

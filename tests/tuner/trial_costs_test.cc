@@ -1,4 +1,4 @@
-#include "tuner/trial_costs.h"
+#include "tuner/search/trial_costs.h"
 
 #include <gtest/gtest.h>
 

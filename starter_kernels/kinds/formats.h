@@ -1,0 +1,35 @@
+#pragma once
+// Storage formats of a problem's operands (plan/plan.h, Operand::format), so that a kernel knows what it reads and
+// writes: params["formats"] = {"in": ["nchw16c", "", …], "out": ["nchw16c"]}. Absent: all row-major. An operand's
+// Access keeps the logical shape, row-major; its storage is the format's.
+
+#include <string>
+
+#include "base/machine.h"
+#include "starter_kernels/kinds/problem.h"
+
+namespace amdahl {
+
+std::string format_of_input(const Problem& problem, size_t i);
+std::string format_of_output(const Problem& problem, size_t i);
+void set_formats(Problem& problem, const std::vector<std::string>& in, const std::vector<std::string>& out);
+
+// Channels in a block of "nchw<k>c"; 0 for row-major.
+int64_t channel_block(const std::string& format);
+// "nchw16c" where a vector holds 16 floats, else "nchw8c": a block wider than a vector of the machine is not split by GCC 12 into vectors that it
+// keeps in registers, but passes through the stack (a region of ResNet-50 took 16 times as long with AVX2).
+std::string blocked_format(const MachineInfo& machine);
+
+// How the storage of an operand [N, C, spatial…] is walked by the indices of [N, C/k, pixels, k]. In channel blocks it
+// is dense, or has one pixel that is broadcast; row-major it is walked through its own strides. Throws kInternal when
+// its spatial dimensions have no common stride.
+Access as_blocks(const Access& access, const std::string& format, int64_t block);
+
+// A pointwise problem over formats as the same problem over their storage: operands [N, C/k, pixels, k], no formats
+// left. Padding channels are computed like the others: the caller has made sure that they come out as zero.
+Problem stored_in_blocks(const Problem& problem);
+
+// The access with its spatial dimensions made one: [N, C, pixels]. False when no single stride walks them.
+bool fold_spatial(const Access& access, Access* folded);
+
+}  // namespace amdahl

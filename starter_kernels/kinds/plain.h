@@ -1,0 +1,28 @@
+#pragma once
+// Operators that no other kind computes: one readable loop nest each, in cpu/plain_<operator>.cpp. They are rare in the models
+// that people tune, so clarity comes before speed here; a knob is added when a model shows the need.
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "starter_kernels/kinds/kernel_kind.h"
+
+namespace amdahl {
+
+// How one operator becomes a plain problem: its operands as data inputs (constants that only shape the loops are left out)
+// and constants for the text, `constexpr int64_t NAME = value;` or arrays.
+struct PlainForm {
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  Json constants = Json::object();  // name -> integer, array of integers, or {"float": [..]} for an array of floats
+};
+
+struct PlainOperator {
+  std::string_view op;      // ONNX operator type
+  std::string_view source;  // "topk": cpu/plain_topk.cpp
+  PlainForm (*form)(const Graph&, const Node&);  // throws Refusal
+};
+const std::vector<PlainOperator>& plain_operators();  // plain_operators.cc
+
+}  // namespace amdahl

@@ -1,0 +1,122 @@
+// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones). params: the window, "max" (else
+// average), "count_pad" (padding is part of an average), "global"; in[0] and out[0] may be in channel blocks
+// (formats.h).
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "graph/op.h"
+#include "starter_kernels/examples/conv_examples.h"
+#include "starter_kernels/kinds/embedded_sources.h"
+#include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/sliding_window.h"
+
+namespace amdahl {
+namespace {
+
+// Constants of the channel-blocked text; nothing for row-major operands.
+std::string blocks_of(const Problem& problem) {
+  const int64_t block = channel_block(format_of_input(problem, 0));
+  if (block == 0) return "";
+  return fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool OUT_BLOCKED = {};\n\n", block,
+                     !format_of_output(problem, 0).empty());
+}
+
+class Pool : public KernelKind {
+ public:
+  std::string_view name() const override { return "pool"; }
+  std::string_view summary() const override { return "maximum or average over windows or whole planes"; }
+
+  Work work(const Problem& problem) const override {
+    const SlidingWindow g = SlidingWindow::of(problem);
+    Work w;
+    w.flops = static_cast<double>(numel(problem.out[0].shape)) * static_cast<double>(g.taps());
+    w.bytes = static_cast<double>(numel(problem.in[0].shape) + numel(problem.out[0].shape)) *
+              static_cast<double>(size_of(problem.in[0].dtype));
+    return w;
+  }
+
+  SearchSpace space(const Problem& problem, const MachineInfo&) const override {
+    const bool in = channel_block(format_of_input(problem, 0)) > 0,
+               out = channel_block(format_of_output(problem, 0)) > 0;
+    const bool global = problem.params.value("global", false);
+    const bool known =
+        in ? problem.in[0].dtype == DType::kF32 && problem.in[0].shape.size() == 4 && (out || global) : !out;
+    return {{}, [known](const Knobs&) { return std::string(known ? "" : "no text takes these formats"); }};
+  }
+
+  std::string source(const Variant& variant) const override {
+    const Problem& problem = variant.problem;
+    if (const std::string refusal = space(problem, this_machine()).refuse(variant.knobs); !refusal.empty())
+      throw Error(ExitCode::kInternal, "pool: " + refusal);
+    const Json& params = problem.params;
+    const DType dtype = problem.in[0].dtype;
+    const bool wide = dtype == DType::kF64;
+    const std::string type = c_type(dtype);
+    const char* accumulator = wide ? "double" : is_float(dtype) ? "float" : type.c_str();
+    const bool is_max = params.at("max");
+    const char* empty = !is_max ? "0" : is_float(dtype) ? "-INFINITY" : dtype == DType::kI8 ? "INT8_MIN" : "0";
+    return fmt::format(
+               "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n{}"
+               "constexpr int THREADS = {};\ntypedef {} T;\ntypedef {} OUT;\ntypedef {} ACC;\n"
+               "constexpr bool IS_MAX = {}, COUNT_PAD = {}, GLOBAL = {};\nconstexpr ACC EMPTY = {};\n\n",
+               SlidingWindow::of(problem).constants(), problem.threads, type, type, accumulator, is_max,
+               params.value("count_pad", false), params.value("global", false), empty) +
+           blocks_of(problem) +
+           std::string(
+               embedded_source(channel_block(format_of_input(problem, 0)) ? "cpu/pool_blocked.cpp" : "cpu/pool.cpp"));
+  }
+
+  std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
+    if (!node.domain.empty()) return std::nullopt;
+    const bool global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
+    const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool";
+    if (!global && node.op != "MaxPool" && node.op != "AveragePool") return std::nullopt;
+    const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
+    const bool known_type = x.dtype == DType::kF32 || x.dtype == DType::kF64 || x.dtype == DType::kF16 ||
+                            (max && (x.dtype == DType::kI8 || x.dtype == DType::kU8));
+    if (!known_type || x.shape.size() < 3) return std::nullopt;
+    if (node.outputs.size() > 1 && node.outputs[1] != kNoValue) return std::nullopt;  // plain computes indices
+    Lowering lowering;
+    Problem& problem = lowering.variant.problem;
+    problem.kind = "pool";
+    problem.threads = threads;
+    Shape x_shape = x.shape, y_shape = y.shape;
+    if (global && x_shape.size() > 5) {  // whole planes: how they are laid out in dimensions does not matter
+      x_shape = {x.shape[0], x.shape[1], numel({x.shape.begin() + 2, x.shape.end()})};
+      y_shape = {x.shape[0], x.shape[1], 1};
+    } else if (x_shape.size() > 5) {
+      throw Refusal("pooling over more than three spatial dimensions");
+    }
+    problem.in = {Access::dense(x.dtype, x_shape)};
+    problem.out = {Access::dense(y.dtype, y_shape)};
+    if (global) {
+      const std::vector<int64_t> kernel(x_shape.begin() + 2, x_shape.end()), ones(kernel.size(), 1);
+      problem.params = {{"kernel", kernel},
+                        {"strides", ones},
+                        {"dilations", ones},
+                        {"pads", std::vector<int64_t>(2 * kernel.size(), 0)},
+                        {"global", true}};
+    } else {
+      problem.params = window_params(graph, node, node.attr_ints("kernel_shape"), false);
+      if (node.attr_int("count_include_pad", 0) != 0) problem.params["count_pad"] = true;
+    }
+    problem.params["max"] = max;
+    lowering.inputs = {node.inputs[0]};
+    lowering.outputs = {node.outputs[0]};
+    return lowering;
+  }
+
+  std::vector<Graph> examples() const override { return pool_examples(); }
+};
+
+}  // namespace
+
+const KernelKind* pool_kind() {
+  static const Pool kind;
+  return &kind;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,83 @@
+#include "starter_kernels/kinds/sliding_window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/ops/window_geometry.h"
+
+namespace amdahl {
+namespace {
+
+// The last `values.size()` of three.
+SlidingWindow::Sizes in_three(const std::vector<int64_t>& values, int64_t missing) {
+  SlidingWindow::Sizes sizes{missing, missing, missing};
+  std::copy(values.begin(), values.end(), sizes.end() - static_cast<ptrdiff_t>(values.size()));
+  return sizes;
+}
+
+std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
+
+}  // namespace
+
+SlidingWindow SlidingWindow::of(const Problem& problem) {
+  SlidingWindow g;
+  const Shape &x = problem.in[0].shape, &out = problem.out[0].shape;
+  const auto ints = [&](const char* key) { return problem.params.at(key).get<std::vector<int64_t>>(); };
+  g.spatial_rank = static_cast<int>(x.size()) - 2;
+  g.n = x[0];
+  g.channels = x[1];
+  g.out_channels = out[1];
+  g.groups = problem.params.value("group", int64_t{1});
+  g.in = in_three(spatial(x), 1);
+  g.out = in_three(spatial(out), 1);
+  g.kernel = in_three(ints("kernel"), 1);
+  g.stride = in_three(ints("strides"), 1);
+  g.dilation = in_three(ints("dilations"), 1);
+  const std::vector<int64_t> pads = ints("pads");
+  const auto half = pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2);
+  g.pad = in_three({pads.begin(), half}, 0);
+  g.pad_end = in_three({half, pads.end()}, 0);
+  return g;
+}
+
+bool SlidingWindow::empty() const {
+  const auto zero = [](const Sizes& s) { return std::find(s.begin(), s.end(), 0) != s.end(); };
+  return n == 0 || channels == 0 || out_channels == 0 || zero(in) || zero(out) || zero(kernel);
+}
+
+bool SlidingWindow::is_pointwise() const {
+  return taps() == 1 && in == out && stride == Sizes{1, 1, 1} && pad == Sizes{0, 0, 0};
+}
+
+bool SlidingWindow::is_3x3_stride1() const {
+  return spatial_rank == 2 && kernel == Sizes{1, 3, 3} && stride == Sizes{1, 1, 1} && dilation == Sizes{1, 1, 1};
+}
+
+std::string SlidingWindow::constants() const {
+  std::string text =
+      fmt::format("constexpr int64_t N = {}, C = {}, O = {}, G = {};\n", n, channels, out_channels, groups);
+  const auto row = [&](const char* prefix, const Sizes& s) {
+    text += fmt::format("constexpr int64_t {0}D = {1}, {0}H = {2}, {0}W = {3};\n", prefix, s[0], s[1], s[2]);
+  };
+  row("I", in);
+  row("K", kernel);
+  row("O", out);
+  row("S", stride);
+  row("D", dilation);
+  row("PAD_", pad);
+  row("PAD_END_", pad_end);
+  return text;
+}
+
+Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed) {
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  const WindowGeometry g = transposed ? transposed_geometry(node, x, kernel) : window_geometry(node, x, kernel);
+  const auto of_graph = [&](const SlidingWindow::Sizes& three) { return std::vector<int64_t>(three.end() - g.rank, three.end()); };
+  std::vector<int64_t> pads = of_graph(g.pad_begin);
+  const std::vector<int64_t> ends = of_graph(g.pad_end);
+  pads.insert(pads.end(), ends.begin(), ends.end());
+  return Json{{"kernel", of_graph(g.kernel)}, {"strides", of_graph(g.stride)}, {"dilations", of_graph(g.dilation)}, {"pads", pads}};
+}
+
+}  // namespace amdahl

@@ -1,0 +1,68 @@
+// The end of a session, without the command line: what a library or a bench gets.
+
+#include "tuner/search/finish.h"
+
+#include "tests/tuner/loop_fixture.h"
+#include "tuner/search/headline.h"
+
+namespace amdahl {
+namespace {
+
+class Finish : public testing::Loop {
+ protected:
+  void finish(const TuneSummary& run) {
+    TuneObserver nobody;
+    finish_session(graph, store, lab, options, nobody, run);
+  }
+  MemoryStore store;
+};
+
+TEST_F(Finish, MeasuresAHeadlineAndCountsItsSeconds) {
+  const TuneSummary run = tune(store);
+  ASSERT_TRUE(any_kept(store));
+  EXPECT_FALSE(store.headline());
+  const double before = store.state().at("seconds").get<double>(), clock = lab.clock;
+  finish(run);
+  ASSERT_TRUE(store.headline());
+  EXPECT_EQ(store.headline()->gain.pairs, kHeadlinePairs) << "nothing is left to search: no more pairs than it takes";
+  EXPECT_GT(store.headline()->gain.lo, 0);
+  EXPECT_NEAR(store.state().at("seconds").get<double>() - before, lab.clock - clock, 1e-9);
+  EXPECT_GT(store.state().at("phases").at("headline").get<double>(), 0);
+}
+
+TEST_F(Finish, SpendsWhatIsLeftWhereTimeWasUp) {
+  options.seconds = 400;
+  lab.screen_seconds = 5;
+  TuneSummary run = tune(store);
+  ASSERT_TRUE(any_kept(store));
+  run.end = TuneEnd::kTimeUp;
+  const double left = options.seconds - run.status.seconds_spent;
+  const double clock = lab.clock;
+  finish(run);
+  ASSERT_TRUE(store.headline());
+  EXPECT_GT(store.headline()->gain.pairs, kHeadlinePairs);
+  EXPECT_LE(lab.clock - clock, left);
+}
+
+TEST_F(Finish, TakesBackWhatIsSlowerThanTheStarter) {
+  const TuneSummary run = tune(store);
+  ASSERT_TRUE(any_kept(store));
+  lab.model_loses = 1;
+  finish(run);
+  EXPECT_FALSE(any_kept(store));
+  EXPECT_FALSE(store.headline()) << "nothing is left that a headline could be of";
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
+}
+
+TEST_F(Finish, MeasuresNothingWhereNothingIsKept) {
+  lab.model_ignores_wins = true;
+  const TuneSummary run = tune(store);
+  ASSERT_FALSE(any_kept(store));
+  const int64_t pairs = lab.model_pairs;
+  finish(run);
+  EXPECT_EQ(lab.model_pairs, pairs);
+  EXPECT_FALSE(store.headline());
+}
+
+}  // namespace
+}  // namespace amdahl

@@ -1,0 +1,243 @@
+#include "tuner/measurement/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+#include "base/counted.h"
+#include "base/entropy.h"
+#include "tuner/validation/conduct.h"
+#include "tuner/measurement/cpu_time.h"
+#include "tuner/measurement/decision.h"
+#include "tuner/measurement/others_time.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int kMostCalls = 256;                         // of a segment: each has mappings of its own
+constexpr int kSingles = 6;                             // calls one at a time, beside segments of several
+
+}  // namespace
+
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks) {
+  Segments s;
+  call_seconds = std::max(call_seconds, 1e-7);
+  const double affordable = std::max(1.0, static_cast<double>(operand_budget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));
+  s.calls = static_cast<int>(std::min({std::ceil(1.5e-3 / call_seconds), affordable, double{kMostCalls}}));
+  s.calls = std::max(s.calls, 1);
+  // Segments of one process differ by less than processes do: where every call brings megabytes of fresh numbers, fewer do.
+  const double most_blocks = static_cast<double>(s.calls) * static_cast<double>(operand_bytes) > 4e6 ? 4 : 10;
+  s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), static_cast<double>(fewest_blocks), most_blocks));
+  return s;
+}
+
+size_t operand_budget(const MachineInfo& machine) { return std::min(size_t{48} << 20, static_cast<size_t>(machine.l3_bytes) / 2); }
+
+size_t operand_bytes(const Program& program) {
+  size_t bytes = 0;
+  for (const auto* numbers : {&program.inputs, &program.outputs})
+    for (int number : *numbers) bytes += program.buffers[static_cast<size_t>(number)].bytes;
+  return bytes;
+}
+
+double median_log_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> ratios;
+  for (size_t row = 0; row < std::min(a.size(), b.size()); ++row) ratios.push_back(std::log(a[row] / b[row]));
+  return median(std::move(ratios));
+}
+
+namespace {
+
+class Race {
+ public:
+  Race(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
+       double deadline, Random& random)
+      : arms_{&incumbent, &challenger}, segments_(segments), contents_(contents), deadline_(deadline), random_(random),
+        cpu_time_{CpuTime(threads), CpuTime(threads)} {}
+
+  Timing run() {
+    harness(0).new_tape(numbers_.next());
+    hide_known();
+    for (int arm : {0, 1}) before_[arm] = harness(arm).worker().state();
+    handover_ = std::min(harness(0).worker().handover(deadline_), harness(1).worker().handover(deadline_));
+    for (int block = 0; block < segments_.blocks && !foul_; ++block) {
+      const int first = static_cast<int>(random_.below(2));
+      for (const auto& order : {std::pair{first, 1 - first}, std::pair{1 - first, first}})
+        if (!foul_) row(order.first, order.second, segments_.calls, times_);
+    }
+    if (segments_.calls > 1)
+      for (int i = 0; i < kSingles && !foul_; ++i) row(i % 2, 1 - i % 2, 1, singles_);
+    if (!foul_) look_at_cpu_time();
+    if (!foul_) look_at_conduct();
+    Timing t;
+    t.seed = seed_;
+    t.seconds_a = median(times_[0]);
+    t.seconds_b = median(times_[1]);
+    t.log_ratio = median_log_ratio(times_[0], times_[1]);
+    t.single_a = median(singles_[0]);
+    t.single_b = median(singles_[1]);
+    t.segments_a = std::move(times_[0]);
+    t.segments_b = std::move(times_[1]);
+    return t;
+  }
+  const std::optional<Foul>& foul() const { return foul_; }
+
+ private:
+  struct Hidden {
+    int row, call;
+    size_t known;
+  };
+
+  Harness& harness(int arm) { return *arms_[arm]->harness; }
+
+  // Known draws get rows of their own: two of them in one call would be one.
+  void hide_known() {
+    for (size_t k = 0; k < contents_.known.size(); ++k) {
+      if (k >= arms_[0]->known_hashes.size() || k >= arms_[1]->known_hashes.size()) continue;
+      const int rows = 2 * segments_.blocks, lo = static_cast<int>(k) * rows / static_cast<int>(contents_.known.size()),
+                hi = static_cast<int>(k + 1) * rows / static_cast<int>(contents_.known.size());
+      if (hi <= lo) continue;
+      hidden_.push_back({lo + static_cast<int>(random_.below(static_cast<uint64_t>(hi - lo))),
+                         static_cast<int>(random_.below(static_cast<uint64_t>(segments_.calls))), k});
+    }
+  }
+
+  // The same new numbers to one arm, then to the other.
+  void row(int first, int second, int calls, std::vector<double> (&times)[2]) {
+    const size_t slots = harness(0).slots();
+    // Both stand still, with their threads awake, when the numbers are written: who computes ahead has nothing to compute with.
+    for (int arm : {second, first}) harness(arm).worker().wake(numbers_.next() >> 1, deadline_);
+    for (int i = 0; i < calls; ++i) harness(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.family, numbers_);
+    for (const Hidden& h : hidden_)
+      if (h.row == rows_ && calls == segments_.calls) harness(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.known[h.known]);
+    for (int arm : {first, second}) {
+      const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
+      times[arm].push_back(std::max(time.seconds - handover_, 1e-9) / calls);
+      cpu_time_[arm].add(time);
+      calls_[arm] += calls;
+    }
+    look_at_outputs(calls);
+    at_ = (at_ + static_cast<size_t>(calls)) % slots;
+    ++rows_;
+  }
+
+  void look_at_outputs(int calls) {
+    const size_t slots = harness(0).slots();
+    for (const Hidden& h : hidden_) {
+      if (h.row != rows_ || calls != segments_.calls) continue;
+      const size_t slot = (at_ + static_cast<size_t>(h.call)) % slots;
+      for (int arm : {0, 1})
+        if (harness(arm).outputs_hash(slot) != arms_[arm]->known_hashes[h.known])
+          return blame(arm, "stale", "a timed call gave other bits than the same inputs gave before");
+    }
+    for (int i = 0; i < calls; ++i) {
+      const size_t slot = (at_ + static_cast<size_t>(i)) % slots;
+      const std::vector<std::byte> a = harness(0).outputs(slot), b = harness(1).outputs(slot);
+      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance
+                                                        : -contents_.tolerance * root_mean_square(harness(0).program(), a);
+      const double share = share_different(harness(0).program(), a, harness(1).program(), b, tolerance);
+      if (share > contents_.share_allowed)
+        return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * share));
+      if (!harness(1).slack_intact(slot)) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
+    }
+  }
+
+  void look_at_cpu_time() {
+    for (int arm : {0, 1})
+      if (auto excess = cpu_time_[arm].excess()) return blame(arm, "cpu-time", std::move(*excess));
+  }
+
+  void look_at_conduct() {
+    for (int arm : {0, 1}) {
+      WorkerProcess& worker = harness(arm).worker();
+      const Report report = worker.report(deadline_);
+      const ProcessState now = worker.state();
+      auto found = misconduct(report, now, before_[arm]);
+      if (!found) found = lost_memory(now.resident_bytes - before_[arm].resident_bytes, calls_[arm]);
+      if (found) return blame(arm, found->code, found->reason + " in a race");
+    }
+  }
+
+  void blame(int arm, std::string code, std::string reason) { foul_ = Foul{arm == 1, std::move(code), std::move(reason)}; }
+
+  Contestant* arms_[2];
+  const Segments segments_;
+  const Contents& contents_;
+  double deadline_;
+  Random& random_;             // what is drawn without looking at arms: orders, places
+  const uint64_t seed_ = entropy();
+  Random numbers_{seed_};      // what calls read
+  std::vector<Hidden> hidden_;
+  double handover_ = 0;  // the same for both: neither is favoured
+  CpuTime cpu_time_[2];
+  ProcessState before_[2];
+  int64_t calls_[2] = {0, 0};
+  std::vector<double> times_[2], singles_[2];
+  size_t at_ = 0;  // next slot
+  int rows_ = 0;
+  std::optional<Foul> foul_;
+};
+
+}  // namespace
+
+Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
+                 double deadline, Random& random, std::optional<Foul>* foul) {
+  Race race(incumbent, challenger, segments, contents, threads, deadline, random);
+  const Timing timing = race.run();
+  *foul = race.foul();
+  return timing;
+}
+
+namespace {
+
+std::unique_ptr<Harness> spawn(const Program& program, const Drive& drive, Random& random) {
+  WorkerOptions options = drive.worker;
+  options.layout_seed = random.next();
+  return std::make_unique<Harness>(options, program, *drive.feed, *drive.constants);
+}
+
+// Binding touches operands and weights, a call the one workspace; two calls start threads and fill caches. One does where it runs through the caches many times.
+void warm(Harness& harness, const Drive& drive) {
+  if (harness.worker().run(0, 1, 1, drive.call_seconds).seconds < 0.5) harness.worker().run(0, 1, 1, drive.call_seconds);
+}
+
+const Program& draw_build(const Arm& arm, Random& random) { return *arm.programs[random.below(arm.programs.size())]; }
+
+}  // namespace
+
+std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random) {
+  auto harness = spawn(program, drive, random);
+  harness->bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds);
+  for (size_t slot = 0; slot < harness->slots(); ++slot) harness->freshen(slot, drive.contents.family, random);
+  warm(*harness, drive);
+  return harness;
+}
+
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, Random& random) {
+  const bool incumbent_first = random.below(2) == 0;
+  const Program &program_a = draw_build(incumbent, random), &program_b = draw_build(challenger, random);
+  std::unique_ptr<Harness> a, b;
+  // Both are started by this thread (a worker dies with the thread that started it).
+  if (incumbent_first) a = spawn(program_a, drive, random);
+  b = spawn(program_b, drive, random);
+  if (!incumbent_first) a = spawn(program_a, drive, random);
+  const auto bind = [&](Harness& h) { h.bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds); };
+  // Who comes first is drawn for all of this, not only for the start: memory is laid out in that order.
+  Harness *first = incumbent_first ? a.get() : b.get(), *second = incumbent_first ? b.get() : a.get();
+  std::future<void> other = std::async(std::launch::async, [&] { bind(*second); });
+  bind(*first);
+  other.get();
+  for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, drive.contents.family, random);
+  for (Harness* h : {first, second}) warm(*h, drive);
+
+  const OthersTime others({a->worker().pid(), b->worker().pid()});
+  PairResult result;
+  Contestant left{a.get(), incumbent.known_hashes}, right{b.get(), challenger.known_hashes};
+  result.timing = alternate(left, right, drive.segments, drive.contents, drive.worker.threads, drive.call_seconds, random, &result.foul);
+  result.dropped = others.disturbance();
+  return result;
+}
+
+}  // namespace amdahl

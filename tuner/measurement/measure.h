@@ -1,0 +1,100 @@
+#pragma once
+// Times of two arms against each other. The unit of evidence is one pair of fresh processes: anything less measures where
+// this process happened to lie (validation.md, "Keep or revert").
+//
+// Nothing is timed whose outputs are not looked at. Both arms get the same numbers, which neither has seen before and which are not there before the clock
+// runs; what they give back must agree, and among the fresh numbers hide, unannounced, draws whose right outputs are known to the last bit. After
+// the race both must be as they were before it: threads, memory, signals, processors.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/machine.h"
+#include "base/random.h"
+#include "tuner/validation/harness.h"
+
+namespace amdahl {
+
+// Fixed before timing, by the incumbent alone, and equal for both arms. A segment is a row of calls, each with operands of
+// its own, that lasts at least 1.5 ms where memory allows, so that the clock and the hand-over (some 20 us, subtracted) are
+// small; short segments in many alternations keep drift out.
+struct Segments {
+  int calls = 1, blocks = 10;  // a block is ABBA or BAAB; up to 10 of them, as the budget allows
+};
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks = 2);
+// Bytes of inputs and outputs of a segment's calls together: half of the last-level cache, 48 MiB at most. A step reads what another has just written;
+// calls over more than the cache holds wait for memory where the model's steps do not (docs/decisions/0021-as-warm-as-in-the-model.md).
+size_t operand_budget(const MachineInfo& machine);
+// Bytes of one call's inputs and outputs.
+size_t operand_bytes(const Program& program);
+
+// What the calls of a race read.
+struct Contents {
+  Family family = Family::kNormal;
+  std::vector<Draw> known;           // at most one call of each, at a random place
+  double tolerance = 0;              // between the arms' outputs; when negative, of their root mean square
+  double share_allowed = 1e-3;       // of elements beyond it: where a rounding decides a comparison, honest programs differ
+};
+
+// One side of a race.
+struct Contestant {
+  Harness* harness = nullptr;
+  std::vector<std::string> known_hashes;  // by Contents::known; empty: not known yet, none is hidden
+};
+
+struct Timing {
+  double seconds_a = 0, seconds_b = 0;    // one call, median over segments
+  double log_ratio = 0;                   // log(a / b), median over rows: a segment of each arm, one after the other
+  std::vector<double> segments_a, segments_b;  // one call, by segment in order of time: what other rules would decide on
+  double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
+  uint64_t seed = 0;                      // of the numbers that the calls read: from the operating system, for this race alone
+};
+
+// Median of log(a / b) over rows; 0 for none. A neighbour on the core slows both runs of a row (phases of 20 to 80 ms were seen), and their
+// ratio does not show it: of eight rows of 2.5 ms, medians of each arm differed by up to 3% for equal code, the median of ratios by half that.
+double median_log_ratio(const std::vector<double>& a, const std::vector<double>& b);
+
+// Why a race proves nothing about speed. `challenger` false: the incumbent is at fault.
+struct Foul {
+  bool challenger = true;
+  std::string code, reason;
+};
+
+// `deadline`: of one segment. Throws WorkerDied, Stopped. `foul` is set by the first one found; the timing is worthless then.
+Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
+                 double deadline, Random& random, std::optional<Foul>* foul);
+
+// One arm as a pair of fresh processes gets it. `programs` compute the same from different builds of the same code (placebo
+// builds: other code addresses); one is drawn for each pair.
+struct Arm {
+  std::vector<const Program*> programs;
+  std::vector<std::string> known_hashes;
+};
+
+// What both arms of a pair share.
+struct Drive {
+  WorkerOptions worker;
+  Feed* feed = nullptr;
+  const ConstantsFile* constants = nullptr;
+  Segments segments;
+  int slots = 3, copies = 1;
+  Draw weights;
+  Contents contents;
+  double load_seconds = 60, call_seconds = 10;  // deadlines: of binding, of one segment
+};
+
+// A fresh worker with the program bound as for timing, its memory touched and its threads started.
+std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random);
+
+struct PairResult {
+  Timing timing;            // a: incumbent, b: challenger
+  std::string dropped;      // not empty: a reason that neither looks at which arm was faster nor can be caused by one
+  std::optional<Foul> foul;
+};
+// Random order of starting, random blocks, both processes fresh.
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, Random& random);
+
+}  // namespace amdahl

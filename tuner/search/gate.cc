@@ -1,0 +1,64 @@
+#include "tuner/search/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace amdahl {
+
+// Inputs that no gate has had before: what a plan gives for them is known to nobody.
+std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random,
+                                       const std::function<bool()>& give_up) {
+  LedgerEntry entry;
+  entry.predicted = predicted;
+  Draw inputs;
+  inputs.seed = random.next() >> 1;
+  const ModelCheck start = laboratory_.check_model(starter_, inputs);
+  if (start.failure)
+    throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal,
+                "the starter plan fails on the whole model: " + start.failure->reason);
+  const ModelCheck check = laboratory_.check_model(after, inputs);
+  if (check.failure) {
+    entry.reason = check.failure->reason;
+    return entry;
+  }
+  const double limit = options_.limit(start.error);
+  entry.error = check.error;
+  entry.error_ratio = check.error / std::max(start.error, options_.error_floor);
+  if (check.error > limit) {
+    entry.reason = fmt::format("outputs are {:.3g} from float64, the limit is {:.3g}", check.error, limit);
+    return entry;
+  }
+
+  ModelTest test(predicted, options_.rule);
+  std::vector<double> before_seconds, after_seconds;
+  PairsMadeAgain made_again(options_.rule.min_pairs, options_.made_again_seconds);
+  while (test.verdict() == ModelTest::Verdict::kOpen) {
+    if (give_up()) return std::nullopt;
+    const double begin = laboratory_.now();
+    const Paired p = laboratory_.model_pair(before, after, inputs.family, random);
+    pair_seconds_ = laboratory_.now() - begin;
+    if (p.failure) {
+      entry.reason = p.failure->reason;
+      return entry;
+    }
+    if (made_again.again(p, pair_seconds_)) continue;
+    test.add(p.pair.timing.log_ratio);
+    before_seconds.push_back(p.pair.timing.seconds_a);
+    after_seconds.push_back(p.pair.timing.seconds_b);
+  }
+  entry.measured = test.measured();
+  entry.pairs_dropped = made_again.count();
+  entry.before_seconds = median(before_seconds);
+  entry.after_seconds = median(after_seconds);
+  entry.kept = test.verdict() == ModelTest::Verdict::kArrived;
+  entry.reason = fmt::format("{:+.2f}% measured [{:+.2f}, {:+.2f}], {:+.2f}% predicted", 100 * std::expm1(entry.measured.log),
+                             100 * std::expm1(entry.measured.lo), 100 * std::expm1(entry.measured.hi),
+                             100 * std::expm1(predicted));
+  return entry;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,207 @@
+#include "tuner/trials/model_bench.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/printable.h"
+#include "graph/oracle.h"
+#include "profiler/processor_load.h"
+#include "tuner/validation/conduct.h"
+#include "tuner/measurement/decision.h"
+#include "tuner/trials/despite_kills.h"
+#include "tuner/validation/input_ranges.h"
+
+namespace amdahl {
+
+ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir)
+    : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)), constants_(graph),
+      feed_(input_ranges(graph, graph.inputs)) {}
+
+const Ceilings& ModelBench::ceilings() {
+  if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(this_machine(), cache_dir_));
+  return *ceilings_;
+}
+
+Program ModelBench::program_of(const Plan& plan) {
+  std::vector<std::vector<Step>> one_by_one;
+  for (const Step& s : plan.steps) one_by_one.push_back({s});
+  std::vector<std::string> libraries;
+  for (const Built& built : builder_.build(one_by_one)) {
+    if (!built.ok) throw Error(ExitCode::kInternal, "a kernel of the plan does not compile: " + built.message);
+    libraries.push_back(built.libraries[0]);
+  }
+  Blob blob;
+  Program program = model_program(graph_, plan, libraries, &blob);
+  constants_.adopt(program, blob);
+  return program;
+}
+
+Drive ModelBench::drive(const Program& program) {
+  Drive d;
+  d.worker = options_.worker;
+  d.feed = &feed_;
+  d.constants = &constants_;
+  // A run of half a second and more is its own average: one block, not two.
+  const double call = call_seconds_ > 0 ? call_seconds_ : 1;
+  d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), operand_budget(this_machine()), call > 0.5 ? 1 : 2);
+  d.slots = std::max(d.segments.calls, 2);
+  // Address space: the mapped constants, packed copies of them, activations, operands, and what a process needs anyway.
+  d.worker.memory_bytes =
+      static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
+      std::max<int64_t>(options_.worker.memory_bytes, 0);
+  // Two plans of one model round differently, layer after layer: what is looked for here is old or missing outputs.
+  d.contents.tolerance = -options_.model_tolerance;
+  d.contents.share_allowed = 0.02;
+  d.load_seconds = 120;
+  d.call_seconds = 60;
+  return d;
+}
+
+Profile ModelBench::profile(const Plan& plan) {
+  const Program program = program_of(plan);
+  Random random(options_.seed);
+  const Drive d = drive(program);
+  std::vector<std::vector<double>> samples;
+  std::vector<double> speeds;
+  const Ceilings& machine = ceilings();
+  double busy = 0;
+  const auto look_at_speed = [&] {  // not between the runs: nothing of ours is to be in their way
+    for (int i = 0; i < 5; ++i) speeds.push_back(share_of_peak(machine, options_.worker.threads));
+  };
+  try {
+    despite_kills([&] {
+      samples.clear();
+      speeds.clear();
+      const OthersLoad load;
+      auto harness = start_arm(program, d, random);
+      const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
+      const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), once > 1 ? 3.0 : 5.0, 60.0));
+      look_at_speed();
+      for (int r = 0; r < runs; ++r) {
+        const std::vector<double> by_call = harness->worker().steps(1, d.call_seconds);
+        std::vector<double> by_step(plan.steps.size(), 0.0);
+        for (size_t c = 0; c < by_call.size(); ++c) by_step[static_cast<size_t>(program.calls[c].step)] += by_call[c];
+        samples.push_back(std::move(by_step));
+      }
+      look_at_speed();
+      harness.reset();  // a child's processor time is known when it has ended
+      busy = load.share();
+    });
+  } catch (const WorkerDied& died) {
+    const bool killed = died.death.kind == Death::Kind::kKilled;
+    throw Error(killed ? ExitCode::kIo : ExitCode::kInternal,
+                "the plan cannot be run: " + died.death.reason + (killed ? "; free memory, then go on with resume" : ""));
+  } catch (const WorkerRefused& refused) {
+    throw Error(ExitCode::kInternal, std::string("the plan cannot be run: ") + refused.what());
+  }
+  Profile profile = make_profile(graph_, plan, samples, machine);
+  slow_floors(profile, median(speeds));
+  profile.busy = busy;
+  return profile;
+}
+
+Paired ModelBench::pair(const Plan& before, const Plan& after, Family inputs, Random& random) {
+  Paired result;
+  const Program a = program_of(before), b = program_of(after);
+  const auto drive_of = [&](const Program& program) {
+    Drive d = drive(program);
+    d.contents.family = inputs;
+    return d;
+  };
+  try {
+    result.pair = despite_kills([&] {
+      if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive_of(a), random)->worker().run(0, 1, 1, 60).seconds;
+      return measure_pair({{&a}, {}}, {{&b}, {}}, drive_of(b), random);
+    });
+    if (const auto& foul = result.pair.foul) {
+      result.failure = Failure{is_misconduct(foul->code) ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
+    }
+  } catch (const WorkerDied& died) {
+    result.failure = failure_of(died.death, "gate", options_.seed);
+  } catch (const WorkerRefused& refused) {
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), options_.seed};
+  }
+  return result;
+}
+
+const std::map<ValueId, std::vector<double>>& ModelBench::reference(const Draw& draw) {
+  if (!reference_.empty() && reference_of_ == std::pair{draw.family, draw.seed}) return reference_;
+  reference_.clear();
+  reference_of_ = {draw.family, draw.seed};
+  const std::vector<InputRange> ranges = input_ranges(graph_, graph_.inputs);
+  RefValues given;
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const Value& v = graph_.value(graph_.inputs[i]);
+    std::byte* data;
+    const Tensor t = Tensor::allocate(v.dtype, v.shape, &data);
+    fill_input(data, v.dtype, v.shape, draw, static_cast<int>(i), ranges[i]);
+    given[graph_.inputs[i]] = RefTensor::of(t);
+  }
+  std::vector<NodeId> nodes(graph_.nodes.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  RefValues values = evaluate(graph_, nodes, given, graph_.outputs, /*bounds=*/false);
+  for (auto& [v, r] : values) reference_[v] = r.is_float() ? std::move(r.value) : std::vector<double>(r.ints.begin(), r.ints.end());
+  return reference_;
+}
+
+ModelCheck ModelBench::check(const Plan& plan, const Draw& inputs) {
+  ModelCheck result;
+  const Program program = program_of(plan);
+  Random random(inputs.seed);
+  const uint64_t poison = random.next() >> 2;
+  const Drive d = drive(program);
+  std::vector<std::byte> outputs;
+  try {
+    despite_kills([&] {
+      const auto harness = start_arm(program, d, random);
+      harness->draw(0, inputs);
+      harness->poison_outputs(0, poison);
+      harness->worker().run(0, 1, 1, d.call_seconds);
+      if (const std::string what = harness->unwritten(0, poison); !what.empty())
+        result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, inputs.seed};
+      outputs = harness->outputs(0);
+    });
+  } catch (const WorkerDied& died) {
+    result.failure = failure_of(died.death, "gate", inputs.seed);
+    return result;
+  } catch (const WorkerRefused& refused) {
+    result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), inputs.seed};
+    return result;
+  }
+  size_t at = 0;
+  for (size_t o = 0; o < graph_.outputs.size(); ++o) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
+    std::byte* data;
+    const Tensor got = Tensor::allocate(b.dtype, b.shape, &data);
+    std::memcpy(data, outputs.data() + at, b.bytes);
+    at += b.bytes;
+    const std::vector<double>& want = reference(inputs).at(graph_.outputs[o]);
+    const std::vector<double> values = to_doubles(got);
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+      if (std::isnan(want[i]) && std::isnan(values[i])) continue;
+      if (want[i] == values[i]) {  // infinities too
+        if (std::isfinite(want[i])) norm += want[i] * want[i];
+        continue;
+      }
+      error += (values[i] - want[i]) * (values[i] - want[i]);
+      norm += want[i] * want[i];
+    }
+    const double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
+    if (!(relative < INFINITY))
+      result.failure = Failure{Outcome::kWrong, "wrong-value", "gate", fmt::format("output '{}' of the whole model is not finite where it should be",
+                                                                    shown(graph_.value(graph_.outputs[o]).name)), inputs.seed};
+    result.error = std::max(result.error, relative);
+  }
+  return result;
+}
+
+}  // namespace amdahl

@@ -1,0 +1,15 @@
+#pragma once
+// Two plans profiled in turns, so that a busy moment of the machine falls on both and is outvoted.
+
+#include "tuner/trials/laboratory.h"
+
+namespace amdahl {
+
+struct ProfilePair {
+  Profile before, after;  // medians over the turns, step by step
+};
+
+// Throws what Laboratory::profile throws.
+ProfilePair profile_in_turns(Laboratory& laboratory, const Plan& before, const Plan& after, int turns);
+
+}  // namespace amdahl

@@ -1,0 +1,137 @@
+#include "tuner/validation/feed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace amdahl {
+namespace {
+
+// A quiet NaN in every float type; an index that is out of every range.
+constexpr std::byte kInputSlack{0xFF};
+// Places on the tape where a call's numbers may begin: of the 5,000 calls of a process some ten begin where another did.
+constexpr size_t kBeginnings = size_t{1} << 20;
+
+bool is_seeded(const Program::Buffer& b) { return b.role == Program::Role::kConstant && b.blob_offset < 0; }
+
+int source_of(const Program::Buffer& b, size_t position) { return b.source >= 0 ? b.source : static_cast<int>(position); }
+
+// Row-major numbers of `fill`, stored in the buffer's format.
+template <typename Fill>
+void fill_stored(const Program::Buffer& b, std::byte* data, Fill fill) {
+  if (b.format.empty()) return fill(data);
+  std::vector<std::byte> plain(static_cast<size_t>(numel(b.shape)) * size_of(b.dtype));
+  fill(plain.data());
+  to_format(plain.data(), data, b.dtype, b.shape, b.format);
+}
+
+}  // namespace
+
+const Region& Feed::region(const Key& key, const Program::Buffer& b, Layout layout) {
+  const auto [it, is_new] = regions_.try_emplace(key);
+  if (is_new) {
+    it->second = memory_.allocate(b.bytes, size_of(b.dtype), layout);
+    fill_slack(it->second.data, b.bytes, kInputSlack);
+  }
+  return it->second;
+}
+
+Stand Feed::stand(const Program& program, Layout layout, int slots, int copies) {
+  const std::lock_guard lock(mutex_);
+  Stand made;
+  made.layout = layout;
+  made.inputs.resize(static_cast<size_t>(slots));
+  for (size_t slot = 0; slot < made.inputs.size(); ++slot) {
+    for (size_t i = 0; i < program.inputs.size(); ++i) {
+      const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
+      made.inputs[slot].push_back(region({false, static_cast<int>(layout), slot, source_of(b, i), b.format, b.bytes,
+                                          static_cast<int>(b.dtype)}, b, layout));
+    }
+  }
+  made.weights.resize(static_cast<size_t>(copies));
+  for (size_t copy = 0; copy < made.weights.size(); ++copy) {
+    for (const Program::Buffer& b : program.buffers) {
+      if (!is_seeded(b)) continue;
+      const Layout at = layout_of_weight(b.bytes, layout);
+      made.weights[copy].push_back(region({true, static_cast<int>(at), copy, b.source, b.format, b.bytes,
+                                           static_cast<int>(b.dtype)}, b, at));
+    }
+  }
+  return made;
+}
+
+void Feed::draw_inputs(const Program& program, const Stand& stand, size_t slot, const Draw& draw) {
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
+    const int source = source_of(b, i);
+    const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
+    fill_stored(b, stand.inputs[slot][i].data,
+                [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
+  }
+}
+
+void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& draw) {
+  const std::lock_guard lock(mutex_);
+  for (size_t copy = 0; copy < stand.weights.size(); ++copy) {
+    size_t w = 0;
+    for (const Program::Buffer& b : program.buffers) {
+      if (!is_seeded(b)) continue;
+      const Region& region = stand.weights[copy][w];
+      const std::string what = fmt::format("{} {} {}", how_weights_are_drawn(draw), b.mean, b.deviation);
+      std::string& held = held_[region.data];
+      if (held != what) {
+        held = what;
+        // Copies need other addresses, not other numbers.
+        if (copy > 0) std::memcpy(region.data, stand.weights[0][w].data, b.bytes);
+        else fill_stored(b, region.data, [&](std::byte* plain) {
+          fill_weight(plain, b.dtype, numel(b.shape), b.mean, b.deviation, draw, b.source);
+        });
+      }
+      ++w;
+    }
+  }
+}
+
+void Feed::new_tape(uint64_t seed) {
+  tape_seed_ = seed;
+  tape_.clear();
+}
+
+const float* Feed::tape(Family family, size_t at_least) {
+  if (family != tape_family_) tape_.clear();
+  tape_family_ = family;
+  const size_t have = tape_.size();
+  if (have < at_least) {
+    tape_.resize(at_least);
+    Draw draw;
+    draw.family = family;
+    draw.seed = tape_seed_;
+    // Element i depends on i alone: a longer tape begins as the shorter one.
+    fill_input(reinterpret_cast<std::byte*>(tape_.data()), DType::kF32, {static_cast<int64_t>(at_least)}, draw, 0, {});
+  }
+  return tape_.data();
+}
+
+void Feed::fresh_inputs(const Program& program, const Stand& stand, size_t slot, Family family, Random& random) {
+  Draw draw;
+  draw.family = family;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
+    std::byte* data = stand.inputs[slot][i].data;
+    const int source = source_of(b, i);
+    const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
+    draw.seed = random.next() >> 1;
+    if (b.dtype != DType::kF32) {
+      fill_stored(b, data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
+      continue;
+    }
+    const auto n = static_cast<size_t>(numel(b.shape));
+    // Copied, because to draw them would take longer than to time them.
+    const auto* numbers = reinterpret_cast<const std::byte*>(tape(family, n + kBeginnings) + draw.seed % kBeginnings);
+    if (b.format.empty()) std::memcpy(data, numbers, n * sizeof(float));
+    else to_format(numbers, data, b.dtype, b.shape, b.format);
+  }
+}
+
+}  // namespace amdahl

@@ -1,0 +1,60 @@
+#pragma once
+// What workers are fed with: inputs and weights, made here, in memory that they can only read. Workers of both arms of a race
+// read the same bytes.
+//
+// Between timed calls the contents change: every call reads numbers that no call has read before, at addresses that are used
+// again. A kernel that remembers results finds nothing to remember them by. They are cut from a tape of random numbers, which is drawn anew for every
+// race: a kernel that knew another candidate's knows nothing.
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/entropy.h"
+#include "base/random.h"
+#include "tuner/validation/inputs.h"
+#include "tuner/worker/rig.h"
+#include "tuner/worker/shared_memory.h"
+
+namespace amdahl {
+
+// The regions of one program: by slot and Program::inputs, by copy and seeded constant.
+struct Stand {
+  Layout layout = Layout::kModel;
+  std::vector<std::vector<Region>> inputs, weights;
+  size_t slots() const { return inputs.size(); }
+};
+
+class Feed {
+ public:
+  // `ranges` by Program::Buffer::source (by position for whole models).
+  explicit Feed(std::vector<InputRange> ranges) : ranges_(std::move(ranges)), tape_seed_(entropy()) {}
+
+  const SharedMemory& memory() const { return memory_; }
+  // This and draw_weights() may be called from several threads. Regions are made when new: programs of one window share them, operand by operand. Pages beside the data hold NaNs.
+  Stand stand(const Program& program, Layout layout, int slots, int copies);
+  void draw_inputs(const Program& program, const Stand& stand, size_t slot, const Draw& draw);
+  void draw_weights(const Program& program, const Stand& stand, const Draw& draw);
+  // What follows is cut from the tape that `seed` gives.
+  void new_tape(uint64_t seed);
+  // Numbers distributed as in `family`, not seen before.
+  void fresh_inputs(const Program& program, const Stand& stand, size_t slot, Family family, Random& random);
+
+ private:
+  using Key = std::tuple<bool, int, size_t, int, std::string, size_t, int>;  // weight, layout, slot or copy, source, format, bytes, dtype
+  const Region& region(const Key& key, const Program::Buffer& b, Layout layout);
+  const float* tape(Family family, size_t at_least);
+
+  std::mutex mutex_;
+  std::vector<InputRange> ranges_;
+  SharedMemory memory_{"amdahl-inputs"};
+  std::map<Key, Region> regions_;
+  std::map<const std::byte*, std::string> held_;  // what is drawn in a weight's region
+  Family tape_family_ = Family::kNormal;
+  uint64_t tape_seed_;
+  std::vector<float> tape_;
+};
+
+}  // namespace amdahl

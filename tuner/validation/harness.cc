@@ -1,0 +1,131 @@
+#include "tuner/validation/harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/counted.h"
+#include "base/hash.h"
+#include "base/printable.h"
+#include "tuner/worker/early_digest.h"
+
+namespace amdahl {
+namespace {
+constexpr double kLoadSeconds = 30;
+}
+
+Harness::Harness(const WorkerOptions& options, const Program& program, Feed& feed, const ConstantsFile& constants)
+    : program_(program), feed_(feed), constants_(constants), worker_(options, feed.memory(), constants.read_only()) {
+  worker_.load(program.libraries, kLoadSeconds);
+}
+
+void Harness::bind(Layout layout, int slots, int copies, const Draw& weights, double seconds, bool twin) {
+  stand_ = feed_.stand(program_, layout, slots, copies);
+  feed_.draw_weights(program_, stand_, weights);
+  worker_.bind(program_, layout, stand_.inputs, stand_.weights, seconds, twin);
+}
+
+void Harness::change_weights(const Draw& weights, double seconds) {
+  feed_.draw_weights(program_, stand_, weights);
+  worker_.repack(seconds);
+}
+
+void Harness::poison_outputs(size_t slot, uint64_t seed) {
+  for (size_t o = 0; o < program_.outputs.size(); ++o) {
+    const Region& region = worker_.outputs()[slot][o];
+    const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
+    if (region.at >= 0) poison(region.data, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)), seed + o);
+  }
+}
+
+std::string Harness::trial(const Trial& trial, double seconds) {
+  const std::vector<uint64_t> at_return = worker_.trial(trial, seconds);
+  for (size_t o = 0; o < at_return.size(); ++o) {
+    const Region& region = worker_.outputs()[static_cast<size_t>(trial.slot)][o];
+    if (region.at < 0 || early_digest({region.data, region.bytes}, trial.seed) == at_return[o]) continue;
+    return fmt::format("'{}' was written to after the call had returned", program_.buffers[static_cast<size_t>(program_.outputs[o])].name);
+  }
+  return "";
+}
+
+std::string Harness::unwritten(size_t slot, uint64_t seed) const {
+  for (size_t o = 0; o < program_.outputs.size(); ++o) {
+    const Region& region = worker_.outputs()[slot][o];
+    const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
+    if (region.at < 0) continue;
+    if (const int64_t n = count_poisoned(region.data, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)), seed + o))
+      return fmt::format("{} of '{}' {} not written", counted(n, "element"), shown(b.name), n == 1 ? "was" : "were");
+  }
+  return "";
+}
+
+bool Harness::slack_intact(size_t slot) const {
+  return std::all_of(worker_.outputs()[slot].begin(), worker_.outputs()[slot].end(), [](const Region& r) {
+    return r.at < 0 || amdahl::slack_intact(r.data, r.bytes, kOutputSlack);
+  });
+}
+
+// visit(data, bytes) for every output in order.
+template <typename Visit>
+void Harness::visit_outputs(size_t slot, Visit visit) const {
+  for (size_t o = 0; o < program_.outputs.size(); ++o) {
+    const int number = program_.outputs[o];
+    const Program::Buffer& b = program_.buffers[static_cast<size_t>(number)];
+    if (b.blob_offset >= 0) {
+      const std::vector<std::byte> constant = constants_.read(b.blob_offset, b.bytes);
+      visit(constant.data(), b.bytes);
+      continue;
+    }
+    visit(region_of(number, slot).data, b.bytes);
+  }
+}
+
+// An output may be an input that is handed on, or a weight.
+const Region& Harness::region_of(int number, size_t slot) const {
+  const auto in = std::find(program_.inputs.begin(), program_.inputs.end(), number);
+  if (in != program_.inputs.end()) return stand_.inputs[slot][static_cast<size_t>(in - program_.inputs.begin())];
+  if (program_.buffers[static_cast<size_t>(number)].role != Program::Role::kConstant) {
+    const auto out = std::find(program_.outputs.begin(), program_.outputs.end(), number);
+    return worker_.outputs()[slot][static_cast<size_t>(out - program_.outputs.begin())];
+  }
+  size_t weight = 0;
+  for (int n = 0; n < number; ++n) {
+    const Program::Buffer& b = program_.buffers[static_cast<size_t>(n)];
+    weight += b.role == Program::Role::kConstant && b.blob_offset < 0;
+  }
+  return stand_.weights[slot % stand_.weights.size()][weight];
+}
+
+std::vector<std::byte> Harness::outputs(size_t slot) const {
+  std::vector<std::byte> bytes;
+  visit_outputs(slot, [&](const std::byte* data, size_t n) { bytes.insert(bytes.end(), data, data + n); });
+  return bytes;
+}
+
+std::string Harness::outputs_hash(size_t slot) const {
+  std::string hashes;
+  visit_outputs(slot, [&](const std::byte* data, size_t n) { hashes += hash_hex(data, n); });
+  return hashes;
+}
+
+bool Harness::outputs_equal(size_t slot, const std::vector<std::byte>& bytes) const {
+  size_t at = 0;
+  bool equal = true;
+  visit_outputs(slot, [&](const std::byte* data, size_t n) {
+    equal = equal && std::memcmp(data, bytes.data() + at, n) == 0;
+    at += n;
+  });
+  return equal;
+}
+
+int copies_for(const Program& program, size_t run_bytes) {
+  const size_t budget = std::min(run_bytes, size_t{96} << 20);
+  size_t weights = 1;
+  for (const Program::Buffer& b : program.buffers)
+    if (b.role == Program::Role::kConstant && b.blob_offset < 0) weights += b.bytes;
+  if (weights < (size_t{64} << 10)) return 1;
+  return static_cast<int>(std::clamp(budget / weights, weights > budget / 3 ? size_t{1} : size_t{3}, size_t{12}));
+}
+
+}  // namespace amdahl

@@ -1,0 +1,76 @@
+#pragma once
+// A program made ready to be called: inputs, weights and outputs mapped from the supervisor's memory between guards,
+// temporaries of its own, and as many copies of the weights as it takes for them to come from memory as they do in the model.
+//
+// Lives in the worker. Knows neither seeds nor expected outputs.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plan/executor.h"
+#include "tuner/worker/guarded_memory.h"
+
+namespace amdahl {
+
+// Places in the shared files. A slot is one call's inputs and outputs; slot s reads copy s % copies of the weights.
+struct Places {
+  std::vector<std::vector<int64_t>> inputs;   // by slot, by Program::inputs
+  std::vector<std::vector<int64_t>> outputs;  // by slot, by Program::outputs; -1: a constant, or an output named before
+  std::vector<std::vector<int64_t>> weights;  // by copy, by seeded constant in the order of buffers
+};
+
+// Descriptors that a worker is born with.
+constexpr int kConstantsDescriptor = 3;  // structural constants, a model's weights; for reading only
+constexpr int kInputsDescriptor = 4;     // inputs, seeded weights; for reading only
+constexpr int kOutputsDescriptor = 5;
+
+// Weights above this lie alike in every layout but the model's: one copy of them is enough for what layouts show.
+constexpr size_t kLargeWeight = size_t{8} << 20;
+Layout layout_of_weight(size_t bytes, Layout layout);
+
+class Rig {
+ public:
+  // Loads the libraries and packs constants. Throws what Executor and GuardedMemory throw.
+  Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places);
+  ~Rig();
+
+  // `count` slots from `first` on (modulo the number of slots), the whole row `times` times.
+  void run(int first, int count, int times);
+  // Packs again, over poison: what a pack leaves unwritten is not zero by chance. Between packs nothing can write to packed copies.
+  void repack();
+  // What a workspace and temporaries hold before a call is anybody's: NaN in every float type, with signs from `seed`. Of a workspace that is about to be
+  // timed some lines only, here and there, which leaves caches as they are.
+  void soil(uint64_t seed);
+  void soil_lines_of_workspace(uint64_t seed);
+  // early_digest() of each output of a slot that has memory of its own, in the order of Program::outputs; 0 for the others.
+  std::vector<uint64_t> digests(size_t slot, uint64_t seed) const;
+  void run_timed(std::vector<double>& seconds);
+  // Whether something wrote beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is good enough.
+  bool damaged() const;
+  int slots() const { return static_cast<int>(binding_of_slot_.size()); }
+  const Executor& executor() const { return *copies_[0].executor; }
+
+ private:
+  using Memories = std::vector<std::unique_ptr<GuardedMemory>>;
+  struct Copy {
+    Memories weights;
+    std::unique_ptr<Executor> executor;
+  };
+  std::vector<std::byte*> map_slot(size_t slot, const Places& places);
+  std::byte* scratch(const std::string& name, size_t bytes);
+  std::unique_ptr<GuardedMemory> map(int number, int fd, int64_t at, bool writable, Layout layout) const;
+
+  Program program_;
+  Layout layout_;
+  Memories operands_;     // inputs and outputs of all slots
+  Memories temporaries_;  // kModel: one arena; workspaces and packed copies
+  GuardedMemory* workspace_ = nullptr;    // of all copies; one of temporaries_
+  std::vector<GuardedMemory*> packed_;    // of temporaries_
+  std::vector<std::vector<std::span<const std::byte>>> outputs_;  // by slot
+  std::vector<std::byte*> temporary_at_;  // by buffer
+  std::vector<Copy> copies_;
+  std::vector<int> binding_of_slot_;
+};
+
+}  // namespace amdahl

@@ -1,0 +1,297 @@
+// amdahl-worker: loads candidates' code and runs it on request. It holds neither the clock, nor seeds, nor expected outputs,
+// nor the verdict. What it answers is either checked by the supervisor or only a diagnostic: the outputs themselves lie in
+// memory that the supervisor reads after it has stopped this process.
+//
+//   amdahl-worker [--memory BYTES]       speaks tuner/worker/protocol.h over stdin and stdout; descriptors as in tuner/worker/rig.h
+//
+// Requests, each answered by {nonce, …} or {nonce, "error": text}:
+//   enter   libraries: the sandbox closes, threads start, the libraries can be mapped; no code of theirs runs
+//   load    libraries: their constructors run; after it the sandbox is sealed
+//   bind    program, layout, places, twin     maps operands, packs constants; with `twin` a second instance over the same operands
+//   repack                               packs constants again
+//   ready   soil                         wakes the threads, soils some lines of the workspace; the operands of what comes are not there yet
+//   run     first, count, times          -> nothing: the supervisor's clock is running
+//   trial   slot, soil, team, nested, seed    one call, with soiled workspace and temporaries -> digests of the outputs at its return
+//   both    times, processors            two instances at once: even slots by one, odd ones by the other -> differs: a slot's outputs from time to time
+//   report                               -> damaged; float_control_changed, on any thread, and handlers_changed, since before a library was loaded
+//   steps   n                            -> seconds: by call, summed over n runs
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdio>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+
+#include "base/amx.h"
+#include "base/error.h"
+#include "tuner/worker/huge_file.h"
+#include "tuner/worker/protocol.h"
+#include "tuner/worker/rig.h"
+#include "tuner/worker/sandbox.h"
+
+namespace amdahl {
+namespace {
+
+class Worker {
+ public:
+  explicit Worker(Channel channel) : channel_(channel), control_at_start_(float_control_word()) {}
+
+  int serve() {
+    for (;;) {
+      Frame request;
+      if (channel_.receive(request, 0) != IoStatus::kOk) return 0;  // the supervisor is gone
+      Json reply;
+      try {
+        reply = answer(request.header);
+      } catch (const std::bad_alloc&) {
+        reply = Json{{"error", "out of memory"}, {"memory", true}};
+      } catch (const std::exception& e) {
+        reply = Json{{"error", e.what()}};
+      }
+      reply["nonce"] = request.header.value("nonce", uint64_t{0});
+      if (channel_.send(reply, {}) != IoStatus::kOk) return 0;
+    }
+  }
+
+ private:
+  Json answer(const Json& r) {
+    const std::string op = r.at("op");
+    if (op == "enter") return enter(r);
+    if (op == "load") return load(r);
+    if (op == "bind") return bind(r);
+    if (!rig_) throw Error(ExitCode::kInternal, "nothing is bound");
+    if (op == "run") {
+      rig_->run(r.at("first"), r.at("count"), r.at("times"));
+      return Json::object();
+    }
+    if (op == "ready") {
+      rig_->soil_lines_of_workspace(r.at("soil"));
+      wake_threads();
+      return Json::object();
+    }
+    if (op == "trial") return trial(r);
+    if (op == "both") return both(r);
+    if (op == "repack") {
+      rig_->repack();
+      return Json::object();
+    }
+    if (op == "report") return report();
+    if (op == "steps") return steps(r);
+    throw Error(ExitCode::kInternal, "unknown request " + op);
+  }
+
+  Json enter(const Json& r) {
+    const auto libraries = r.at("libraries").get<std::vector<std::string>>();
+    enter_sandbox(libraries);
+    begin_one_thread();
+    wake_threads();  // created here, with the affinity that OpenMP gives them, rather than in a candidate's first call
+    handlers_ = signal_handlers();
+    for (const std::string& library : libraries) require_mappable(library);
+    return Json::object();
+  }
+
+  Json load(const Json& r) {
+    const auto libraries = r.at("libraries").get<std::vector<std::string>>();
+    // Never unloaded: threads that a candidate leaves behind must be found, not crash in unmapped code.
+    for (const std::string& library : libraries)
+      if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
+        throw Error(ExitCode::kInternal, fmt::format("cannot load {}: {}", library, dlerror()));
+    seal_sandbox(channel_.in(), channel_.out());
+    return Json::object();
+  }
+
+  Json bind(const Json& r) {
+    rig_.reset();
+    twin_.reset();
+    const Program program = r.at("program").get<Program>();
+    const std::byte* constants = program.blob_bytes > 0 ? map_constants(program.blob_bytes) : nullptr;
+    Places places;
+    places.inputs = r.at("inputs");
+    places.outputs = r.at("outputs");
+    places.weights = r.at("weights");
+    const auto layout = static_cast<Layout>(r.at("layout").get<int>());
+    rig_ = std::make_unique<Rig>(program, constants, layout, places);
+    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, constants, layout, places);
+    // Packed constants are copies: what they were packed from need not stay resident.
+    for (const auto& [offset, bytes] : rig_->executor().unused_blob_ranges()) release(constants + offset, bytes);
+    return Json::object();
+  }
+
+  // What the loader will do with any library: a failure here says nothing of what is in it.
+  static void require_mappable(const std::string& library) {
+    const int fd = open(library.c_str(), O_RDONLY | O_CLOEXEC);
+    const int not_opened = errno;
+    if (fd < 0) throw Error(ExitCode::kIo, fmt::format("cannot open {}: {}", library, std::strerror(not_opened)));
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    const int not_mapped = errno;
+    close(fd);
+    if (page == MAP_FAILED) throw Error(ExitCode::kIo, fmt::format("cannot run code from {}: {}", library, std::strerror(not_mapped)));
+    munmap(page, 4096);
+  }
+
+  const std::byte* map_constants(size_t bytes) {
+    if (bytes > mapped_bytes_) {
+      const FileMapping m = map_on_huge_pages(kConstantsDescriptor, 0, up_to_huge_page(bytes), PROT_READ);
+      if (!m.first) throw std::bad_alloc();
+      if (mapped_.first) munmap(mapped_.reserved, mapped_.span);
+      mapped_ = m;
+      mapped_bytes_ = up_to_huge_page(bytes);
+    }
+    return mapped_.first;
+  }
+
+  static void release(const std::byte* data, int64_t bytes) {
+    const auto first = (reinterpret_cast<uintptr_t>(data) + 4095) / 4096 * 4096;
+    const auto end = (reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(bytes)) / 4096 * 4096;
+    if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  }
+
+  static void touch_malloc() {
+    void* volatile touched = std::malloc(64);  // its first look at the number of processors opens a file
+    std::free(touched);
+  }
+  static void wake_threads() {
+#pragma omp parallel
+    touch_malloc();
+  }
+  // A process's first thread sets a signal handler of glibc's: where a team is one thread, that would be in a candidate's call of a larger one.
+  static void begin_one_thread() { std::thread(touch_malloc).join(); }
+
+  // A caller of an exported kernel may have set another team size, or call from a parallel region of its own, where OpenMP gives a team of one.
+  Json trial(const Json& r) {
+    const int slot = r.at("slot"), team = r.at("team"), as_asked = omp_get_max_threads();
+    const uint64_t seed = r.at("seed");
+    rig_->soil(r.at("soil"));
+    if (team > 0) omp_set_num_threads(team);
+    if (r.at("nested")) {
+#pragma omp parallel num_threads(2)
+#pragma omp master
+      rig_->run(slot, 1, 1);
+    } else {
+      rig_->run(slot, 1, 1);
+    }
+    const std::vector<uint64_t> digests = rig_->digests(static_cast<size_t>(slot), seed);
+    omp_set_num_threads(as_asked);
+    return {{"digests", digests}};
+  }
+
+  Json both(const Json& r) {
+    if (!twin_) throw Error(ExitCode::kInternal, "there is one instance only");
+    const int slots = rig_->slots(), times = r.at("times");
+    std::barrier both_are_here(2);
+    std::atomic<bool> differs = false;
+    const auto every_second = [&](Rig& rig, int first) {
+      std::vector<std::vector<uint64_t>> before(static_cast<size_t>(slots));
+      both_are_here.arrive_and_wait();
+      for (int t = 0; t < times; ++t)
+        for (int slot = first; slot < slots; slot += 2) {
+          rig.run(slot, 1, 1);
+          std::vector<uint64_t> digests = rig.digests(static_cast<size_t>(slot), 0);
+          if (t > 0 && digests != before[static_cast<size_t>(slot)]) differs = true;
+          before[static_cast<size_t>(slot)] = std::move(digests);
+        }
+    };
+    const std::function<void()> odd = [&] { every_second(*twin_, 1); };
+    const pthread_t other = start_on(r.at("processors").get<std::vector<int>>(), odd);
+    every_second(*rig_, 0);
+    pthread_join(other, nullptr);
+    return {{"differs", differs.load()}};
+  }
+
+  // A thread is born where its parent is bound, and two on one processor hardly meet.
+  static pthread_t start_on(const std::vector<int>& processors, const std::function<void()>& body) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu : processors) CPU_SET(cpu, &set);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+    pthread_t thread;
+    const auto run = [](void* body) -> void* {
+      (*static_cast<const std::function<void()>*>(body))();
+      return nullptr;
+    };
+    const int error = pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&body));
+    pthread_attr_destroy(&attributes);
+    if (error != 0) throw std::bad_alloc();
+    return thread;
+  }
+
+  Json report() const {
+    uint64_t changed = 0;
+#pragma omp parallel reduction(| : changed)
+    changed |= float_control_word() ^ control_at_start_;
+    return {{"damaged", rig_->damaged() || (twin_ && twin_->damaged())},
+            {"float_control_changed", changed != 0},
+            {"handlers_changed", signal_handlers() != handlers_}};
+  }
+
+  Json steps(const Json& r) {
+    std::vector<double> seconds;
+    for (int i = 0, n = r.at("n"); i < n; ++i) rig_->run_timed(seconds);
+    return {{"seconds", seconds}};
+  }
+
+  Channel channel_;
+  uint64_t control_at_start_;
+  SignalHandlers handlers_{};
+  FileMapping mapped_;
+  size_t mapped_bytes_ = 0;
+  std::unique_ptr<Rig> rig_, twin_;
+};
+
+// The conversation moves to descriptors nobody else uses; prints go to stderr, reads of stdin end at once.
+Channel take_stdio() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  const auto room = static_cast<int64_t>(std::min<rlim_t>(files.rlim_cur, 1024)) - 64 - 16;
+  if (room < 1) throw Error(ExitCode::kIo, fmt::format("only {} files may be open: ulimit -n 1024 raises that", files.rlim_cur));
+  const int base = 64 + static_cast<int>(std::random_device{}() % std::min<int64_t>(room, 512));
+  const int in = fcntl(0, F_DUPFD_CLOEXEC, base), out = fcntl(1, F_DUPFD_CLOEXEC, base + 7);
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (in < 0 || out < 0 || null < 0) throw Error(ExitCode::kIo, "cannot move the worker's stdin and stdout");
+  dup2(null, 0);
+  dup2(2, 1);
+  close(null);
+  return Channel(in, out);
+}
+
+}  // namespace
+}  // namespace amdahl
+
+int main(int argc, char** argv) {
+  int64_t memory = 0;
+  for (int i = 1; i + 1 < argc; i += 2)
+    if (std::strcmp(argv[i], "--memory") == 0) memory = std::atoll(argv[i + 1]);
+  try {
+    amdahl::allow_amx();  // a kernel may not ask
+    amdahl::limit_process(memory);
+    // What a kernel prints must ask the system for nothing but to be written.
+    static char printed[4096];
+    std::setvbuf(stdout, printed, _IOLBF, sizeof printed);
+    // Ties OpenMP's runtime to this program: were it unloaded with a candidate's library, its waiting threads would wake
+    // up in unmapped code.
+    if (omp_get_max_threads() < 1) return 1;
+    amdahl::Worker worker(amdahl::take_stdio());
+    const int status = worker.serve();
+    _exit(status);  // destructors of candidates' libraries have nothing left to say
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "amdahl-worker: {}\n", e.what());
+    return 1;
+  }
+}
