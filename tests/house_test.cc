@@ -40,7 +40,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"tuner/search", {"experiments", "graph", "graph/models", "plan", "playbook", "profiler", "tuner/measurement", "tuner/trials"}},
     {"export/kernel_templates", {}},
     {"export", {"export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/kinds", "starter_kernels/toolchain"}},
-    {"cli", {"experiments", "export", "graph", "graph/models", "plan", "playbook", "profiler", "starter_kernels/toolchain", "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
+    {"cli", {"experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain", "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
 };
 
 // Folders with the same rule have one row.

@@ -77,6 +77,8 @@ bool loses_in_sum(const std::vector<double>& log_ratios) {
   return sum < 0;
 }
 
+bool works_more(double worked_incumbent, double worked_challenger) { return worked_challenger > 1.1 * worked_incumbent; }
+
 Gain estimate(std::vector<double> log_ratios) {
   Gain gain;
   gain.pairs = static_cast<int>(log_ratios.size());

@@ -58,6 +58,11 @@ double median(std::vector<double> values);
 // eighth has a good one.
 bool loses_in_sum(const std::vector<double>& log_ratios);
 
+// Whether a challenger whose median is faster is slower in the mean: one call in ten may take a hundred times as long. `worked_…`: seconds of all calls of all
+// pairs (Timing). A tenth is let pass: on a busy machine rows of either arm take up to twice as long by accident, and what is slower by more in the mean of
+// hundreds of rows is not so by chance.
+bool works_more(double worked_incumbent, double worked_challenger);
+
 // Does the whole model contradict what was promised? `predicted` and `measured` are log speedups. Wins are promised from
 // windows measured alone; the model need not confirm each (it may be too small to see), but its interval must lie above
 // zero, or reach half of the promise.

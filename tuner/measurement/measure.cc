@@ -76,6 +76,8 @@ class Race {
     t.seconds_a = median(times_[0]);
     t.seconds_b = median(times_[1]);
     t.log_ratio = median_log_ratio(times_[0], times_[1]);
+    t.worked_a = worked_[0];
+    t.worked_b = worked_[1];
     t.single_a = median(singles_[0]);
     t.single_b = median(singles_[1]);
     t.segments_a = std::move(times_[0]);
@@ -115,6 +117,7 @@ class Race {
     for (int arm : {first, second}) {
       const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
       times[arm].push_back(std::max(time.seconds - handover_, 1e-9) / calls);
+      worked_[arm] += time.cpu_seconds > 0 ? std::min(times[arm].back() * calls, time.cpu_seconds) : times[arm].back() * calls;
       cpu_time_[arm].add(time);
       calls_[arm] += calls;
     }
@@ -174,6 +177,7 @@ class Race {
   CpuTime cpu_time_[2];
   ProcessState before_[2];
   int64_t calls_[2] = {0, 0};
+  double worked_[2] = {0, 0};
   std::vector<double> times_[2], singles_[2];
   size_t at_ = 0;  // next slot
   int rows_ = 0;

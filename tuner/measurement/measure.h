@@ -49,6 +49,9 @@ struct Timing {
   double seconds_a = 0, seconds_b = 0;    // one call, median over segments
   double log_ratio = 0;                   // log(a / b), median over rows: a segment of each arm, one after the other
   std::vector<double> segments_a, segments_b;  // one call, by segment in order of time: what other rules would decide on
+  // All calls together, each row at most by the processor time that its threads took: a row that waited for a processor says nothing of a kernel, one call in
+  // ten that computes for long does, and no median shows it.
+  double worked_a = 0, worked_b = 0;
   double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
   uint64_t seed = 0;                      // of the numbers that the calls read: from the operating system, for this race alone
 };

@@ -1,6 +1,7 @@
 #include "tuner/search/headline.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "tuner/measurement/decision.h"
@@ -26,7 +27,7 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
   Random random(options.seed);
   std::vector<double> ratios, starter_seconds, kept_seconds;
   PairsMadeAgain made_again(options.pairs, options.made_again_seconds);
-  double longest = 0;
+  double longest = 0, worked_starter = 0, worked_kept = 0;
   const auto another = [&] {
     const int pairs = static_cast<int>(ratios.size());
     if (options.must_stop()) return false;
@@ -43,8 +44,12 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
     ratios.push_back(p.pair.timing.log_ratio);
     starter_seconds.push_back(p.pair.timing.seconds_a);
     kept_seconds.push_back(p.pair.timing.seconds_b);
+    worked_starter += p.pair.timing.worked_a;
+    worked_kept += p.pair.timing.worked_b;
   }
   h.gain = estimate(ratios);
+  // A plan of which single runs take far longer is as slow as its mean.
+  if (works_more(worked_starter, worked_kept) && h.gain.log > 0) h.gain.log = h.gain.lo = h.gain.hi = std::log(worked_starter / worked_kept);
   h.pairs_dropped = made_again.count();
   h.starter_seconds = median(starter_seconds);
   h.kept_seconds = median(kept_seconds);

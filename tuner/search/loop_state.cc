@@ -189,6 +189,9 @@ void LoopState::note(Experiment& e, const Evidence& evidence) {
 }
 
 std::string LoopState::not_proven(const Evidence& evidence) {
+  if (evidence.worked_more && median(evidence.log_ratios) > 0)
+    return fmt::format("{:+.1f}% in the median of {}, but slower in the mean: single calls take far longer", percent(median(evidence.log_ratios)),
+                       counted(evidence.log_ratios.size(), "pair"));
   return fmt::format("{:+.1f}% in the median of {}, not proven", percent(median(evidence.log_ratios)), counted(evidence.log_ratios.size(), "pair"));
 }
 

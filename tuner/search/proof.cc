@@ -31,6 +31,8 @@ class Stage {
     // A machine that is never quiet must not keep us for ever: then pairs are taken as they come.
     if (!paired.pair.dropped.empty() && dropped_.count() < 4 + test_.pairs()) return dropped_.add(log_ratio, log_ratio > rule_.delta);
     count(log_ratio);
+    worked_incumbent_ += paired.pair.timing.worked_a;
+    worked_challenger_ += paired.pair.timing.worked_b;
     incumbent_.push_back(paired.pair.timing.seconds_a);
     challenger_.push_back(paired.pair.timing.seconds_b);
   }
@@ -47,14 +49,16 @@ class Stage {
     e.dropped.insert(e.dropped.end(), below_floor_.begin(), below_floor_.end());
     e.incumbent_seconds = median(incumbent_);
     e.challenger_seconds = median(challenger_);
+    e.worked_more = worked_more();
     return e;
   }
   Evidence::End end() const {
-    const bool passed = test_.verdict() == SignTest::Verdict::kPassed && !loses_in_sum(counted_);
+    const bool passed = test_.verdict() == SignTest::Verdict::kPassed && !loses_in_sum(counted_) && !worked_more();
     return passed ? Evidence::End::kPassed : Evidence::End::kFailed;
   }
 
  private:
+  bool worked_more() const { return works_more(worked_incumbent_, worked_challenger_); }
   void count(double log_ratio) {
     counted_.push_back(log_ratio);
     test_.add(log_ratio);
@@ -67,6 +71,7 @@ class Stage {
   SignTest test_;
   DroppedPairs dropped_;
   std::vector<double> counted_, below_floor_, incumbent_, challenger_;
+  double worked_incumbent_ = 0, worked_challenger_ = 0;
   int impossible_ = 0;
 };
 

@@ -73,6 +73,8 @@ Profile ModelBench::profile(const Plan& plan) {
   std::vector<double> speeds;
   const Ceilings& machine = ceilings();
   double busy = 0;
+  Drive timing_steps = d;
+  timing_steps.worker.clock = true;
   const auto look_at_speed = [&] {  // not between the runs: nothing of ours is to be in their way
     for (int i = 0; i < 5; ++i) speeds.push_back(share_of_peak(machine, options_.worker.threads));
   };
@@ -81,7 +83,7 @@ Profile ModelBench::profile(const Plan& plan) {
       samples.clear();
       speeds.clear();
       const OthersLoad load;
-      auto harness = start_arm(program, d, random);
+      auto harness = start_arm(program, timing_steps, random);
       const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
       const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), once > 1 ? 3.0 : 5.0, 60.0));
       look_at_speed();

@@ -335,8 +335,14 @@ void hide_rows(std::byte* data, DType dtype, const Shape& shape, const Draw& dra
   const int64_t n = numel(shape);
   const Rows rows = rows_along(bits_at(seed, 0) % 4 ? Along::kLast : Along::kAllFromOne, shape, seed);
   const double hidden = draw.infinities_as_nan ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
-  for (int64_t row = 0; rows.length < n && row < n / rows.length; ++row)
-    for (int64_t i = 0; i < rows.length && kind_of_row(seed, row, 16) == 0; ++i) store(data, dtype, row * rows.length + i, &hidden, 1);
+  for (int64_t row = 0; rows.length < n && row < n / rows.length; ++row) {
+    const int kind = kind_of_row(seed, row, 16);
+    if (kind > 2) continue;
+    // All of it; its beginning, as padding on the left leaves it; its end, as a causal mask does.
+    const int64_t part = kind == 0 || rows.length < 2 ? rows.length : 1 + static_cast<int64_t>(bits_at(seed ^ 0x6d61736bull, row) % static_cast<uint64_t>(rows.length - 1));
+    const int64_t first = row * rows.length + (kind == 2 ? rows.length - part : 0);
+    for (int64_t i = 0; i < part; ++i) store(data, dtype, first + i, &hidden, 1);
+  }
 }
 
 // Of all numbers of the type, as the family is of all floats: bits cut off at a random place, or kept; its limits; and what is beside zero.

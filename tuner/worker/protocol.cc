@@ -70,7 +70,8 @@ class PipeSignalBlocked {
 template <typename Transfer>
 IoStatus move_all(int fd, short events, size_t bytes, double seconds, const std::atomic<bool>* stop, Transfer transfer) {
   const bool limited = seconds > 0;
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  Clock::time_point deadline;  // a worker, which has no clock, waits without one
+  if (limited) deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   for (size_t done = 0; done < bytes;) {
     const IoStatus ready = wait_ready(fd, events, deadline, limited, stop);
     if (ready != IoStatus::kOk) return ready;

@@ -98,6 +98,9 @@ Rig::Rig(const Program& program, const std::byte* constants, Layout layout, cons
     binding_of_slot_.push_back(0);
   }
   for (GuardedMemory* copy : packed_) copy->allow_writes(false);
+  // What is soiled later is the process's from the beginning: no kernel is to be blamed for its pages.
+  constexpr size_t kPage = 4096;
+  for (size_t at = 0; workspace_ && at < workspace_->bytes(); at += kPage) workspace_->data()[at] = static_cast<std::byte>(kPoisonByte);
 }
 
 Rig::~Rig() = default;

@@ -21,8 +21,9 @@ void enter_sandbox(const std::vector<std::string>& libraries);
 // After constructors have run, on every thread: the list of what arithmetic needs (memory of its own, threads of its own, waiting for
 // them, the conversation with the supervisor), with its arguments. Anything else kills the process (SIGSYS): nothing may be opened or
 // asked of the system, no signal be caught, no other process or limit be named. To yield the processor does nothing. `channel_in`,
-// `channel_out`: the descriptors of the conversation.
-void seal_sandbox(int channel_in, int channel_out);
+// `channel_out`: the descriptors of the conversation. Without `clock` there is none: neither the system's calls for it nor the pages that answer them
+// without a call, whatever way code finds there.
+void seal_sandbox(int channel_in, int channel_out, bool clock);
 
 // MXCSR without its status flags (rounding mode, flush-to-zero, denormals-are-zero) and, above it, the x87 control word. 0
 // on other architectures.

@@ -6,7 +6,7 @@
 //
 // Requests, each answered by {nonce, …} or {nonce, "error": text}:
 //   enter   libraries: the sandbox closes, threads start, the libraries can be mapped; no code of theirs runs
-//   load    libraries: their constructors run; after it the sandbox is sealed
+//   load    libraries, clock: their constructors run; after it the sandbox is sealed
 //   bind    program, layout, places, twin     maps operands, packs constants; with `twin` a second instance over the same operands
 //   repack                               packs constants again
 //   ready   soil                         wakes the threads, soils some lines of the workspace; the operands of what comes are not there yet
@@ -111,7 +111,7 @@ class Worker {
     for (const std::string& library : libraries)
       if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
         throw Error(ExitCode::kInternal, fmt::format("cannot load {}: {}", library, dlerror()));
-    seal_sandbox(channel_.in(), channel_.out());
+    seal_sandbox(channel_.in(), channel_.out(), r.value("clock", false));
     return Json::object();
   }
 

@@ -251,7 +251,7 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settl
 
 void WorkerProcess::load(const std::vector<std::string>& libraries, double seconds) {
   enter(libraries, seconds);
-  call({{"op", "load"}, {"libraries", libraries}}, seconds);
+  call({{"op", "load"}, {"libraries", libraries}, {"clock", options_.clock}}, seconds);
 }
 
 // No candidate's code has run yet: whatever goes wrong is the machine's doing.

@@ -48,6 +48,7 @@ struct WorkerOptions {
   int threads = 1;
   int64_t memory_bytes = int64_t{3} << 30;  // address space
   uint64_t layout_seed = 0;                 // size of the environment: moves the stack, as any other start would
+  bool clock = false;                       // for steps(), which times single steps inside; no candidate on trial has one
   const std::atomic<bool>* stop = nullptr;
 };
 
