@@ -73,6 +73,8 @@ void set_budget(const po::variables_map& values, TuneOptions& options) {
 void set_precision(const po::variables_map& values, TuneOptions& options) {
   options.max_error = values["max-error"].as<double>();
   options.allow_bf16 = allows_bf16(values);
+  if (!values["max-error"].defaulted() && !options.allow_bf16)
+    throw Error(ExitCode::kUsage, "--max-error limits what --allow bf16 may cost: give --allow bf16 with it, or leave it out");
   if (options.allow_bf16 && !this_machine().has("avx512_bf16"))
     say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
@@ -88,11 +90,12 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
   if (noise) set_rules_for(*noise, options.rules);
 }
 
-void print_headline(const Session& session, bool any_kept) {
+void print_headline(const Session& session, bool any_kept, TuneEnd end) {
   const auto h = session.headline();
   if (!h || h->gain.pairs == 0)
-    return fmt::print("won      {}\n", any_kept ? "not measured: time was up before starter and kept plan could be compared (verify does it)"
-                                               : "nothing is confirmed on the whole model yet");
+    return fmt::print("won      {}\n", any_kept ? fmt::format("not measured: {} before starter and kept plan could be compared (verify does it)",
+                                                           end == TuneEnd::kStopped ? "stopped" : "time was up")
+                                             : "nothing is confirmed on the whole model yet");
   const bool level = standing_of(h->gain) == Standing::kLevel;
   fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval_text(h->gain), time_text(h->starter_seconds),
              time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan", counted(h->gain.pairs, "pair"));
@@ -101,7 +104,7 @@ void print_headline(const Session& session, bool any_kept) {
 // The last lines: what was won, what was proven, what remains, what to type next.
 void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options, int learnt) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
-  print_headline(session, any_kept(session));
+  print_headline(session, any_kept(session), summary.end);
   int64_t kept = 0;
   for (const LedgerEntry& e : session.ledger()) kept += e.kept ? static_cast<int64_t>(e.experiments.size()) : 0;
   fmt::print("proven   {} of {} kept,\n         each by two tests on fresh processes and by the whole model\n", kept, counted(summary.status.experiments, "experiment"));

@@ -23,7 +23,9 @@ std::vector<RefTensor> interpret(const LoadedCase& loaded);
 
 // "" or the element that differs most. Beyond the bound of `ours` (how far an honest fp32 computation may be off), `stated` may be as far off
 // as its own element type rounds. What was computed in float64 all along has no fp32 error: it is held to a 2^16th of the bound.
-enum class Computed { kAsTyped, kInFloat64 };
+// Others compute operators of doubles in floats here and there (Attention in both, BatchNormalization with float statistics in onnx.reference): as typed, their
+// doubles are held to a few units of fp32; what doubles should be is the float64 opinion's to say.
+enum class Computed { kAsTyped, kAsTypedByOthers, kInFloat64 };
 std::string difference(const RefTensor& ours, const Tensor& stated, Computed computed);
 
 // "" or what the oracle says otherwise of the model cleaned up than of the model as it is. Two ways to the same numbers: each may be

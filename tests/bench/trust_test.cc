@@ -222,7 +222,7 @@ TEST(Document, ListsEveryFailureCode) {
   const std::regex code(R"re((?:[Ff]ailure[({]|return \{)Outcome::k\w+, "([a-z]+(?:-[a-z]+)*)"|\bcode = "([a-z-]+)"|blame\(\w+, "([a-z-]+)")re");
   std::set<std::string> codes;
   for (const char* folder : {"tuner", "starter_kernels"})
-    for (const auto& file : std::filesystem::directory_iterator(root / folder)) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
       if (file.path().extension() != ".cc" && file.path().extension() != ".h") continue;
       const std::string text = contents_of(file.path());
       for (std::sregex_iterator m(text.begin(), text.end(), code), none; m != none; ++m)

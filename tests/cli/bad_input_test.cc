@@ -111,6 +111,7 @@ TEST_F(BadInput, ShippedModelThatDoesNotExist) {
 TEST_F(BadInput, PrecisionThatCannotBeAllowed) {
   expect(amdahl({"tune", file("good.onnx"), "--session", file("none.amdahl"), "--allow", "fp8"}), ExitCode::kUsage, {"fp8", "bf16"});
   expect(amdahl({"tune", file("good.onnx"), "--session", file("none.amdahl"), "--allow", "bf16", "--max-error", "0"}), ExitCode::kUsage, {"--max-error"});
+  expect(amdahl({"tune", file("good.onnx"), "--session", file("none.amdahl"), "--max-error", "0.1"}), ExitCode::kUsage, {"--allow bf16"});
   EXPECT_FALSE(fs::exists(file("none.amdahl")));
 }
 

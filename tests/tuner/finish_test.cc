@@ -54,6 +54,14 @@ TEST_F(Finish, TakesBackWhatIsSlowerThanTheStarter) {
   EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
 }
 
+TEST_F(Finish, IsByTheMeanWhereSingleRunsTakeFarLonger) {
+  const TuneSummary run = tune(store);
+  ASSERT_TRUE(any_kept(store));
+  lab.works = 3;
+  finish(run);
+  EXPECT_FALSE(any_kept(store)) << "three times slower in the mean";
+}
+
 TEST_F(Finish, MeasuresNothingWhereNothingIsKept) {
   lab.model_ignores_wins = true;
   const TuneSummary run = tune(store);

@@ -31,6 +31,16 @@ class DyingStore : public MemoryStore {
   }
 };
 
+TEST_F(Loop, KeepsNothingThatIsSlowerInTheMean) {
+  MemoryStore store;
+  lab.works = 1.2;
+  tune(store);
+  EXPECT_EQ(count(store, Outcome::kKept), 0);
+  bool said = false;
+  for (const Experiment& e : store.experiments()) said |= e.reason.find("slower in the mean") != std::string::npos;
+  EXPECT_TRUE(said);
+}
+
 TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
   MemoryStore store;
   const TuneSummary s = tune(store);

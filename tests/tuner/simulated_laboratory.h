@@ -116,6 +116,8 @@ class SimulatedLaboratory : public Laboratory {
     const double lost = loses_later && stages.back().first > 1 ? loses_later(challenger[0]) : 0;
     p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal() - lost);
     if (const std::optional<double> ratio = paired ? paired(challenger[0], stages.back().first) : std::nullopt) p.pair.timing.log_ratio = *ratio;
+    p.pair.timing.worked_a = 1;
+    p.pair.timing.worked_b = works;
     if (disturbed && disturbed(p.pair.timing.log_ratio)) p.pair.dropped = "others took it";
     if (impossible && impossible(pairs)) p.below_floor = "the challenger took 0 ms";
     ++pairs;
@@ -143,6 +145,8 @@ class SimulatedLaboratory : public Laboratory {
     const double a = seconds_of(before.steps);
     const double b = (model_ignores_wins ? a : seconds_of(after.steps)) * std::exp(model_loses);
     p.pair.timing = timing(a, b, 0.003 * random.normal());
+    p.pair.timing.worked_a = 1;
+    p.pair.timing.worked_b = works;
     if (never_quiet) p.pair.dropped = "the host took it";
     ++model_pairs;
     return p;
@@ -155,6 +159,7 @@ class SimulatedLaboratory : public Laboratory {
   std::vector<Family> families;  // of the inputs of model pairs
   std::vector<Draw> checked;
   double check_seconds = 0;
+  double works = 1;        // seconds of all calls together, challenger over incumbent: what medians do not show
   double model_loses = 0;  // log ratio that pairs of whole models show less, once the gates have passed
   std::function<void(Profile&)> change_profile;
   double model_error = 1e-6;
