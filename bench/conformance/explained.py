@@ -62,7 +62,12 @@ def has_infinity(case):
 
 def resized(case):
     """Scales of a Resize by axis, where they are given."""
-    return getattr(case.inputs[2], "array", None) if has(case, 2) else None
+    at = 1 if case.opset == 10 else 2
+    return getattr(case.inputs[at], "array", None) if has(case, at) else None
+
+
+def of_doubles(case):
+    return case.array(0).dtype == np.float64
 
 
 def same_padding(case):
@@ -163,6 +168,7 @@ EXPLAINED = [
     Row("Erf Gelu", (ONNX,), lambda c, d: dtype(c) == np.float64 and d.within(2e-7, 2e-7), "its Erf is a polynomial good for 1e-7"),
     Row("Gelu HardSwish", (ONNX, ORT), lambda c, d: dtype(c) == np.float64 and d.within(1e-7, 5e-8), "constants of the function's body are float32 numbers"),
     Row("Sigmoid com.microsoft.QuickGelu", (ORT,), lambda c, d: d.within(1e-4, 1e-6), "a rational approximation of the logistic function, clamped at 18"),
+    Row("Attention", (ONNX, ORT), lambda c, d: of_doubles(c) and d.within(1e-4, 1e-6), "it computes scale, softmax or products of doubles in floats"),
     Row("Slice", BOTH_ONNX, lambda c, d: "[" in d.text, "NumPy's rule for a start before the first element and a negative step; the standard clamps it to the first"),
     Row("Resize", (ORT,), lambda c, d: c.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch" and min(c.attributes.get("axes", [0])) < 0,
         "it does not see negative axes when it keeps the aspect ratio"),
