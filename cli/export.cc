@@ -75,7 +75,7 @@ std::string standing_text(const Session& session) {
   const std::optional<Headline> h = session.headline();
   if (!h || h->gain.pairs == 0) return "";
   if (standing_of(h->gain) == Standing::kLevel) return ", level with its starter plan there";
-  return fmt::format(", {:.2f}x [{:.2f}, {:.2f}] as fast as its starter plan there", std::exp(h->gain.log), std::exp(h->gain.lo), std::exp(h->gain.hi));
+  return fmt::format(", {} as fast as its starter plan there", interval_text(h->gain));
 }
 
 void print_padding(const PaddingFinding& padding) {

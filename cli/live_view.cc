@@ -10,6 +10,7 @@
 
 #include "base/time_text.h"
 #include "cli/say.h"
+#include "experiments/standing.h"
 
 namespace amdahl {
 namespace {
@@ -31,15 +32,14 @@ bool wants_colour() {
 }
 
 std::string kept_text(const Experiment& e) {
-  return fmt::format("#{} {} on {}{}: {:.2f}x [{:.2f}, {:.2f}]", e.id, e.rewrite, e.window, e.occurrences > 1 ? fmt::format(" (x{})", e.occurrences) : "",
-                     std::exp(e.gain.log), std::exp(e.gain.lo), std::exp(e.gain.hi));
+  return fmt::format("#{} {} on {}{}: {}", e.id, e.rewrite, e.window, e.occurrences > 1 ? fmt::format(" (x{})", e.occurrences) : "",
+                     interval_text(e.gain));
 }
 
 std::string gate_text(const LedgerEntry& e) {
   if (e.measured.pairs == 0) return fmt::format("rolled back before it was timed: {}", e.reason);
-  return fmt::format("{}: {:.2f}x predicted, {:.2f}x [{:.2f}, {:.2f}] measured on the whole model, {} -> {}", e.kept ? "kept" : "rolled back",
-                     std::exp(e.predicted), std::exp(e.measured.log), std::exp(e.measured.lo), std::exp(e.measured.hi), time_text(e.before_seconds),
-                     time_text(e.after_seconds));
+  return fmt::format("{}: {:.2f}x predicted, {} measured on the whole model, {} -> {}", e.kept ? "kept" : "rolled back", std::exp(e.predicted),
+                     interval_text(e.measured), time_text(e.before_seconds), time_text(e.after_seconds));
 }
 
 // What a log says of an experiment: keeps, failures, and proofs that proved nothing. Losers are the normal case: counted, not told.

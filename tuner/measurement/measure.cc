@@ -116,8 +116,9 @@ class Race {
       if (h.row == rows_ && calls == segments_.calls) harness(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.known[h.known]);
     for (int arm : {first, second}) {
       const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
-      times[arm].push_back(std::max(time.seconds - handover_, 1e-9) / calls);
-      worked_[arm] += time.cpu_seconds > 0 ? std::min(times[arm].back() * calls, time.cpu_seconds) : times[arm].back() * calls;
+      const double seconds = std::max(time.seconds - handover_, 1e-9);
+      times[arm].push_back(seconds / calls);
+      worked_[arm] += time.cpu_seconds > 0 ? std::min(seconds, time.cpu_seconds) : seconds;  // a clock that counts in ticks may show none
       cpu_time_[arm].add(time);
       calls_[arm] += calls;
     }

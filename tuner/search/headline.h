@@ -35,7 +35,8 @@ struct HeadlineOptions {
   double made_again_seconds = PairsMadeAgain::kMostSeconds;  // at most, for pairs that the host disturbed
 };
 
-// Pairs of fresh processes. Throws Error(kNotVerified) when one of the plans does not run, Stopped on Ctrl-C.
+// Pairs of fresh processes. The gain is that of medians; where single runs of the kept plan take so much longer that its mean is slower (works_more), that of the
+// means. Throws Error(kNotVerified) when one of the plans does not run, Stopped on Ctrl-C.
 Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, const HeadlineOptions& options);
 
 }  // namespace amdahl

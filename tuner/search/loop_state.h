@@ -71,7 +71,8 @@ struct LoopState {
   bool out_of_time() const { return options.seconds > 0 && spent() > options.seconds; }
   // What closes a session may run over by half of what the user is promised; the other half is for what takes longer than it did before.
   double latest_end() const { return options.seconds + 0.5 * overrun_allowed(options.seconds); }
-  bool fits(double seconds) const { return options.seconds <= 0 || spent() + seconds <= latest_end(); }
+  bool fits(double seconds) const { return fits(seconds, latest_end()); }
+  bool fits(double seconds, double latest) const { return options.seconds <= 0 || spent() + seconds <= latest; }
   void check_stop() const;
 
   // The store. What is committed takes the rest of the loop's state along.

@@ -112,7 +112,7 @@ Evidence PendingWins::second_evidence(const Experiment& e) {
   const DecisionRule& rule = options.rules.of(replacement).rule;
   return gather_evidence(lab, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&](const std::vector<double>&) {
     check_stop();
-    return is_past(latest_confirmation());
+    return !fits(0, latest_confirmation());
   });
 }
 
@@ -198,7 +198,7 @@ void PendingWins::run_gate() {
     const int64_t after = pending[count - 1].plan;
     Random random = judged_random(ledger_rows + 1, 0x6a7e);
     std::optional<LedgerEntry> judged =
-        gate->judge(plans.at(gated_id).plan.get<Plan>(), plans.at(after).plan.get<Plan>(), predicted, random, [&] { return is_past(latest_gate()); });
+        gate->judge(plans.at(gated_id).plan.get<Plan>(), plans.at(after).plan.get<Plan>(), predicted, random, [&] { return !fits(0, latest_gate()); });
     if (!judged) {
       gate_waits = true;
       break;
@@ -228,7 +228,7 @@ void PendingWins::run_gate() {
     last_gate_at = spent();
     commit(c);
     observer.on_ledger(entry);
-    gate_waits = count > 0 && is_past(latest_gate());
+    gate_waits = count > 0 && !fits(0, latest_gate());
   }
   gate_seconds = since(start);
   phases["gate"] += gate_seconds;
@@ -249,12 +249,11 @@ void PendingWins::roll_back(const LedgerEntry& entry, Commit& c) {
 }
 
 void PendingWins::close() {
-  const auto ends_by = [&](double seconds, double latest) { return options.seconds <= 0 || spent() + seconds <= latest; };
   while (const std::optional<size_t> i = unconfirmed())
-    if (!ends_by(experiments.at(pending[*i].experiment).seconds.prove, latest_confirmation()) || !confirm(*i)) break;
+    if (!fits(experiments.at(pending[*i].experiment).seconds.prove, latest_confirmation()) || !confirm(*i)) break;
   if (confirmed() == 0 || gate_waits) return;
   // What it takes is a cautious guess before the first one, and a gate that is out of time gives up between two pairs.
-  gate_waits = !ends_by(0.5 * gate_seconds, latest_gate());
+  gate_waits = !fits(0.5 * gate_seconds, latest_gate());
   if (!gate_waits) run_gate();
 }
 

@@ -45,7 +45,6 @@ struct PendingWins : LoopState {
   double latest_confirmation() const;
   double latest_gate() const;
   double fewest_headline_seconds() const;
-  bool is_past(double latest) const { return options.seconds > 0 && spent() > latest; }
   Evidence second_evidence(const Experiment& e);
   void keep(Experiment& e, PendingWin& win);
   // Takes back pending win `i`, whose own record the caller writes. Later wins elsewhere stay, moved to the plan without it; what was built on

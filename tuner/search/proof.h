@@ -17,7 +17,7 @@ struct Evidence {
   std::vector<double> log_ratios;
   std::vector<double> dropped;  // log ratios of pairs that did not count: what the rules that drop them never saw
   double incumbent_seconds = 0, challenger_seconds = 0;  // one call, medians
-  bool worked_more = false;  // the challenger, in all pairs together: its median call may be faster, its mean is not
+  bool worked_more = false;  // the challenger, in all pairs that this process measured: its median call may be faster, its mean is not
 };
 
 // Stages of one proof must not share builds: the first has number `first_build`. `give_up` is asked before every pair, with the log ratios so far.

@@ -127,7 +127,7 @@ std::array<Pages, 4> clock_pages;
 // While /proc can still be read.
 void find_clock_pages() {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (!maps) return;
+  if (!maps) return say("the worker cannot see where its clock lies\n");
   char line[512];
   size_t found = 0;
   while (std::fgets(line, sizeof line, maps) && found < clock_pages.size()) {
@@ -159,7 +159,8 @@ void restrict_files(const std::vector<std::string>& libraries) {
 
 // Memory, threads and locks of the process's own; common to loading and computing.
 void allow_arithmetic(Filter& filter) {
-  filter.allow({"munmap", "mremap", "brk", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "set_robust_list", "rseq", "poll", "ppoll", "getpid", "gettid", "sysinfo", "exit", "exit_group", "restart_syscall"});
+  filter.allow({"munmap", "mremap", "brk", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "set_robust_list", "rseq", "poll", "ppoll", "getpid", "gettid",
+                "sysinfo", "exit", "exit_group", "restart_syscall"});
   // A page that was data stays data.
   filter.rule(SCMP_ACT_ALLOW, "mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
   filter.rule(SCMP_ACT_KILL_PROCESS, "mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
