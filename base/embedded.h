@@ -8,7 +8,7 @@
 namespace amdahl {
 
 struct EmbeddedText {
-  std::string_view name;  // relative to the folder that was embedded: "cpu/matmul.cpp"
+  std::string_view name;  // relative to the folder that was embedded: "matmul.cpp"
   std::string_view text;
 };
 

@@ -15,7 +15,7 @@ namespace amdahl {
 // throw. Results that are put together in the order of the parts are the same on every run on one machine.
 template <typename Part>
 void in_parallel(int64_t n, int64_t grain, int64_t least, const Part& part) {
-  const int64_t parts = std::clamp<int64_t>(n / std::max<int64_t>(least, 1), 1, this_machine().cores);
+  const int64_t parts = std::clamp<int64_t>(n / std::max<int64_t>(least, 1), 1, this_machine().units);
   const auto begin = [&](int64_t p) { return p == parts ? n : p * n / parts / grain * grain; };
   std::vector<std::jthread> others;
   for (int64_t p = 1; p < parts; ++p) others.emplace_back([&part, first = begin(p), last = begin(p + 1)] { part(first, last); });

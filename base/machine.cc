@@ -1,7 +1,6 @@
 #include "base/machine.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <sstream>
 
 #include "base/amx.h"
-#include "base/hash.h"
 #include "base/memory_limit.h"
 #include "base/processors.h"
 
@@ -26,7 +24,7 @@ int64_t read_size(const std::string& path) {
   return unit == 'M' ? n << 20 : unit == 'K' ? n << 10 : n;
 }
 
-void read_caches(MachineInfo& m) {
+void read_caches(DeviceInfo& m) {
   for (int index = 0; index < 8; ++index) {
     const std::string dir = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
     std::ifstream level_file(dir + "level"), type_file(dir + "type");
@@ -41,44 +39,37 @@ void read_caches(MachineInfo& m) {
   }
 }
 
-void read_cpuinfo(MachineInfo& m) {
+void read_cpuinfo(DeviceInfo& m) {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
     const std::string rest = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
-    if (line.rfind("model name", 0) == 0) m.cpu = rest;
+    if (line.rfind("model name", 0) == 0) m.name = rest;
     if (line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0) {
       std::istringstream words(rest);
-      for (std::string w; words >> w;) m.isa.push_back(w);
+      for (std::string w; words >> w;) m.features.push_back(w);
       break;
     }
   }
-  std::sort(m.isa.begin(), m.isa.end());
+  std::sort(m.features.begin(), m.features.end());
 }
 
-MachineInfo detect() {
-  MachineInfo m;
+DeviceInfo detect() {
+  DeviceInfo m;
   read_cpuinfo(m);
   if (m.has("amx_bf16") && !allow_amx())
-    m.isa.erase(std::remove_if(m.isa.begin(), m.isa.end(), [](const std::string& f) { return f.rfind("amx", 0) == 0; }), m.isa.end());
+    m.features.erase(std::remove_if(m.features.begin(), m.features.end(), [](const std::string& f) { return f.rfind("amx", 0) == 0; }), m.features.end());
   read_caches(m);
-  m.cores = processors().usable();
+  m.units = processors().usable();
   m.memory_bytes = usable_memory_bytes();
   return m;
 }
 
 }  // namespace
 
-bool MachineInfo::has(const std::string& feature) const { return std::binary_search(isa.begin(), isa.end(), feature); }
-
-std::string MachineInfo::fingerprint() const {
-  // Cores of the machine, not of this thread's mask: OpenMP may have bound it.
-  return hash_hex(fmt::format("{}|{}|{}|{}|{}|{}", cpu, fmt::join(isa, " "), sysconf(_SC_NPROCESSORS_ONLN), l1d_bytes, l2_bytes, l3_bytes));
-}
-
-const MachineInfo& this_machine() {
-  static const MachineInfo machine = detect();
+const DeviceInfo& this_machine() {
+  static const DeviceInfo machine = detect();
   return machine;
 }
 

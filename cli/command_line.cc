@@ -22,7 +22,7 @@
 #include "cli/print_json.h"
 #include "cli/say.h"
 #include "cli/version.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
@@ -33,7 +33,7 @@ GlobalOptions global_of(const po::variables_map& values) {
   GlobalOptions global;
   global.json = values["json"].as<bool>();
   global.quiet = values["quiet"].as<bool>();
-  global.threads = values.count("threads") ? values["threads"].as<int>() : this_machine().cores;
+  global.threads = values.count("threads") ? values["threads"].as<int>() : this_machine().units;
   global.cache_dir = values.count("cache") ? values["cache"].as<std::string>() : default_cache_dir();
   return global;
 }

@@ -23,7 +23,7 @@
 #include "profiler/counters.h"
 #include "profiler/core_distance.h"
 #include "profiler/print_profile.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/measurement/rule_power.h"
 #include "tuner/worker/spawn_worker.h"
 
@@ -44,10 +44,10 @@ struct Advice {
 // "" when there is none.
 std::string find_compilers(const GlobalOptions& global, std::vector<Advice>& advice) {
   try {
-    const Toolchain toolchain(global.cache_dir);
+    const CpuToolchain toolchain(global.cache_dir);
     if (!toolchain.has("g++")) advice.push_back({"g++, the default compiler of kernels", "apt-get install g++"});
     if (!toolchain.has("clang++")) advice.push_back({"clang++, which wins on some kernels", "apt-get install clang libomp-dev"});
-    if (const std::string weakness = Toolchain::weakness(); !weakness.empty())
+    if (const std::string weakness = CpuToolchain::weakness(); !weakness.empty())
       advice.push_back({weakness, "tune only models and kernels that you trust, or boot such a kernel"});
     return toolchain.description();
   } catch (const Error& error) {
@@ -59,7 +59,7 @@ std::string find_compilers(const GlobalOptions& global, std::vector<Advice>& adv
   return "";
 }
 
-std::string vector_features(const MachineInfo& machine) {
+std::string vector_features(const DeviceInfo& machine) {
   std::vector<std::string> have;
   for (const char* feature : {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "avx512_vnni", "avx_vnni",
                               "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimddp", "bf16", "sve"})
@@ -124,7 +124,7 @@ void print_noise(const MachineNoise& n) {
 int online() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 int run(const po::variables_map& values, const GlobalOptions& global) {
-  const MachineInfo& machine = this_machine();
+  const DeviceInfo& machine = this_machine();
   const bool fresh = values["fresh"].as<bool>();
   std::vector<Advice> advice;
   const std::string compilers = find_compilers(global, advice);
@@ -148,7 +148,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                       "stop them, then `amdahl doctor --fresh`"});
 
   if (global.json) {
-    nlohmann::json j = {{"cpu", machine.cpu}, {"cores", machine.cores}, {"processors", processors().text()}, {"isa", machine.isa},
+    nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
                         {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
                         {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
                         {"compilers", compilers}, {"cache", global.cache_dir},
@@ -159,7 +159,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     print_json(j);
     return 0;
   }
-  fmt::print("machine    {}, {}\n", machine.cpu, counted(machine.cores, "core"));
+  fmt::print("machine    {}, {}\n", machine.name, counted(machine.units, "core"));
   if (processors().count < online() || processors().quota > 0) fmt::print("           this process may use processors {}, of {}\n", processors().text(), online());
   fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
              machine.l2_bytes >> 10, machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));

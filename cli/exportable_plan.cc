@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "experiments/provenance.h"
 #include "tuner/trials/builder.h"
-#include "tuner/worker/object_code.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "starter_kernels/toolchain/object_code.h"
 
 namespace amdahl {
 namespace {
@@ -32,7 +33,7 @@ void require_judged_code(const SessionStore& session, const Variant& variant, Bu
   }
 }
 
-std::string judged_text(const Variant& variant, const Toolchain& toolchain) {
+std::string judged_text(const Variant& variant, const CpuToolchain& toolchain) {
   std::string text;
   if (const CompileResult r = toolchain.resolve(variant, &text); !r.ok) refuse(r.message);
   Variant resolved = variant;
@@ -49,11 +50,12 @@ std::string judged_text(const Variant& variant, const Toolchain& toolchain) {
 Plan exportable_plan(const SessionStore& session, Plan plan, const GlobalOptions& global) {
   if (!holds_foreign_text(plan.steps)) return plan;
   if (const std::string why = unproven_text(session, plan); !why.empty()) refuse(why);
-  Builder builder(std::make_shared<const Toolchain>(global.cache_dir), 1, nullptr);
+  const auto toolchain = std::make_shared<const CpuToolchain>(global.cache_dir);
+  Builder builder(toolchain, 1, nullptr);
   for (Step& s : plan.steps) {
     if (s.variant.source_override.empty()) continue;
     require_judged_code(session, s.variant, builder);
-    s.variant.source_override = judged_text(s.variant, builder.toolchain());
+    s.variant.source_override = judged_text(s.variant, *toolchain);
   }
   return plan;
 }

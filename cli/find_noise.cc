@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/open_session.h"
 #include "cli/progress.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 
@@ -14,8 +15,7 @@ std::optional<MachineNoise> find_machine_noise(const GlobalOptions& global, Nois
   options.threads = global.threads;
   Progress progress("measuring the noise of proofs", global.progress());
   try {
-    const Toolchain toolchain(global.cache_dir);
-    const MachineNoise noise = measure_machine_noise(toolchain, options, bench_options(global.threads, 1),
+    const MachineNoise noise = measure_machine_noise(std::make_shared<const CpuToolchain>(global.cache_dir), options, bench_options(global.threads, 1),
                                                      [&](double done, const std::string& what) { progress.update(done, 1, what); });
     cache_machine_noise(noise, global.cache_dir);
     return noise;

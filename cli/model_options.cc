@@ -105,7 +105,7 @@ std::vector<BucketSizes> bucket_sizes(const po::variables_map& values) {
   return buckets;
 }
 
-int threads_needed(const GlobalOptions& global) { return 2 * std::max(global.threads, this_machine().cores) + 4; }
+int threads_needed(const GlobalOptions& global) { return 2 * std::max(global.threads, this_machine().units) + 4; }
 
 Graph load_named_model(const po::variables_map& values, const GlobalOptions& global, const std::set<std::string>& given) {
   const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");

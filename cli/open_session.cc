@@ -25,7 +25,7 @@ void remember_place(const OpenSession& open, const std::string& path) {
 
 // Threads that share a processor wait for each other: what is timed then is not what the session timed.
 void warn_of_processors(const std::string& path, int threads) {
-  const int cores = this_machine().cores;
+  const int cores = this_machine().units;
   if (threads <= cores) return;
   say("amdahl: {} is tuned for {}, and this process may use {}: its times will not be those of the session; give it {} (taskset, a container's limit), "
       "or tune in a new session with --threads {}\n",
@@ -78,7 +78,7 @@ SessionIdentity identity_of(const std::string& model, const std::string& session
   SessionIdentity id;
   name_model(id, model, session_path);
   id.model_fingerprint = fingerprint(graph);
-  id.machine = fmt::format("{}, {}", this_machine().cpu, counted(this_machine().cores, "core"));
+  id.machine = fmt::format("{}, {}", this_machine().name, counted(this_machine().units, "core"));
   id.machine_fingerprint = this_machine().fingerprint();
   id.load = load_json(buckets);
   id.buckets = graph.buckets;

@@ -12,6 +12,7 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "plan/require_memory.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -66,11 +67,11 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   std::map<const Rewrite*, Applies> applies;
   if (values.count("model")) {
     const Graph graph = load_named_model(values, global);
-    const Plan plan = starter_plan(graph, global.threads);
+    const Plan plan = starter_plan(graph, global.threads, cpu_target());
     require_memory(graph, plan);
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);
-    const RewriteContext context = RewriteContext::of(graph, plan, this_machine(), uses, storage);
+    const RewriteContext context = RewriteContext::of(graph, plan, cpu_target(), uses, storage);
     for (const Rewrite* rewrite : playbook()) applies[rewrite] = applies_to(*rewrite, context);
   }
   if (!global.json) {

@@ -20,7 +20,7 @@
 #include "base/machine.h"
 #include "base/random.h"
 #include "cli/progress.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
@@ -46,7 +46,7 @@ struct CompileJobs {
     }
   }
 
-  const Toolchain toolchain;
+  const CpuToolchain toolchain;
   std::vector<Variant> variants;       // distinct; fixed before the first thread starts
   std::vector<CompileResult> results;  // by variant
   std::atomic<size_t> next{0};
@@ -126,7 +126,7 @@ std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOp
   jobs->results.resize(count);
 
   Progress progress("compiling kernels", global.progress());
-  for (size_t t = 0; t < std::min<size_t>(static_cast<size_t>(this_machine().cores), count); ++t)
+  for (size_t t = 0; t < std::min<size_t>(static_cast<size_t>(this_machine().units), count); ++t)
     std::thread([jobs] { jobs->work(); }).detach();
   {
     std::unique_lock lock(jobs->mutex);

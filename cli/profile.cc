@@ -18,6 +18,7 @@
 #include "cli/print_json.h"
 #include "cli/progress.h"
 #include "profiler/print_profile.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -57,7 +58,7 @@ std::string sizes_text(const Graph& graph) {
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const int runs = values.count("runs") ? values["runs"].as<int>() : 0;
   const Graph graph = load_named_model(values, global);
-  const Plan plan = starter_plan(graph, global.threads);
+  const Plan plan = starter_plan(graph, global.threads, cpu_target());
   PreparedModel model(graph, plan, global);
   for (size_t i = 0; i < graph.inputs.size(); ++i)
     model.set_input(static_cast<int>(i), example_input(graph, graph.inputs[i], 1));
@@ -79,14 +80,14 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string name = values["model"].as<std::vector<std::string>>().front();
   if (global.json) {
     nlohmann::json j = {{"model", name}, {"model_fingerprint", fingerprint(graph)},
-                        {"machine", {{"cpu", this_machine().cpu}, {"fingerprint", this_machine().fingerprint()}}},
+                        {"machine", {{"cpu", this_machine().name}, {"fingerprint", this_machine().fingerprint()}}},
                         {"toolchain", model.toolchain()}, {"profile", profile_json(profile)},
                         {"counters", reading}, {"ceilings", ceilings}};
     print_json(j);
     return 0;
   }
   fmt::print("{}: {}, {}; {}\n", name, counted(plan.steps.size(), "step"), counted(model.kernels(), "kernel"), sizes_text(graph));
-  fmt::print("{}\n\n", this_machine().cpu);
+  fmt::print("{}\n\n", this_machine().name);
   winsize window{};
   const bool wide = values["wide"].as<bool>() || (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 130);
   fmt::print("{}\n", profile_table(profile, ceilings, values["rows"].as<int>(), wide));

@@ -13,6 +13,8 @@
 #include "cli/open_session.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/trials/workbench.h"
 
 namespace amdahl {
@@ -40,10 +42,6 @@ Plan plan_of(const Session& session, int64_t id) {
   throw Error(ExitCode::kSessionDamaged, fmt::format("the session lacks plan {} that the experiment started from", id));
 }
 
-std::string source_of(const Variant& v) {
-  return v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override;
-}
-
 int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const std::string number = required_word(values, "number", "N, the number of an experiment");
@@ -52,7 +50,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const Experiment& e = find(all, number, path);
   const auto challenger = e.replacement.get<std::vector<Step>>();
   if (values["source"].as<bool>()) {
-    for (const Step& s : challenger) fmt::print("{}\n", source_of(s.variant));
+    for (const Step& s : challenger) fmt::print("{}\n", cpu_target().source(s.variant));
     return 0;
   }
   const Plan plan = plan_of(*open.session, e.plan);
@@ -62,7 +60,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   for (int s : e.steps) task.incumbent.push_back(plan.steps[static_cast<size_t>(s)]);
   task.threads = open.options.threads;
 
-  Workbench bench(open.graph, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   Progress progress("replaying", global.progress());
   progress.update(0, 0, "building");
   const Built built = bench.build({challenger}).at(0);

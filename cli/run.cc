@@ -22,6 +22,7 @@
 #include "graph/models/index_ranges.h"
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -130,7 +131,7 @@ std::pair<Graph, Plan> model_or_session(const po::variables_map& values, const G
   for (const std::string& text : input_options(values))
     for (const std::string& name : possible_names(text)) given.insert(name);
   Graph graph = load_named_model(values, global, given);
-  Plan plan = starter_plan(graph, global.threads);
+  Plan plan = starter_plan(graph, global.threads, cpu_target());
   return {std::move(graph), std::move(plan)};
 }
 

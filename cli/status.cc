@@ -11,6 +11,7 @@
 #include "cli/print_json.h"
 #include "experiments/report.h"
 #include "experiments/report_page.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -36,7 +37,7 @@ int run_report(const po::variables_map& values, const GlobalOptions& global) {
   if (!values.count("html")) return print(values, global, {true, 12});
   const std::string path = values["html"].as<std::string>(), file = page_path(path);
   const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
-  const std::string page = report_page(*session);
+  const std::string page = report_page(*session, cpu_target());
   write_atomically(file, page);
   if (global.json)
     print_json(Json{{"html", path}, {"bytes", page.size()}});

@@ -1,5 +1,8 @@
 // amdahl tune MODEL and amdahl resume FILE: the loop.
 
+#include "base/machine.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/search/tuner.h"
 
 #include <fmt/format.h>
@@ -132,7 +135,7 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
 
 // A team whose threads wait for a processor is slower than a smaller one, and what is tuned for it is tuned for that.
 void warn_of_others(LiveView& view, double others, int threads) {
-  const int cores = this_machine().cores;
+  const int cores = this_machine().units;
   const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
   if (others < kBusyShare || threads <= free) return;
   view.on_note(fmt::format("other programs have {:.1f} of {}: stop them, or tune for what is free with --threads {}", others * cores, counted(cores, "processor"), free));
@@ -143,7 +146,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
   std::optional<LivePage> page;
   if (values.count("html")) page.emplace(*open.session, values["html"].as<std::string>());
   SessionWisdom wisdom(values, global, open.options);
-  Workbench bench(open.graph, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
@@ -236,8 +239,8 @@ int run_tune(const po::variables_map& values, const GlobalOptions& global) {
   open.options.entropy = entropy();
   set_budget(values, open.options);
   set_precision(values, open.options);
-  require_memory(open.graph, starter_plan(open.graph, open.options.threads));  // refused with all reasons before a file is made
-  const Toolchain toolchain(global.cache_dir);
+  require_memory(open.graph, starter_plan(open.graph, open.options.threads, cpu_target()));  // refused with all reasons before a file is made
+  const CpuToolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
   open.session = Session::create(path, identity_of(model, path, bucket_sizes(values), open.graph, toolchain.description()));
   return tune(open, path, values, global, begun, load);

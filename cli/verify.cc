@@ -16,6 +16,8 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/search/gate.h"
 #include "tuner/search/headline.h"
 #include "tuner/trials/workbench.h"
@@ -67,11 +69,11 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::string path = required_word(values, "session", "FILE, a session");
   const int pairs = values["pairs"].as<int>();
   const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
-  const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads);
+  const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads, cpu_target());
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();
-  Workbench bench(open.graph, bench_options(open.options, seed), global.cache_dir);
+  Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
   const Outputs outputs = check_outputs(open, bench, starter, kept, seed, progress);
   progress.update(0, 0, fmt::format("{} pairs of fresh processes", pairs));

@@ -1,3 +1,4 @@
+#include "base/machine.h"
 #include "cli/wisdom_options.h"
 
 #include <fmt/chrono.h>
@@ -8,7 +9,7 @@
 #include "base/error.h"
 #include "cli/say.h"
 #include "experiments/provenance.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 
@@ -33,7 +34,7 @@ std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& 
 }
 
 WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf16) {
-  return {this_machine().fingerprint(), Toolchain(global.cache_dir).description(), threads, allow_bf16 ? "bf16" : ""};
+  return {this_machine().fingerprint(), CpuToolchain(global.cache_dir).description(), threads, allow_bf16 ? "bf16" : ""};
 }
 
 SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options)

@@ -36,12 +36,11 @@ std::string report_page(const Json& data, const std::string& vega, int reload_se
   return page;
 }
 
-std::string report_page(const Session& session, int reload_seconds) {
+std::string report_page(const Session& session, const Target& target, int reload_seconds) {
   const std::string vega = vega_script();
   const auto source_of = [&](const Variant& v) {
-    if (!v.source_override.empty()) return v.source_override;
     const std::string tried = session.source(v.id());
-    return tried.empty() ? kernel_kind(v.problem.kind).source(v) : tried;  // a starter kernel was never a candidate
+    return tried.empty() ? target.source(v) : tried;  // a starter kernel was never a candidate
   };
   return report_page(report_data(session, session.identity(), source_of), vega, reload_seconds);
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/report_data.h"
+#include "starter_kernels/kinds/target.h"
 
 namespace amdahl {
 
@@ -12,6 +13,6 @@ namespace amdahl {
 std::string report_page(const Json& data, const std::string& vega, int reload_seconds = 0);
 
 // report_page() of a session. Throws Error(kIo) as vega_script() does.
-std::string report_page(const Session& session, int reload_seconds = 0);
+std::string report_page(const Session& session, const Target& target, int reload_seconds = 0);
 
 }  // namespace amdahl

@@ -53,16 +53,6 @@ Error damaged(const std::string& path, const std::string& what) {
                fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune", path, what));
 }
 
-// A source that its own kind refuses to write has nothing to keep: the experiment says so as its outcome.
-std::string source_of(const Variant& variant) {
-  if (!variant.source_override.empty()) return variant.source_override;
-  try {
-    return kernel_kind(variant.problem.kind).source(variant);
-  } catch (const std::exception&) {
-    return "";
-  }
-}
-
 // A compiler's message may hold bytes that are not UTF-8: replaced, not refused.
 std::string text_of(const Json& document) { return document.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -108,7 +98,7 @@ class Session::Tables {
 
   void write(const Commit& commit) {
     write_whole([&] {
-      for (const Experiment& e : commit.experiments) write(e);
+      for (const Experiment& e : commit.experiments) write(e, commit.texts);
       for (const LedgerEntry& row : commit.ledger) put("ledger", row.id, text_of(row));
       for (const PlanRecord& row : commit.plans) put("plans", row.id, text_of(row));
       for (const ProfileRecord& row : commit.profiles) put("profiles", row.id, text_of(row));
@@ -211,7 +201,7 @@ class Session::Tables {
         .bind(1, tally.commits).bind(2, tally.rows).bind(3, static_cast<int64_t>(tally.sum)).run();
   }
 
-  void write(const Experiment& e) {
+  void write(const Experiment& e, const std::map<std::string, std::string>& texts) {
     put("experiments", e.id, e.rewrite, int64_t{e.tier}, e.window, name_of(e.outcome), e.stage, e.reason, e.gain.log, e.seconds.total(),
         e.candidate, text_of(e));
     if (!e.replacement.is_array()) return;
@@ -221,7 +211,8 @@ class Session::Tables {
       const std::string id = variant.id();
       const bool there = known.bind(1, id).step();
       known.run();
-      if (!there) put("variants", id, variant.problem.kind, source_of(variant));
+      const auto text = texts.find(id);
+      if (!there) put("variants", id, variant.problem.kind, text == texts.end() ? variant.source_override : text->second);
     }
   }
 };

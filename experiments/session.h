@@ -33,7 +33,7 @@ struct SessionIdentity {
   std::string model_from_session;   // the path as seen from the session's folder: both may move together; "" for a builtin
   std::string model_fingerprint;    // graph/graph.h fingerprint of the clean graph
   std::string machine;              // for people: "Intel(R) Xeon(R) …, 2 cores"
-  std::string machine_fingerprint;  // MachineInfo::fingerprint()
+  std::string machine_fingerprint;  // DeviceInfo::fingerprint()
   Json load = Json::object();       // shapes and sizes the model was loaded with: {"shape": {...}, "batch": …}, or {"buckets": [these]}
   std::vector<Bucket> buckets;      // of the graph, when it was loaded with several shapes
   std::string toolchain;            // Toolchain::description()

@@ -18,6 +18,7 @@ namespace amdahl {
 // win that the whole model contradicts is written again as reverted).
 struct Commit {
   std::vector<Experiment> experiments;
+  std::map<std::string, std::string> texts;  // of their kernels, by Variant::id(); one that is kept already may be left out, or given again
   std::vector<LedgerEntry> ledger;
   std::vector<PlanRecord> plans;
   std::vector<ProfileRecord> profiles;

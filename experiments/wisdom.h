@@ -22,7 +22,7 @@
 namespace amdahl {
 
 struct WisdomPlace {
-  std::string machine;        // MachineInfo::fingerprint()
+  std::string machine;        // DeviceInfo::fingerprint()
   std::string compiler;       // Toolchain::description()
   int threads = 1;
   std::string allowed;        // precision given up: "" none, "bf16"

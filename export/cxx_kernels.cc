@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "base/machine.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/kinds/kernel_kind.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
 
 namespace amdahl {
 namespace {
@@ -62,12 +62,11 @@ std::string replacement(const Variant& v) {
   Variant plain = v;
   plain.source_override.clear();
   plain.flags.clear();
-  const KernelKind& kind = kernel_kind(v.problem.kind);
   if (bf16) {
     plain.problem.params.erase("declared");
-    plain.knobs = kind.space(plain.problem, this_machine()).starters();
+    plain.knobs = cpu_target().space(plain.problem).starters();
   }
-  return kind.source(plain);
+  return cpu_target().source(plain);
 }
 
 CxxKernel kernel_of(const std::string& name, const Variant& v, size_t number) {
@@ -77,7 +76,7 @@ CxxKernel kernel_of(const std::string& name, const Variant& v, size_t number) {
   kernel.bf16 = multiplies_in_bf16(v.problem);
   kernel.amx = kernel.bf16 && are_of_tiles(v.knobs);
   const std::string tuned = prefix_of(name, 'k', number), portable = prefix_of(name, 'p', number);
-  const std::string text = v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override;
+  const std::string text = cpu_target().source(v);
   // src/portable/ includes this file under other names.
   kernel.tuned = fmt::format("#ifndef AMDAHL_KERNEL\n{}#endif\n{}#ifndef AMDAHL_PORTABLE\n{}#endif\n", renames(tuned), in_namespace(text), entry(tuned, "tuned"));
   const std::string other = replacement(v);

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/machine.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
@@ -57,7 +57,7 @@ KernelLibrary write_kernel_library(ExportFolder& folder, const std::string& name
   for (int k : kernel_of) library.library_of.push_back(fmt::format("k{:03}", k));  // kernels' names stand for libraries
   const std::string tiles = bf16_files(library.kernels, true), pairs = bf16_files(library.kernels, false);
   const bool bf16 = !tiles.empty() || !pairs.empty();
-  library.words = {{"NAME", name}, {"CPU", this_machine().cpu}, {"BF16_NOTE", bf16 ? kBf16Note : ""}};
+  library.words = {{"NAME", name}, {"CPU", this_machine().name}, {"BF16_NOTE", bf16 ? kBf16Note : ""}};
   for (const CxxKernel& k : library.kernels) {
     folder.text("src/kernels/" + k.file, k.tuned);
     folder.text("src/portable/" + k.file, k.portable);

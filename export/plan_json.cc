@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "export/export_folder.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
@@ -28,8 +29,6 @@ Json operands(const Graph& graph, const std::vector<Operand>& list) {
   return j;
 }
 
-std::string source_of(const Variant& v) { return v.source_override.empty() ? kernel_kind(v.problem.kind).source(v) : v.source_override; }
-
 }  // namespace
 
 Json step_json(const Graph& graph, const Step& step) {
@@ -51,7 +50,7 @@ std::vector<std::string> write_plan_json(const ExportRequest& request) {
     std::string& file = file_of[v.id()];
     if (file.empty()) {
       file = fmt::format("kernels/k{:03}_{}.cpp", file_of.size() - 1, v.problem.kind);
-      folder.text(file, source_of(v));
+      folder.text(file, cpu_target().source(v));
     }
     steps.push_back(step_json(graph, step));
     steps.back()["source"] = file;

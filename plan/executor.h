@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/program.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 

@@ -54,8 +54,8 @@ struct WindowIo {
 std::vector<ValueId> storage_of(const Graph& graph);
 bool is_renaming(const Node& node);
 
-// Every node its starter kernel. Throws Error(kUnsupported) with all reasons when a node has none.
-Plan starter_plan(const Graph& graph, int threads);
+// Every node its starter kernel on the target. Throws Error(kUnsupported) with all reasons when a node has none.
+Plan starter_plan(const Graph& graph, int threads, const Target& target);
 
 // Every operand written before it is read, each written once, every graph output there. Returns "" or what is wrong.
 std::string check(const Graph& graph, const Plan& plan);

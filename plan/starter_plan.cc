@@ -6,7 +6,7 @@
 
 namespace amdahl {
 
-Plan starter_plan(const Graph& graph, int threads) {
+Plan starter_plan(const Graph& graph, int threads, const Target& target) {
   const std::vector<ValueId> storage = storage_of(graph);
   Plan plan;
   plan.threads = threads;
@@ -15,7 +15,7 @@ Plan starter_plan(const Graph& graph, int threads) {
     const Node& node = graph.nodes[n];
     if (is_renaming(node)) continue;
     try {
-      Lowering lowering = lower_node(graph, node, threads);
+      Lowering lowering = lower_node(graph, node, threads, target);
       Step step;
       step.nodes = {static_cast<NodeId>(n)};
       for (ValueId v : lowering.inputs) step.inputs.push_back({storage[static_cast<size_t>(v)], ""});

@@ -42,7 +42,7 @@ std::optional<Match> ConvRewrite::match(const RewriteContext& context, int ancho
   Variant& variant = match.replacement[0].variant;
   if (!definition_.declared.empty()) variant.problem.params["declared"] = definition_.declared;
 
-  const SearchSpace space = kernel_kind("conv").space(variant.problem, context.machine);
+  const SearchSpace space = context.target.space(variant.problem);
   bool changed = definition_.set.empty();
   for (const auto& [name, value] : definition_.set) {
     const Knob* knob = space.find(name);

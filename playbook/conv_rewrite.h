@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "playbook/rewrite.h"
-#include "starter_kernels/kinds/conv_algorithms.h"
+#include "starter_kernels/cpu/conv_algorithms.h"
 
 namespace amdahl {
 

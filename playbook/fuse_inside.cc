@@ -35,7 +35,7 @@ Plan with_epilogues_fused(const RewriteContext& context, const std::set<int>& st
   Plan plan = context.plan;
   *left = steps;
   for (;;) {
-    const RewriteContext now = RewriteContext::of(context.graph, plan, context.machine, context.uses, context.storage);
+    const RewriteContext now = RewriteContext::of(context.graph, plan, context.target, context.uses, context.storage);
     const auto fusion = fusion_inside(now, *left);
     if (!fusion) return plan;
     plan = replace(context.graph, plan, fusion->window, fusion->replacement);

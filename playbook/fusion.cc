@@ -324,7 +324,7 @@ Grown grow_backwards(const RewriteContext& context, int anchor) {
 
 void repair_knobs(const RewriteContext& context, Step& step) {
   Variant& variant = step.variant;
-  const SearchSpace space = kernel_kind(variant.problem.kind).space(variant.problem, context.machine);
+  const SearchSpace space = context.target.space(variant.problem);
   Knobs knobs;
   for (const Knob& knob : space.knobs) {
     const auto it = variant.knobs.find(knob.name);
@@ -337,7 +337,7 @@ void repair_knobs(const RewriteContext& context, Step& step) {
 
 void open_all_knobs(const RewriteContext& context, Match& match) {
   const Variant& variant = match.replacement[0].variant;
-  for (const Knob& knob : kernel_kind(variant.problem.kind).space(variant.problem, context.machine).knobs)
+  for (const Knob& knob : context.target.space(variant.problem).knobs)
     if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});
 }
 

@@ -40,7 +40,7 @@ std::optional<Match> KnobRewrite::match(const RewriteContext& context, int ancho
   if (definition_.refuse)
     if (std::string reason = definition_.refuse(context, step); !reason.empty()) return refused(std::move(reason));
 
-  const SearchSpace space = kernel_kind(kind).space(step.variant.problem, context.machine);
+  const SearchSpace space = context.target.space(step.variant.problem);
   Match match;
   match.window.steps = {anchor};
   match.replacement = {step};

@@ -62,7 +62,7 @@ std::optional<Match> replace_nodes(const RewriteContext& context, const std::set
 
 void open_knobs(const RewriteContext& context, Match& match, size_t step, const std::vector<std::string>& knobs) {
   const Variant& variant = match.replacement[step].variant;
-  const SearchSpace space = kernel_kind(variant.problem.kind).space(variant.problem, context.machine);
+  const SearchSpace space = context.target.space(variant.problem);
   for (const std::string& name : knobs)
     if (const Knob* knob = space.find(name); knob && knob->values.size() > 1)
       match.search.push_back({static_cast<int>(step), knob->name, knob->values});

@@ -5,7 +5,7 @@
 #include "playbook/fusion.h"
 #include "playbook/node_pattern.h"
 #include "playbook/node_window.h"
-#include "starter_kernels/kinds/index_space.h"
+#include "starter_kernels/kinds/accesses.h"
 
 namespace amdahl {
 namespace {

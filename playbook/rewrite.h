@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/machine.h"
 #include "plan/plan.h"
 #include "playbook/odds.h"
 
@@ -17,7 +16,7 @@ namespace amdahl {
 struct RewriteContext {
   const Graph& graph;
   const Plan& plan;
-  const MachineInfo& machine;
+  const Target& target;
   const Uses& uses;
   const std::vector<ValueId>& storage;          // storage_of(graph)
   // reader[operand] / writer: indices of the plan's steps.
@@ -27,7 +26,7 @@ struct RewriteContext {
   // Results of steps that took in the model as long as memory needs for what they move: no cache held it. Empty where nothing was measured.
   std::set<Operand> out_of_cache{};
 
-  static RewriteContext of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
+  static RewriteContext of(const Graph& graph, const Plan& plan, const Target& target, const Uses& uses,
                            const std::vector<ValueId>& storage);
   bool is_graph_output(const Operand& operand) const;
   // The only step that reads the only output of `step`, or -1 (several readers, graph output, several outputs).

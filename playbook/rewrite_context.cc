@@ -4,9 +4,9 @@
 
 namespace amdahl {
 
-RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const MachineInfo& machine, const Uses& uses,
+RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const Target& target, const Uses& uses,
                                   const std::vector<ValueId>& storage) {
-  RewriteContext context{graph, plan, machine, uses, storage, {}, {}, {}, {}};
+  RewriteContext context{graph, plan, target, uses, storage, {}, {}, {}, {}};
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const int step = static_cast<int>(s);
     for (const Operand& operand : plan.steps[s].inputs) {
@@ -16,7 +16,7 @@ RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const Ma
     for (const Operand& operand : plan.steps[s].outputs) context.writer[operand] = step;
     const Variant& v = plan.steps[s].variant;
     if (!v.source_override.empty()) continue;
-    if (!v.flags.empty() || v.knobs != kernel_kind(v.problem.kind).space(v.problem, machine).starters())
+    if (!v.flags.empty() || v.knobs != target.space(v.problem).starters())
       context.tuned[v.problem.kind].push_back(step);
   }
   return context;

@@ -39,7 +39,7 @@ std::optional<Variant> as_nearest_tuned(const RewriteContext& context, const Var
   const Problem& problem = own.problem;
   const auto tuned = context.tuned.find(problem.kind);
   if (tuned == context.tuned.end()) return std::nullopt;
-  const SearchSpace space = kernel_kind(problem.kind).space(problem, context.machine);
+  const SearchSpace space = context.target.space(problem);
   std::optional<Variant> best;
   double nearest = INFINITY;
   for (int number : tuned->second) {
@@ -65,7 +65,7 @@ void begin_as_tuned(const RewriteContext& context, Match& match) {
   bool changed = false;
   for (Step& step : match.replacement) {
     const Variant& variant = step.variant;
-    if (variant.knobs.empty() || !variant.source_override.empty() || variant.knobs != kernel_kind(variant.problem.kind).space(variant.problem, context.machine).starters()) continue;
+    if (variant.knobs.empty() || !variant.source_override.empty() || variant.knobs != context.target.space(variant.problem).starters()) continue;
     std::optional<Variant> tuned = as_nearest_tuned(context, variant);
     if (!tuned) continue;
     step.variant = std::move(*tuned);

@@ -1,3 +1,4 @@
+#include "base/machine.h"
 #include "profiler/ceilings.h"
 
 #include <fmt/format.h>
@@ -101,8 +102,8 @@ class Repeater {
   std::vector<Timed> all_;
 };
 
-std::vector<int> thread_counts(const MachineInfo& machine) {
-  return machine.cores > 1 ? std::vector<int>{1, machine.cores} : std::vector<int>{1};
+std::vector<int> thread_counts(const DeviceInfo& machine) {
+  return machine.units > 1 ? std::vector<int>{1, machine.units} : std::vector<int>{1};
 }
 
 // Memory of the streams, each thread's part first touched by itself; on huge pages where the kernel gives them, so that the
@@ -127,13 +128,13 @@ class StreamBuffer {
   int64_t bytes_;
 };
 
-bool runs_here(const char* needs, const MachineInfo& machine) {
+bool runs_here(const char* needs, const DeviceInfo& machine) {
   return !*needs || machine.has(needs);
 }
 
 // One loop for each pattern, or form: the last in the list that this CPU runs. In the list's order.
 template <typename Loop, typename Key>
-std::vector<const Loop*> usable(const std::vector<Loop>& loops, const MachineInfo& machine, const Key& key) {
+std::vector<const Loop*> usable(const std::vector<Loop>& loops, const DeviceInfo& machine, const Key& key) {
   std::vector<const Loop*> chosen;
   for (const Loop& loop : loops) {
     if (!runs_here(loop.needs, machine)) continue;
@@ -146,13 +147,13 @@ std::vector<const Loop*> usable(const std::vector<Loop>& loops, const MachineInf
   }
   return chosen;
 }
-std::vector<const StreamLoop*> usable_streams(const MachineInfo& machine) {
+std::vector<const StreamLoop*> usable_streams(const DeviceInfo& machine) {
   return usable(stream_loops(), machine, [](const StreamLoop& loop) { return loop.pattern; });
 }
 
 constexpr int64_t kGrain = 3 * 4096;  // a slice splits evenly into triad's three arrays and four streams
 
-void measure_arithmetic(const MachineInfo& machine, Repeater& repeat, Ceilings& c) {
+void measure_arithmetic(const DeviceInfo& machine, Repeater& repeat, Ceilings& c) {
   for (const ArithmeticLoop* loop :
        usable(arithmetic_loops(), machine, [](const ArithmeticLoop& row) { return row.form; })) {
     const int64_t n = calibrate([&](int, int64_t iterations) { loop->run(iterations); });
@@ -165,7 +166,7 @@ void measure_arithmetic(const MachineInfo& machine, Repeater& repeat, Ceilings& 
 }
 
 // A cache level: every thread passes again and again over a slice that fits this level and not the one above.
-void measure_cache(const MachineInfo& machine, MemoryLevel level, int64_t slice, StreamBuffer& buffer,
+void measure_cache(const DeviceInfo& machine, MemoryLevel level, int64_t slice, StreamBuffer& buffer,
                    Repeater& repeat, Ceilings& c) {
   slice = std::max<int64_t>(kGrain, slice / kGrain * kGrain);
   for (const StreamLoop* loop : usable_streams(machine)) {
@@ -181,7 +182,7 @@ void measure_cache(const MachineInfo& machine, MemoryLevel level, int64_t slice,
 
 // Memory: windows of 48 MiB taken in turn out of a buffer four times the last cache, so that a window is cold again when its
 // turn comes.
-void measure_dram(const MachineInfo& machine, StreamBuffer& buffer, Repeater& repeat, Ceilings& c) {
+void measure_dram(const DeviceInfo& machine, StreamBuffer& buffer, Repeater& repeat, Ceilings& c) {
   const int64_t window = std::min<int64_t>(48 << 20, buffer.bytes() / 4);
   int64_t turn = 0;
   for (const StreamLoop* loop : usable_streams(machine)) {
@@ -199,13 +200,13 @@ void measure_dram(const MachineInfo& machine, StreamBuffer& buffer, Repeater& re
 }
 
 // A against A: the same pass over half of the second-level cache in alternating segments of five calls.
-double measure_noise(const MachineInfo& machine, StreamBuffer& buffer) {
+double measure_noise(const DeviceInfo& machine, StreamBuffer& buffer) {
   const StreamLoop* stream = usable_streams(machine).front();
   const int64_t bytes = std::max<int64_t>(kGrain, machine.l2_bytes / 2 / kGrain * kGrain);
   const auto work = [&](int thread) { stream->run(buffer.at(thread * bytes), bytes, 10); };
   const auto segment = [&] {
     std::vector<double> calls;
-    for (int i = 0; i < 5; ++i) calls.push_back(time_region(machine.cores, work).wall);
+    for (int i = 0; i < 5; ++i) calls.push_back(time_region(machine.units, work).wall);
     return quantile(calls, 0.5);
   };
   std::vector<double> logs;
@@ -241,7 +242,7 @@ double best_at(const std::vector<Row>& rows, int threads, const Wanted& wanted, 
 
 constexpr int kFormat = 2;  // of the cached file
 
-bool holds_here(const Ceilings& c, const MachineInfo& machine) { return c.machine == machine.fingerprint() && c.processors == processors().text(); }
+bool holds_here(const Ceilings& c, const DeviceInfo& machine) { return c.machine == machine.fingerprint() && c.processors == processors().text(); }
 
 }  // namespace
 
@@ -272,7 +273,7 @@ MemoryLevel Ceilings::level_of(double bytes, int threads) const {
 }
 
 double share_of_peak(const Ceilings& ceilings, int threads) {
-  const MachineInfo& machine = this_machine();
+  const DeviceInfo& machine = this_machine();
   const ArithmeticLoop* widest = nullptr;
   for (const ArithmeticLoop* loop : usable(arithmetic_loops(), machine, [](const ArithmeticLoop& row) { return row.form; }))
     if (loop->fp32) widest = loop;
@@ -302,7 +303,7 @@ double share_of_peak(const Ceilings& ceilings, int threads) {
   return std::min(1.0, static_cast<double>(iterations) * widest->flops * threads / slowest / peak);
 }
 
-Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress) {
+Ceilings measure_ceilings(const DeviceInfo& machine, const CeilingsProgress& progress) {
   const double start = now();
   const auto say = [&](double fraction, const char* what) {
     if (progress) progress(fraction, what);
@@ -319,8 +320,8 @@ Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& pr
   measure_arithmetic(machine, repeat, c);
   say(0.3, "preparing memory");
   const int64_t four_caches = std::min<int64_t>({4 * machine.l3_bytes, machine.memory_bytes / 8, int64_t{768} << 20});
-  const int64_t l3_slice = std::max(2 * machine.l2_bytes, machine.l3_bytes / 8 / machine.cores);
-  StreamBuffer buffer(std::max({four_caches, l3_slice * machine.cores, int64_t{16} << 20}), machine.cores);
+  const int64_t l3_slice = std::max(2 * machine.l2_bytes, machine.l3_bytes / 8 / machine.units);
+  StreamBuffer buffer(std::max({four_caches, l3_slice * machine.units, int64_t{16} << 20}), machine.units);
   say(0.5, "cache bandwidth");
   measure_cache(machine, MemoryLevel::kL1, machine.l1d_bytes * 3 / 4, buffer, repeat, c);
   measure_cache(machine, MemoryLevel::kL2, machine.l2_bytes / 2, buffer, repeat, c);
@@ -330,7 +331,7 @@ Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& pr
   say(0.9, "noise");
   c.noise = measure_noise(machine, buffer);
   std::vector<double> empty;
-  for (int i = 0; i < 30; ++i) empty.push_back(time_region(machine.cores, [](int) {}).wall);
+  for (int i = 0; i < 30; ++i) empty.push_back(time_region(machine.units, [](int) {}).wall);
   c.barrier_seconds = quantile(empty, 0.1);
   c.busy = repeat.busy();
   c.measured_at = static_cast<int64_t>(std::time(nullptr));
@@ -353,7 +354,7 @@ Ceilings best_of(const Ceilings& a, const Ceilings& b) {
 
 namespace {
 
-std::optional<Ceilings> read_ceilings(const std::string& path, const MachineInfo& machine) {
+std::optional<Ceilings> read_ceilings(const std::string& path, const DeviceInfo& machine) {
   try {
     std::ifstream in(path);
     const auto j = nlohmann::json::parse(in);
@@ -367,7 +368,7 @@ std::optional<Ceilings> read_ceilings(const std::string& path, const MachineInfo
 
 }  // namespace
 
-Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh,
+Ceilings cached_ceilings(const DeviceInfo& machine, const std::string& cache_dir, bool fresh,
                          const CeilingsProgress& progress) {
   namespace fs = std::filesystem;
   const fs::path path = fs::path(cache_dir) / fmt::format("ceilings-{}.json", hash_hex(machine.fingerprint() + processors().text()));

@@ -41,7 +41,7 @@ struct Ceilings {
   double barrier_seconds = 0;  // an empty parallel region on all cores: the least a threaded call costs
   double busy = 0;           // share of repetitions that other programs held up
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
-  std::string machine;       // MachineInfo::fingerprint()
+  std::string machine;       // DeviceInfo::fingerprint()
   std::string processors;    // Processors::text(): those that they were measured on
   int64_t measured_at = 0;   // Unix time
   double took_seconds = 0;
@@ -61,7 +61,7 @@ struct Ceilings {
 using CeilingsProgress = std::function<void(double fraction, const std::string& what)>;
 
 // Takes about two seconds.
-Ceilings measure_ceilings(const MachineInfo& machine, const CeilingsProgress& progress = {});
+Ceilings measure_ceilings(const DeviceInfo& machine, const CeilingsProgress& progress = {});
 
 // Of two measurements of one machine the higher figure in each row, since others only ever lower a rate; the rest is of the one that was less disturbed.
 Ceilings best_of(const Ceilings& a, const Ceilings& b);
@@ -74,7 +74,7 @@ double share_of_peak(const Ceilings& ceilings, int threads);
 // their time, give other figures), else measured and written there. One that was measured while the machine was busy is measured again, and the better
 // figures of both are kept. A cache that
 // cannot be read is measured again; one that cannot be written is not an error. `fresh` measures in any case.
-Ceilings cached_ceilings(const MachineInfo& machine, const std::string& cache_dir, bool fresh = false,
+Ceilings cached_ceilings(const DeviceInfo& machine, const std::string& cache_dir, bool fresh = false,
                          const CeilingsProgress& progress = {});
 
 // "3 minutes", "2 days".

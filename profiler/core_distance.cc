@@ -53,7 +53,7 @@ class Game {
 }  // namespace
 
 double core_distance_seconds() {
-  const int cpus = this_machine().cores;
+  const int cpus = this_machine().units;
   if (cpus < 2) return 0;
   Game game(Clock::now() + kAtMost);
   bool played[2] = {};

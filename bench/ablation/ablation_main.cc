@@ -85,7 +85,7 @@ int run(int argc, char** argv) {
   budget.at.push_back(budget.minutes);
   std::filesystem::create_directories(folder);
   GlobalOptions global;
-  global.threads = this_machine().cores;
+  global.threads = this_machine().units;
   global.cache_dir = std::filesystem::absolute(folder).string() + "/cache";
   const Graph graph = load_model(model, {});
   std::vector<Json> results;

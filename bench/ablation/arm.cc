@@ -13,6 +13,8 @@
 #include "cli/find_noise.h"
 #include "cli/open_session.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/search/headline.h"
 #include "tuner/trials/workbench.h"
 
@@ -84,8 +86,8 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
   const std::string path = fmt::format("{}/{}.amdahl", folder, stem_of(arm));
   for (const char* rest : {"", "-lock", "-wal", "-shm"}) fs::remove(path + rest);
   const std::unique_ptr<Session> session =
-      Session::create(path, identity_of(model, path, {BucketSizes{}}, graph, Toolchain(global.cache_dir).description()));
-  Workbench bench(graph, bench_options(options, options.seed), global.cache_dir);
+      Session::create(path, identity_of(model, path, {BucketSizes{}}, graph, CpuToolchain(global.cache_dir).description()));
+  Workbench bench(graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(options, options.seed), global.cache_dir);
   bench.ceilings();  // measured once for all arms, in no arm's time
   TimedLaboratory timed(bench);
   ProofTimes times(timed);
@@ -101,7 +103,7 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
   phases["other"] = spent - known;
   return {{"arm", arm.name}, {"model", model}, {"seed", budget.seed}, {"end", summary.why}, {"seconds", spent},
           {"experiments", session->experiments().size()}, {"kept", wins.size()}, {"seconds_to_90", seconds_to(wins, 0.9)},
-          {"phases", phases}, {"moments", measure_moments(bench, *session, wins, starter_plan(graph, options.threads), budget, random)}};
+          {"phases", phases}, {"moments", measure_moments(bench, *session, wins, starter_plan(graph, options.threads, cpu_target()), budget, random)}};
 }
 
 }  // namespace amdahl::ablation

@@ -13,6 +13,7 @@ class TimedLaboratory : public Laboratory {
  public:
   explicit TimedLaboratory(Laboratory& inner) : inner_(inner) {}
 
+  const Target& target() const override { return inner_.target(); }
   double now() const override { return inner_.now(); }
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
     return timed("build", [&] { return inner_.build(candidates); });

@@ -11,7 +11,8 @@
 #include "bench/conformance/opinions.h"
 #include "cli/prepare_model.h"
 #include "graph/op_signatures.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 using namespace amdahl;
 using namespace amdahl::conformance;
@@ -48,7 +49,7 @@ Json by_kernels(const StatedCase& c) {
   global.quiet = true;
   global.threads = kThreads;
   global.cache_dir = default_cache_dir();
-  PreparedModel model(loaded.graph, starter_plan(loaded.graph, kThreads), global);
+  PreparedModel model(loaded.graph, starter_plan(loaded.graph, kThreads, cpu_target()), global);
   for (size_t i = 0; i < loaded.inputs.size(); ++i) model.set_input(static_cast<int>(i), loaded.inputs[i]);
   model.executor().run();
   const std::vector<RefTensor> expected = interpret(loaded);

@@ -18,6 +18,7 @@
 #include "graph/models/load_model.h"
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 using namespace amdahl;
 
@@ -85,7 +86,7 @@ int main(int argc, char** argv) try {
     part = kept_part(open, inputs);
   } else {
     part.graph = load_model(argv[1], {});
-    part.plan = starter_plan(part.graph, global.threads);
+    part.plan = starter_plan(part.graph, global.threads, cpu_target());
   }
   const Graph& graph = part.graph;
   PreparedModel model(graph, part.plan, global);

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "bench/trust/drawn_again.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl::trust {
 namespace {
@@ -25,11 +27,11 @@ BenchOptions bench_options(const TrialOptions& options) {
 WindowUnderTest::WindowUnderTest(const std::string& name, const TrialOptions& options)
     : window_(make_window(name)),
       options_(options),
-      plan_(starter_plan(window_.graph, options.threads)),
+      plan_(starter_plan(window_.graph, options.threads, cpu_target())),
       rule_(options.rules.of(plan_.steps)),
-      laboratory_(window_.graph, bench_options(options), default_cache_dir()) {
+      laboratory_(window_.graph, std::make_shared<const CpuToolchain>(default_cache_dir()), bench_options(options), default_cache_dir()) {
   const Variant& starter = plan_.steps.at(0).variant;
-  source_ = kernel_kind(starter.problem.kind).source(starter);
+  source_ = cpu_target().source(starter);
 }
 
 std::vector<Step> WindowUnderTest::with_source(const std::string& text) const {

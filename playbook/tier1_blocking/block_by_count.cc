@@ -1,4 +1,4 @@
-// All tiles and blocks of a matrix product at once, where counting cycles puts them (starter_kernels/kinds/gemm_cycles.h): one knob at a time
+// All tiles and blocks of a matrix product at once, where counting cycles puts them (starter_kernels/cpu/gemm_cycles.h): one knob at a time
 // the search needs dozens of races to get there, since a tile pays only with the blocks that feed it. From there the search goes on
 // among the forms that count best.
 
@@ -70,7 +70,7 @@ class BlockByCount final : public Rewrite {
     const Problem& problem = step.variant.problem;
     if (problem.kind != "matmul" && problem.kind != "fused_mlp") return refuse(refusal, "for matmul, fused_mlp, this is " + problem.kind);
     if (!step.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited: knobs no longer make it");
-    const SearchSpace space = kernel_kind(problem.kind).space(problem, context.machine);
+    const SearchSpace space = context.target.space(problem);
     if (!space.cycles) return refuse(refusal, "its cycles are not counted");
     Descent descent(space, step.variant.knobs);
     Match match;

@@ -52,7 +52,7 @@ class AbsorbMovement final : public Rewrite {
     nodes.insert(absorbed.begin(), absorbed.end());
     fused.nodes.assign(nodes.begin(), nodes.end());
     // Knobs that the new strides rule out go back to where a starter would have them.
-    const SearchSpace space = kernel_kind(problem.kind).space(fused.variant.problem, context.machine);
+    const SearchSpace space = context.target.space(fused.variant.problem);
     for (const Knob& knob : space.knobs)
       if (!std::count(knob.values.begin(), knob.values.end(), fused.variant.knobs[knob.name]))
         fused.variant.knobs[knob.name] = knob.starter;

@@ -14,7 +14,7 @@
 
 #include "playbook/fuse_inside.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/conv_algorithms.h"
+#include "starter_kernels/cpu/conv_algorithms.h"
 #include "starter_kernels/kinds/formats.h"
 
 namespace amdahl {
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMaxConvolutions = 6;  // of a stretch: a chain without joins is cut
 
-std::string format_in(const RewriteContext& context) { return blocked_format(context.machine); }
+std::string format_in(const RewriteContext& context) { return blocked_format(context.target.device); }
 int64_t block_in(const RewriteContext& context) { return channel_block(format_in(context)); }
 
 bool is_image(const Access& a) { return a.dtype == DType::kF32 && a.shape.size() == 4 && numel(a.shape) > 0; }
@@ -89,7 +89,7 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
   if (problem.kind == "conv") {
     Problem blocked = problem;
     set_formats(blocked, {format_in(context)}, {format_in(context)});
-    if (conv_algorithms(blocked).empty()) return std::nullopt;
+    if (conv_algorithms(blocked, context.target.device).empty()) return std::nullopt;
   }
   return reads;
 }
@@ -264,7 +264,7 @@ class Builder {
     problem.threads = context_.plan.threads;
     problem.in = problem.out = {Access::dense(DType::kF32, context_.graph.value(value).shape)};
     set_formats(problem, {from}, {to});
-    conversion.variant.knobs = kernel_kind("reorder").space(problem, context_.machine).starters();
+    conversion.variant.knobs = context_.target.space(problem).starters();
     steps_.push_back(std::move(conversion));
   }
 
@@ -295,17 +295,17 @@ class Builder {
     set_formats(problem, formats, {to_plain ? "" : format_in(context_)});
     if (problem.kind == "conv") choose_winograd(problem);
     changed.variant.source_override.clear();
-    changed.variant.knobs = kernel_kind(problem.kind).space(problem, context_.machine).starters();
+    changed.variant.knobs = context_.target.space(problem).starters();
     steps_.push_back(std::move(changed));
     if (!to_plain && wanted_plain(plain)) reorder(plain.value, format_in(context_), "");
   }
 
   // What the search has declared already stays, where blocks allow it.
   void choose_winograd(Problem& problem) const {
-    const std::vector<int64_t> algorithms = conv_algorithms(problem);
+    const std::vector<int64_t> algorithms = conv_algorithms(problem, context_.target.device);
     const bool possible = std::count(algorithms.begin(), algorithms.end(), kConvWinograd) > 0;
     if (!possible && problem.params.value("declared", "").starts_with("winograd")) problem.params.erase("declared");
-    if (winograd_ && !problem.params.contains("declared") && winograd_saves_a_third(problem)) problem.params["declared"] = "winograd_f23";
+    if (winograd_ && !problem.params.contains("declared") && winograd_saves_a_third(problem, context_.target.device)) problem.params["declared"] = "winograd_f23";
   }
 
   const RewriteContext& context_;
@@ -321,7 +321,7 @@ std::optional<std::vector<Step>> with_fusions(const RewriteContext& context, con
   std::set<int> left;
   const Plan plan = with_epilogues_fused(context, plain.steps, &left);
   if (left.size() == plain.steps.size()) return std::nullopt;
-  const RewriteContext fused = RewriteContext::of(context.graph, plan, context.machine, context.uses, context.storage);
+  const RewriteContext fused = RewriteContext::of(context.graph, plan, context.target, context.uses, context.storage);
   const int anchor = *std::find_if(left.begin(), left.end(), [&](int s) { return plan.steps[static_cast<size_t>(s)].variant.problem.kind == "conv"; });
   auto reads = reads_of(fused, plan.steps[static_cast<size_t>(anchor)]);
   if (!reads) return std::nullopt;

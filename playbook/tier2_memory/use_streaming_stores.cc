@@ -17,9 +17,9 @@ namespace {
 std::string stays_in_a_cache(const RewriteContext& context, const Step& step) {
   const Operand& stored = step.outputs.at(0);
   const Access& result = step.variant.problem.out.at(0);
-  const int64_t bytes = numel(result.shape) * static_cast<int64_t>(size_of(result.dtype)), near = 4 * context.machine.l2_bytes;
+  const int64_t bytes = numel(result.shape) * static_cast<int64_t>(size_of(result.dtype)), near = 4 * context.target.device.l2_bytes;
   const bool held_far = context.is_graph_output(stored) && !context.out_of_cache.count(stored);
-  const int64_t held = held_far ? std::max(near, context.machine.l3_bytes / 2) : near;
+  const int64_t held = held_far ? std::max(near, context.target.device.l3_bytes / 2) : near;
   return bytes > held ? "" : fmt::format("the result of {} KiB stays in a cache", bytes >> 10);
 }
 

@@ -13,7 +13,7 @@ void open_shorter_sums(const RewriteContext& context, Match& match) {
   const Variant& variant = match.replacement[0].variant;
   const auto now = variant.knobs.find("KC");
   if (now == variant.knobs.end()) return;
-  for (const Knob& knob : kernel_kind(variant.problem.kind).space(variant.problem, context.machine).knobs) {
+  for (const Knob& knob : context.target.space(variant.problem).knobs) {
     if (knob.name != now->first || now->second <= knob.starter) continue;
     std::vector<int64_t> values;
     for (int64_t v : knob.values)

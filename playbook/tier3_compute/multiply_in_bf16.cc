@@ -2,7 +2,7 @@
 // half the bytes of weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
 // that rounding to this step and the gate the user's limit to the model.
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
 
 namespace amdahl {
 namespace {
@@ -26,14 +26,14 @@ class MultiplyInBf16 final : public Rewrite {
     if (step.variant.problem.kind != "matmul") return refuse("not a matmul");
     if (!step.variant.source_override.empty()) return refuse("the kernel's text was edited");
     if (multiplies_in_bf16(step.variant.problem)) return refuse("is in bfloat16 already");
-    if (std::string why = refused_in_bf16(step.variant.problem, context.machine); !why.empty()) return refuse(std::move(why));
+    if (std::string why = refused_in_bf16(step.variant.problem, context.target.device); !why.empty()) return refuse(std::move(why));
 
     Match match;
     match.window.steps = {anchor};
     match.replacement = {step};
     Variant& variant = match.replacement[0].variant;
     variant.problem.params["declared"] = "bf16";
-    const SearchSpace space = kernel_kind("matmul").space(variant.problem, context.machine);
+    const SearchSpace space = context.target.space(variant.problem);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)
       if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});

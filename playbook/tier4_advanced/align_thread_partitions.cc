@@ -32,7 +32,7 @@ class AlignThreadPartitions final : public Rewrite {
     if (const int after = context.sole_consumer(anchor); after >= 0 && passes(context, anchor, after)) match.window.steps.push_back(after);
     if (match.window.steps.size() < 2) return refused("no such convolution before or after it");
     for (int s : match.window.steps) match.replacement.push_back(context.plan.steps[static_cast<size_t>(s)]);
-    const auto partition_of = [&](const Step& s) { return *kernel_kind("conv").space(s.variant.problem, context.machine).find("PARTITION"); };
+    const auto partition_of = [&](const Step& s) { return *context.target.space(s.variant.problem).find("PARTITION"); };
     const bool all_by_pixels = std::all_of(match.replacement.begin(), match.replacement.end(), [&](const Step& s) {
       const auto partition = s.variant.knobs.find("PARTITION");
       return partition != s.variant.knobs.end() && partition->second == by_pixels(partition_of(s));  // none: a depthwise step from before it had the knob
@@ -59,7 +59,7 @@ class AlignThreadPartitions final : public Rewrite {
     const Step& step = context.plan.steps[static_cast<size_t>(s)];
     const Problem& problem = step.variant.problem;
     return problem.kind == "conv" && step.variant.source_override.empty() && !format_of_output(problem, 0).empty() &&
-           kernel_kind("conv").space(problem, context.machine).find("PARTITION");
+           context.target.space(problem).find("PARTITION");
   }
 
   // Whether `reader`'s x is all that becomes of what `from` writes.

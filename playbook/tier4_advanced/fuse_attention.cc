@@ -273,7 +273,7 @@ std::optional<Step> Matcher::build(std::set<NodeId>* absorbed) {
   std::set<NodeId> nodes = p_.core;
   nodes.insert(absorbed->begin(), absorbed->end());
   step.nodes.assign(nodes.begin(), nodes.end());
-  step.variant.knobs = kernel_kind("attention").space(problem, c_.machine).starters();
+  step.variant.knobs = c_.target.space(problem).starters();
   return step;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/inverted_residual.h"
 #include "starter_kernels/kinds/inverted_residual.h"
 
 namespace amdahl {
@@ -34,13 +35,13 @@ class FuseInvertedResidual final : public Rewrite {
     for (const Step* s : {&expand, &depthwise, &project})
       if (!s->variant.source_override.empty()) return refused("the kernel's text was edited");
     const Problem &first = expand.variant.problem, &wide = depthwise.variant.problem, &last = project.variant.problem;
-    if (std::string why = refused_as_inverted_residual(first, wide, last); !why.empty()) return refused(std::move(why));
+    if (std::string why = refused_as_inverted_residual(first, wide, last, context.target.device); !why.empty()) return refused(std::move(why));
     if (std::count(depthwise.inputs.begin() + 1, depthwise.inputs.end(), expand.outputs[0])) return refused("its epilogue reads what it is made from");
 
     // Every row of the result meets all weights of both products: from L2, or not at all faster. On Zen 3 (512 KiB) 576 channels between 96 of
     // 14 x 14, 442 KB, lost all of 18 races by 6% to 33%; 384 between 64, 197 KB, won by 19%.
     const int64_t weights = size_of(DType::kF32) * (numel(first.in[1].shape) + numel(last.in[1].shape));
-    if (weights > context.machine.l2_bytes / 2) return refused("the weights of both products do not fit half of L2");
+    if (weights > context.target.device.l2_bytes / 2) return refused("the weights of both products do not fit half of L2");
 
     Step fused;
     fused.variant.problem = inverted_residual_problem(first, wide, last);
@@ -51,7 +52,7 @@ class FuseInvertedResidual final : public Rewrite {
     }
     std::sort(fused.nodes.begin(), fused.nodes.end());
     fused.outputs = project.outputs;
-    const SearchSpace space = kernel_kind("inverted_residual").space(fused.variant.problem, context.machine);
+    const SearchSpace space = context.target.space(fused.variant.problem);
     fused.variant.knobs = space.starters();
 
     Match match;

@@ -185,7 +185,7 @@ std::optional<Match> Matcher::match(int anchor) {
   std::set<NodeId> nodes;
   for (int s : window) nodes.insert(step(s).nodes.begin(), step(s).nodes.end());
   fused.nodes.assign(nodes.begin(), nodes.end());
-  fused.variant.knobs = kernel_kind("fused_mlp").space(q, c_.machine).starters();
+  fused.variant.knobs = c_.target.space(q).starters();
   match.replacement = {fused};
   open_knobs(c_, match, 0, {"VLEN", "MR", "NRV", "MC", "BLOCK_H", "PARTITION", "PREFETCH"});
   return match;

@@ -6,7 +6,7 @@
 #include "playbook/node_pattern.h"
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/index_space.h"
+#include "starter_kernels/kinds/accesses.h"
 
 namespace amdahl {
 namespace {

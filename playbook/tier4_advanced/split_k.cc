@@ -14,7 +14,7 @@ const Rewrite* split_k() {
       .kinds = {"matmul"},
       .open = {"SPLIT_K", "PARTITION"},
       .refuse = [](const RewriteContext& context, const Step& step) {
-        const SearchSpace space = kernel_kind("matmul").space(step.variant.problem, context.machine);
+        const SearchSpace space = context.target.space(step.variant.problem);
         const Knob* parts = space.find("SPLIT_K");
         return std::string(!parts ? "this form does not split K" : parts->values.size() > 1 ? "" : "K is short or C is large");
       },

@@ -12,7 +12,7 @@ const Rewrite* prefer_wide_vectors() {
       .precondition = "the machine has AVX-512",
       .flags = {"-mprefer-vector-width=512"},
       .refuse = [](const RewriteContext& context, const Step&) {
-        return std::string(context.machine.has("avx512f") ? "" : "this machine has no AVX-512");
+        return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512");
       },
   });
   return &rewrite;

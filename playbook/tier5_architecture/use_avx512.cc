@@ -15,7 +15,7 @@ const Rewrite* use_avx512() {
       .open = {"MR", "NRV"},
       .structural = true,
       .refuse = [](const RewriteContext& context, const Step&) {
-        return std::string(context.machine.has("avx512f") ? "" : "this machine has no AVX-512");
+        return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512");
       },
   });
   return &rewrite;

@@ -2,8 +2,8 @@
 // way to take less time is to multiply less. Rounds more than a sum, by what the oracle derives for it; declared, so that the judge applies that
 // to this step alone.
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
-#include "starter_kernels/kinds/matmul_strassen.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/cpu/matmul_strassen.h"
 
 namespace amdahl {
 namespace {
@@ -40,15 +40,15 @@ class UseStrassen final : public Rewrite {
     if (!step.variant.source_override.empty()) return refuse("the kernel's text was edited");
     if (multiplies_in_bf16(problem) != bf16_) return refuse(bf16_ ? "not in bfloat16" : "in bfloat16");
     if (strassen_levels(problem) >= levels_) return refuse("is halved already");
-    if (bf16_ && multiplies_on_tiles(context.machine)) return refuse("tiles multiply faster than their sums are made");
-    if (std::string why = refused_in_halves(problem, levels_); !why.empty()) return refuse(std::move(why));
+    if (bf16_ && multiplies_on_tiles(context.target.device)) return refuse("tiles multiply faster than their sums are made");
+    if (std::string why = refused_in_halves(problem, levels_, context.target.device); !why.empty()) return refuse(std::move(why));
 
     Match match;
     match.window.steps = {anchor};
     match.replacement = {step};
     Variant& variant = match.replacement[0].variant;
     variant.problem.params["declared"] = std::string(bf16_ ? "bf16_" : "") + (levels_ == 1 ? "strassen" : "strassen2");
-    const SearchSpace space = kernel_kind(problem.kind).space(variant.problem, context.machine);
+    const SearchSpace space = context.target.space(variant.problem);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)
       if (knob.values.size() > 1) match.search.push_back({0, knob.name, knob.values});

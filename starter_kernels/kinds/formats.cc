@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/device_info.h"
 #include "base/error.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
@@ -22,7 +24,7 @@ void set_formats(Problem& problem, const std::vector<std::string>& in, const std
   problem.params["formats"] = {{"in", in}, {"out", out}};
 }
 
-std::string blocked_format(const MachineInfo& machine) { return machine.has("avx512f") ? "nchw16c" : "nchw8c"; }
+std::string blocked_format(const DeviceInfo& machine) { return machine.has("avx512f") ? "nchw16c" : "nchw8c"; }
 
 int64_t channel_block(const std::string& format) {
   if (format.empty()) return 0;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "graph/graph.h"
 #include "graph/op.h"
+#include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/kinds/target.h"
 
 namespace amdahl {
 
@@ -36,23 +39,20 @@ const KernelKind& kernel_kind(std::string_view name) {
   throw Error(ExitCode::kInternal, fmt::format("unknown kernel kind '{}'", name));
 }
 
-Lowering lower_node(const Graph& graph, const Node& node, int threads) {
-  if (auto nothing = lower_empty_outputs(graph, node, threads)) return *nothing;
+Lowering lower_node(const Graph& graph, const Node& node, int threads, const Target& target) {
+  const auto start = [&](Lowering lowering) {
+    lowering.variant.knobs = target.space(lowering.variant.problem).starters();
+    return lowering;
+  };
+  if (auto nothing = lower_empty_outputs(graph, node, threads); nothing && target.computes("pointwise")) return start(*nothing);
+  std::string_view missing;
   for (const KernelKind* kind : kernel_kinds())
-    if (auto lowering = kind->lower(graph, node, threads)) return *lowering;
+    if (auto lowering = kind->lower(graph, node, threads)) {
+      if (target.computes(kind->name())) return start(*lowering);
+      missing = kind->name();
+    }
+  if (!missing.empty()) throw Refusal(target.lacks(missing));
   throw Refusal("no kernel kind computes this operator with these attributes");
-}
-
-Knobs SearchSpace::starters() const {
-  Knobs knobs_of;
-  for (const Knob& knob : knobs) knobs_of[knob.name] = knob.starter;
-  return knobs_of;
-}
-
-const Knob* SearchSpace::find(std::string_view name) const {
-  for (const Knob& knob : knobs)
-    if (knob.name == name) return &knob;
-  return nullptr;
 }
 
 }  // namespace amdahl

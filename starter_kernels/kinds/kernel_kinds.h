@@ -1,6 +1,7 @@
 #pragma once
 // The kinds, one function each, defined in `<kind>.cc`; kernel_kinds.cc puts them in order.
 
+#include "graph/graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {

@@ -1,10 +1,12 @@
 // The layernorm kind: LayerNormalization, InstanceNormalization, GroupNormalization, MeanVarianceNormalization. Operands and
 // parameters: starter_kernels/kinds/normalization.h.
 
-#include "starter_kernels/kinds/embedded_sources.h"
+#include "graph/graph.h"
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/normalization.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
@@ -14,12 +16,6 @@ class LayerNorm final : public KernelKind {
   std::string_view name() const override { return "layernorm"; }
   std::string_view summary() const override { return "normalisation of rows to mean 0 and variance 1"; }
   Work work(const Problem& problem) const override { return normalization_work(problem); }
-  SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
-    return normalization_space(problem, machine, true);
-  }
-  std::string source(const Variant& variant) const override {
-    return normalization_source(variant, embedded_source("cpu/layernorm.cpp"));
-  }
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
     std::optional<Lowering> l;
     if (node.op == "LayerNormalization") l = lower_layer(graph, node);
@@ -28,7 +24,6 @@ class LayerNorm final : public KernelKind {
     if (!l) return std::nullopt;
     l->variant.problem.kind = name();
     l->variant.problem.threads = threads;
-    l->variant.knobs = space(l->variant.problem, this_machine()).starters();
     return l;
   }
   std::vector<Graph> examples() const override { return row_examples(name()); }

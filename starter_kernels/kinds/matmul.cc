@@ -4,41 +4,23 @@
 // batches (0) and head layouts. in[2 …] are the extras of params["epilogue"]. params["alpha"]: number, 1 when absent.
 // An N-D MatMul whose B is a matrix is one matrix product: the leading dimensions are collapsed into M.
 
-#include <fmt/format.h>
+#include "starter_kernels/kinds/matmul.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 
-#include "base/error.h"
-#include "graph/op.h"
-#include "starter_kernels/kinds/embedded_sources.h"
+#include "graph/graph.h"
 #include "starter_kernels/examples/example_graph.h"
-#include "starter_kernels/kinds/gemm_cycles.h"
-#include "starter_kernels/kinds/gemm_prelude.h"
+#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/halved_work.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
-#include "starter_kernels/kinds/matmul_strassen.h"
-#include "starter_kernels/kinds/number_text.h"
-#include "starter_kernels/kinds/pointwise.h"
-#include "starter_kernels/kinds/vector_epilogue.h"
+#include "starter_kernels/kinds/number_json.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
-
-struct Sizes {
-  int64_t batch = 1, m = 0, n = 0, k = 0;
-};
-
-Sizes sizes_of(const Problem& problem) {
-  const Shape& c = problem.out[0].shape;
-  Sizes s;
-  for (size_t i = 0; i + 2 < c.size(); ++i) s.batch *= c[i];
-  s.m = c[c.size() - 2];
-  s.n = c[c.size() - 1];
-  s.k = problem.in[0].shape.back();
-  return s;
-}
 
 bool is_multiplied_as(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16 || dtype == DType::kBF16 ||
@@ -51,178 +33,19 @@ class Matmul : public KernelKind {
   std::string_view summary() const override { return "matrix product, batched, with epilogue (MatMul, Gemm)"; }
 
   Work work(const Problem& problem) const override {
-    const Sizes s = sizes_of(problem);
+    const MatmulSizes s = MatmulSizes::of(problem);
     Work work;
     work.flops = 2.0 * s.batch * s.m * s.n * s.k;
-    for (const Access& a : problem.in) work.bytes += touched_bytes(a);
-    work.bytes += touched_bytes(problem.out[0]);
-    if (multiplies_in_bf16(problem)) work.bytes -= 0.5 * touched_bytes(problem.in[1]);
+    for (const Access& a : problem.in) work.bytes += operand_bytes(a);
+    work.bytes += operand_bytes(problem.out[0]);
+    if (multiplies_in_bf16(problem)) work.bytes -= 0.5 * operand_bytes(problem.in[1]);
     halve(problem, work);
     return work;
   }
 
-  SearchSpace space(const Problem& problem, const MachineInfo& machine) const override;
-  std::string source(const Variant& variant) const override;
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override;
   std::vector<Graph> examples() const override;
 };
-
-int64_t at_most(const std::vector<int64_t>& values, int64_t wanted) {
-  int64_t best = values.front();
-  for (int64_t v : values)
-    if (v <= wanted) best = v;
-  return best;
-}
-
-// Of the thread that has most to do, all matrices of the batch.
-double cycles_of(const Sizes& s, const Knobs& k, int64_t a_row_bytes, int threads, const MachineInfo& machine) {
-  constexpr double kRegion = 4500;  // a parallel region costs 1.8 us
-  const int64_t parts = k.at("PARTITION") == 0 ? 1 : std::max<int64_t>(1, threads / std::gcd(s.batch, int64_t{threads}));
-  const int64_t parts_m = k.at("PARTITION") == 2 ? parts : 1, parts_n = parts / parts_m;
-  const auto whole = [](int64_t n, int64_t unit) { return (n + unit - 1) / unit; };
-  GemmBlocking b;
-  b.lanes = k.at("VLEN"), b.mr = k.at("MR"), b.nrv = k.at("NRV");
-  b.rows = std::min(s.m, whole(whole(s.m, b.mr), parts_m) * b.mr);
-  const int64_t vectors = whole(s.n, b.lanes);
-  b.vectors = std::min(vectors, whole(whole(vectors, b.nrv), parts_n) * b.nrv);
-  b.k = whole(s.k, k.at("SPLIT_K"));
-  b.block_rows = std::min(b.rows, whole(k.at("MC"), b.mr) * b.mr);
-  b.block_k = std::min(b.k, k.at("KC"));
-  b.block_vectors = std::min(b.vectors, whole(k.at("NC"), b.lanes * b.nrv) * b.nrv);
-  b.a_row_bytes = k.at("PACK_A") ? 0 : std::max<int64_t>(4, a_row_bytes);
-  b.a_stays = k.at("LOOP_ORDER") == 1;
-  b.b_packed = k.at("PACK_B") == 1;
-  b.b_prefetched = b.b_packed && k.at("PREFETCH") > 0;
-  const double batches = k.at("PARTITION") == 0 ? static_cast<double>(s.batch) : static_cast<double>(whole(s.batch, std::max<int64_t>(1, threads / parts)));
-  return batches * gemm_cycles(b, machine) + (k.at("PARTITION") == 0 ? 0 : kRegion);
-}
-
-SearchSpace Matmul::space(const Problem& problem, const MachineInfo& machine) const {
-  const bool pairs = multiplies_in_bf16(problem);
-  if (strassen_levels(problem) > 0) return strassen_space(problem, machine);
-  if (pairs && multiplies_on_tiles(machine)) return tile_space(problem);
-  Sizes s = sizes_of(problem);
-  if (pairs) s.k = (s.k + 1) / 2;
-  const bool avx512 = machine.has("avx512f");
-  const bool converts = pairs || accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
-  const bool constant_b = problem.in[1].constant;
-  const bool parallel = problem.threads > 1;
-  // Starting a parallel region costs microseconds: some ten thousand multiplications.
-  const bool worth_threads = parallel && 2.0 * s.batch * s.m * s.n * s.k > 2e5;
-
-  SearchSpace space;
-  const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
-    space.knobs.push_back({name, std::move(values), starter, meaning});
-  };
-  const std::vector<int64_t> widths = pairs ? std::vector<int64_t>{16} : avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8};
-  knob("VLEN", widths, widths.front(), "vector width in 4-byte lanes");
-  const auto mr = up_to({1, 2, 4, 6, 8, 10, 12, 14, 16}, s.m);
-  knob("MR", mr, at_most(mr, 6), "rows of the register tile");
-  knob("NRV", {1, 2, 3, 4, 6}, 2, "vectors in a row of the register tile");
-  const auto mc = up_to({24, 48, 96, 144, 192, 384, 768}, s.m);
-  knob("MC", mc, at_most(mc, 96), "rows of A in a block that stays in L2");
-  // An output narrower than the sum cannot hold partial sums: K is not split.
-  const auto kc = problem.out[0].dtype == accumulator_of(problem.in[0].dtype) && problem.out[0].dtype == problem.in[0].dtype
-                      ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, s.k)
-                      : std::vector<int64_t>{std::max<int64_t>(1, s.k)};
-  knob("KC", kc, at_most(kc, 256), "steps of K in a block: a panel of KC x NR of B stays in L1");
-  const auto nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, s.n);
-  knob("NC", nc, at_most(nc, 1024), "columns of B in a block");
-  knob("PACK_A", converts ? std::vector<int64_t>{1} : std::vector<int64_t>{0, 1}, 1, "1: A is copied to panels of MR rows");
-  knob("PACK_B", pairs ? std::vector<int64_t>{1} : constant_b ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, pairs,
-       "1: the constant B is stored as panels at load; 0: packed block by block at every call");
-  knob("LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes");
-  if (parallel) {
-    knob("PARTITION", {0, 1, 2, 3}, worth_threads ? (s.n >= s.m ? 1 : 2) : 0,
-         "parts of C over threads: 0 one thread, 1 along N, 2 along M, 3 both");
-    knob("TASKS", {1, 2, 4, 8}, 1, "parts a thread; above 1 they are handed out as threads become free");
-  } else {
-    knob("PARTITION", {0}, 0, "parts of C over threads: 0 one thread");
-    knob("TASKS", {1}, 1, "parts a thread");
-  }
-  knob("PREFETCH", {0, 1, 2}, 0, "panels of B fetched ahead; 0: left to the hardware");
-  knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
-
-  // Few rows: weights are read once whatever is done.
-  const bool few_rows = s.m <= 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype &&
-                        (problem.in[1].strides.back() == 1 || problem.in[1].strides[problem.in[1].strides.size() - 2] == 1);
-  knob("GEMV", few_rows ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, 0,
-       "1: few rows of A against B in long streams, packed (PACK_B) or where it is; 0: blocked");
-  // Worth it only where C has fewer tiles than threads can share, and parts stay long enough to pay for adding them.
-  knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
-       "parts of K that are summed apart");
-  const int64_t registers = avx512 ? 32 : 16;
-  if (size_of(accumulator_of(problem.in[0].dtype)) == 4)
-    space.cycles = [s, machine, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
-      return k.at("GEMV") ? 0 : cycles_of(s, k, a_row * 4, threads, machine);
-    };
-  const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
-  const int64_t l2 = machine.l2_bytes;
-  space.refuse = [=](const Knobs& k) -> std::string {
-    if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
-    const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
-    if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
-    if (k.at("PACK_A") && std::min(k.at("MC"), s.m) * std::min(k.at("KC"), s.k) * element > 2 * l2)
-      return "the packed block of A does not fit twice the L2 cache";
-    if (!k.at("PACK_B") && std::min(k.at("NC"), s.n) * std::min(k.at("KC"), s.k) * element > (int64_t{32} << 20))
-      return "the packed block of B takes more than 32 MiB a thread";
-    return "";
-  };
-  return space;
-}
-
-// finish() on vectors of a row of C, where the epilogue has that form; and the prefetch of what it reads.
-std::string finish_in_registers(const Problem& p, const std::string& scale, const std::string& indices) {
-  const std::optional<std::string> vectors = p.out[0].strides.back() == 1 ? emit_vector_epilogue(p, 2) : std::nullopt;
-  std::string text = fmt::format("constexpr int64_t BLOCK = VLEN;\nconstexpr bool FINISH_VECTORS = {};\n", vectors.has_value());
-  text += std::string(embedded_source("cpu/vector_math.h")) + vectors.value_or("") + emit_prefetch_extras(p, 2);
-  text += "static inline lanes finish_lanes(lanes sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n";
-  text += vectors ? fmt::format("{}  return vector_epilogue(sum, in{});\n}}\n", scale, indices) : "  return sum;\n}\n";
-  return text + "static inline void prefetch_for_finish(const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" +
-         fmt::format("  prefetch_extras(in{});\n}}\n", indices);
-}
-
-std::string Matmul::source(const Variant& variant) const {
-  const Problem& p = variant.problem;
-  const Access &a = p.in[0], &b = p.in[1], &c = p.out[0];
-  const Sizes s = sizes_of(p);
-  const size_t rank = c.shape.size();
-  const DType acc = accumulator_of(a.dtype);
-  const bool has_epilogue = p.params.contains("epilogue");
-  const double alpha = p.params.contains("alpha") ? number_of(p.params.at("alpha")) : 1;
-  const bool same_c = c.dtype == acc;
-
-  std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
-  text += gemm_types(acc, {a.dtype, b.dtype, c.dtype});
-  text += fmt::format("typedef {} A_T;\ntypedef {} B_T;\ntypedef {} C_T;\n", storage_type(a.dtype), storage_type(b.dtype),
-                      storage_type(c.dtype));
-  const auto constant = [&](const char* name, int64_t value) {
-    text += fmt::format("constexpr int64_t {} = {};\n", name, value);
-  };
-  constant("BATCH", s.batch), constant("M", s.m), constant("N", s.n), constant("K", s.k);
-  constant("A_OFFSET", a.offset), constant("A_ROW", a.strides[rank - 2]), constant("A_COL", a.strides[rank - 1]);
-  constant("B_OFFSET", b.offset), constant("B_ROW", b.strides[rank - 2]), constant("B_COL", b.strides[rank - 1]);
-  constant("C_OFFSET", c.offset), constant("C_ROW", c.strides[rank - 2]), constant("C_COL", c.strides[rank - 1]);
-  constant("THREADS", p.threads);
-  for (const auto& [name, value] : variant.knobs) constant(name.c_str(), value);
-  const bool b_batched = std::any_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride != 0; });
-  text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c,
-                      has_epilogue || alpha != 1);
-  text += batch_offset("a_batch", a, rank - 2) + batch_offset("b_batch", b, rank - 2) + batch_offset("c_batch", c, rank - 2);
-
-  if (has_epilogue) text += std::string(embedded_source("cpu/scalar_math.h")) + emit_epilogue(p, 2);
-  const std::string scale = alpha != 1 ? fmt::format("  sum *= ACC({});\n", double_text(alpha)) : "", indices = batch_indices(c.shape, rank - 2) + ", m, n";
-  text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
-  text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
-  text += gemm_schedule(variant) + std::string(embedded_source("cpu/sizes.h"));
-  if (multiplies_in_bf16(p)) text += embedded_source("cpu/bf16.h");
-  if (multiplies_in_bf16(p) && are_of_tiles(variant.knobs)) return text + std::string(embedded_source("cpu/matmul_bf16.cpp"));
-  if (multiplies_in_bf16(p)) text += "#define PAIRS_OF_BF16\n";
-  text += embedded_source("cpu/gemm_tile.h");
-  if (strassen_levels(p) > 0) return text + finish_in_registers(p, scale, indices) + strassen_text(variant);
-  if (variant.knobs.at("GEMV")) return text + std::string(embedded_source("cpu/matmul_gemv.cpp"));
-  return text + finish_in_registers(p, scale, indices) + std::string(embedded_source("cpu/matmul.cpp"));
-}
 
 // ---- from the graph ------------------------------------------------------------------------------------------------
 
@@ -303,7 +126,7 @@ std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
     sum.ops.push_back({"add", {0, addend}, y.dtype});
     sum.results = {sum.inputs + static_cast<int>(sum.ops.size()) - 1};
     p.params["epilogue"] = sum;
-    p.in.push_back(broadcast_access(c, y.shape));
+    p.in.push_back(broadcast_access(graph, node.inputs[2], y.shape));
     l.inputs.push_back(node.inputs[2]);
   }
   return l;
@@ -316,7 +139,6 @@ std::optional<Lowering> Matmul::lower(const Graph& graph, const Node& node, int 
   if (node.op == "Gemm") l = lower_gemm(graph, node);
   if (!l) return std::nullopt;
   l->variant.problem.threads = threads;
-  l->variant.knobs = space(l->variant.problem, this_machine()).starters();
   return l;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // What movement kernels do, as data: shared by the kind, its lowering, and the rewrites that absorb copies.
 
+#include "graph/graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 

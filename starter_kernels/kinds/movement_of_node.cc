@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
+#include "graph/graph.h"
 #include "graph/op.h"
-#include "starter_kernels/kinds/index_space.h"
+#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/movement.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {

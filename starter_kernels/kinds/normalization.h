@@ -10,13 +10,13 @@
 // A row is divided by the root of its mean square (layernorm: of the distances from the mean) plus params["epsilon"], or by
 // params["divisor"]: "deviation", where epsilon is added to the root; "l1", "l2", the norm, where a row of zeros stays zero.
 
-#include "starter_kernels/kinds/row_space.h"
+#include "graph/graph.h"
+#include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 
 Work normalization_work(const Problem& problem);
-SearchSpace normalization_space(const Problem& problem, const MachineInfo& machine, bool welford);
-std::string normalization_source(const Variant& variant, std::string_view body);
 
 // LayerNormalization, RMSNormalization and SimplifiedLayerNormalization (rows from the attribute axis on), and the channel
 // forms InstanceNormalization and GroupNormalization.

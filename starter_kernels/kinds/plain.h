@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "starter_kernels/kinds/kernel_kind.h"
+#include "graph/graph.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "graph/graph.h"
 #include "graph/op.h"
 #include "graph/ops/resize.h"
-#include "starter_kernels/kinds/number_text.h"
+#include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/plain.h"
+#include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
 namespace amdahl {

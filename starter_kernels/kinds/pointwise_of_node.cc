@@ -1,12 +1,10 @@
 // Graph operators as scalar programs.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 
+#include "graph/graph.h"
 #include "graph/ops/precision.h"
 #include "graph/ops/reduction.h"
 #include "starter_kernels/kinds/pointwise.h"

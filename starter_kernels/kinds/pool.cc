@@ -2,27 +2,16 @@
 // average), "count_pad" (padding is part of an average), "global"; in[0] and out[0] may be in channel blocks
 // (formats.h).
 
-#include <fmt/format.h>
-
-#include "base/error.h"
+#include "graph/graph.h"
 #include "graph/op.h"
 #include "starter_kernels/examples/conv_examples.h"
-#include "starter_kernels/kinds/embedded_sources.h"
-#include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
-#include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
 namespace amdahl {
 namespace {
-
-// Constants of the channel-blocked text; nothing for row-major operands.
-std::string blocks_of(const Problem& problem) {
-  const int64_t block = channel_block(format_of_input(problem, 0));
-  if (block == 0) return "";
-  return fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool OUT_BLOCKED = {};\n\n", block,
-                     !format_of_output(problem, 0).empty());
-}
 
 class Pool : public KernelKind {
  public:
@@ -36,37 +25,6 @@ class Pool : public KernelKind {
     w.bytes = static_cast<double>(numel(problem.in[0].shape) + numel(problem.out[0].shape)) *
               static_cast<double>(size_of(problem.in[0].dtype));
     return w;
-  }
-
-  SearchSpace space(const Problem& problem, const MachineInfo&) const override {
-    const bool in = channel_block(format_of_input(problem, 0)) > 0,
-               out = channel_block(format_of_output(problem, 0)) > 0;
-    const bool global = problem.params.value("global", false);
-    const bool known =
-        in ? problem.in[0].dtype == DType::kF32 && problem.in[0].shape.size() == 4 && (out || global) : !out;
-    return {{}, [known](const Knobs&) { return std::string(known ? "" : "no text takes these formats"); }};
-  }
-
-  std::string source(const Variant& variant) const override {
-    const Problem& problem = variant.problem;
-    if (const std::string refusal = space(problem, this_machine()).refuse(variant.knobs); !refusal.empty())
-      throw Error(ExitCode::kInternal, "pool: " + refusal);
-    const Json& params = problem.params;
-    const DType dtype = problem.in[0].dtype;
-    const bool wide = dtype == DType::kF64;
-    const std::string type = c_type(dtype);
-    const char* accumulator = wide ? "double" : is_float(dtype) ? "float" : type.c_str();
-    const bool is_max = params.at("max");
-    const char* empty = !is_max ? "0" : is_float(dtype) ? "-INFINITY" : dtype == DType::kI8 ? "INT8_MIN" : "0";
-    return fmt::format(
-               "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n{}"
-               "constexpr int THREADS = {};\ntypedef {} T;\ntypedef {} OUT;\ntypedef {} ACC;\n"
-               "constexpr bool IS_MAX = {}, COUNT_PAD = {}, GLOBAL = {};\nconstexpr ACC EMPTY = {};\n\n",
-               SlidingWindow::of(problem).constants(), problem.threads, type, type, accumulator, is_max,
-               params.value("count_pad", false), params.value("global", false), empty) +
-           blocks_of(problem) +
-           std::string(
-               embedded_source(channel_block(format_of_input(problem, 0)) ? "cpu/pool_blocked.cpp" : "cpu/pool.cpp"));
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {

@@ -1,9 +1,7 @@
 #include "starter_kernels/kinds/problem.h"
 
-#include <cmath>
-
 #include "base/hash.h"
-#include "starter_kernels/kinds/number_text.h"
+#include "starter_kernels/kinds/number_json.h"
 
 namespace amdahl {
 

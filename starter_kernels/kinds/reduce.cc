@@ -4,86 +4,24 @@
 // of the epilogue, over out[0].shape, which has the reduced dimensions as 1. params: "op" (lower case, without "reduce"),
 // "axes", "prologue", "epilogue".
 
-#include <fmt/format.h>
+#include "starter_kernels/kinds/reduce.h"
 
 #include <algorithm>
-#include <map>
+#include <cctype>
+#include <set>
 
+#include "graph/graph.h"
 #include "graph/ops/reduction.h"
-#include "starter_kernels/kinds/embedded_sources.h"
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
-#include "starter_kernels/kinds/row_space.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
 
-RowSpace space_of(const Problem& problem) {
-  const Shape& shape = problem.in[0].shape;
-  std::vector<bool> reduced(shape.size(), false);
-  for (size_t axis : problem.params.at("axes").get<std::vector<size_t>>()) reduced.at(axis) = true;
-  std::vector<Access> operands = problem.in;
-  for (size_t k = prologue_inputs(problem); k < operands.size(); ++k) operands[k] = broadcast_access(operands[k], shape);
-  operands.push_back(broadcast_access(problem.out[0], shape));
-  return RowSpace(shape, reduced, operands);
-}
-
-struct Fold {
-  const char *start, *step, *merge, *result;  // of acc_t a, b and real x; {n} elements
-};
-const std::map<std::string, Fold>& folds() {
-  static const std::map<std::string, Fold> rows{
-      {"sum", {"0", "a + x", "a + b", "a"}},
-      {"mean", {"0", "a + x", "a + b", "a / COUNT"}},
-      {"max", {"LOWEST", "scalar::max(a, (acc_t)x)", "scalar::max(a, b)", "a"}},
-      {"min", {"HIGHEST", "scalar::min(a, (acc_t)x)", "scalar::min(a, b)", "a"}},
-      {"prod", {"1", "a * x", "a * b", "a"}},
-      {"l1", {"0", "a + (x < 0 ? -(acc_t)x : (acc_t)x)", "a + b", "a"}},
-      {"l2", {"0", "a + (acc_t)x * x", "a + b", "scalar::sqrt(a)"}},
-      {"sumsquare", {"0", "a + (acc_t)x * x", "a + b", "a"}},
-      {"logsum", {"0", "a + x", "a + b", "scalar::log(a)"}},
-      // Around the maximum, which shift_of finds first.
-      {"logsumexp", {"0", "a + scalar::exp(x - offset)", "a + b", "scalar::log(a) + offset"}},
-  };
-  return rows;
-}
-
-bool shifted(const Problem& problem) { return problem.params.at("op") == "logsumexp"; }
-
-std::string fold_text(const Problem& problem, const RowSpace& space) {
-  const Fold& fold = folds().at(problem.params.at("op").get<std::string>());
-  const bool floating = is_float(row_type(problem));
-  const bool is_unsigned = row_type(problem) == DType::kU64;
-  std::string text = fmt::format("typedef {} acc_t;\n", floating ? "real" : is_unsigned ? "uint64_t" : "int64_t");
-  text += floating      ? "constexpr acc_t LOWEST = -(acc_t)__builtin_inff(), HIGHEST = (acc_t)__builtin_inff();\n"
-          : is_unsigned ? "constexpr acc_t LOWEST = 0, HIGHEST = UINT64_MAX;\n"
-                        : "constexpr acc_t LOWEST = INT64_MIN, HIGHEST = INT64_MAX;\n";
-  text += fmt::format("constexpr acc_t COUNT = (acc_t){}, START = (acc_t){};\n",
-                      floating ? space.outer * space.along : std::max<int64_t>(1, space.outer * space.along), fold.start);
-  text += fmt::format("constexpr bool SHIFTED = {};\n", shifted(problem));
-  text += fmt::format("SCALAR acc_t step(acc_t a, real x, acc_t offset) {{ return {}; }}\n", fold.step);
-  text += fmt::format("SCALAR acc_t merge(acc_t a, acc_t b) {{ return {}; }}\n", fold.merge);
-  text += fmt::format("SCALAR real result(acc_t a, acc_t offset) {{ return (real)({}); }}\n", fold.result);
-  if (!shifted(problem)) return text + "static inline acc_t shift_of(const void* const*, int64_t, int64_t) { return START; }\n";
-  // The maximum of a row: 0 when it is -inf, so that exp(x - shift) is 0 and not NaN; an infinite one is kept out too.
-  return text + R"(static inline acc_t shift_of(const void* const* in, int64_t o, int64_t k) {
-  const Held here = held(in);
-  acc_t m = LOWEST;
-  for (int64_t r = 0; r < R; ++r)
-#pragma omp simd reduction(max : m)
-    for (int64_t j = 0; j < J; ++j) {
-      const acc_t x = input(here.at, o, r, j, k);
-      m = x > m ? x : m;
-    }
-  return m == LOWEST || m == HIGHEST ? 0 : m;
-}
-)";
-}
-
-// Elements are cheap to fold: about 0.15 ns each, 1.5 ns with an exponential.
-bool is_small(const Problem& problem) {
-  return problem.threads == 1 || static_cast<double>(numel(problem.in[0].shape)) * (shifted(problem) ? 10 : 1) < 100e3;
-}
+const std::set<std::string_view> kReductions{"sum", "mean", "max", "min", "prod", "l1", "l2", "sumsquare", "logsum", "logsumexp"};
 
 class Reduce final : public KernelKind {
  public:
@@ -91,57 +29,16 @@ class Reduce final : public KernelKind {
   std::string_view summary() const override { return "sums, extremes and norms over any axes"; }
 
   Work work(const Problem& problem) const override {
-    Work w{static_cast<double>(numel(problem.in[0].shape)) * (shifted(problem) ? 17 : 2), operand_bytes(problem.out[0])};
+    Work w{static_cast<double>(numel(problem.in[0].shape)) * (is_shifted_reduction(problem) ? 17 : 2), operand_bytes(problem.out[0])};
     for (const Access& a : problem.in) w.bytes += operand_bytes(a);
     return w;
-  }
-
-  SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
-    const RowSpace space = space_of(problem);
-    SearchSpace s;
-    s.knobs = {vector_bits_knob(machine)};
-    if (space.columns == 1) {
-      s.knobs.push_back(rows_knob(problem, space.rows, static_cast<double>(space.outer * space.along) * (shifted(problem) ? 1.5 : 0.15)));
-      s.knobs.push_back({"STREAMS", {1, 2, 4}, space.along >= 512 ? 4 : 1, "read streams"});
-      s.knobs.push_back({"UNROLL", {1, 2, 4}, space.along >= 512 && !machine.has("avx512f") ? 2 : 1, "vectors of a stream at a time: whole cache lines"});
-    }
-    if (!shifted(problem)) {
-      // Cut rows only when there are fewer of them than threads.
-      const int64_t rows = space.columns > 1 ? space.rows * ((space.columns + 255) / 256) : space.rows;
-      const bool cut = !is_small(problem) && rows < problem.threads;
-      Knob pieces{"PIECES", {1}, cut ? problem.threads : 1, "parts of a row, merged at the end"};
-      for (int64_t p : {int64_t{2}, int64_t{4}, int64_t{problem.threads}})
-        if (p > pieces.values.back() && problem.threads > 1) pieces.values.push_back(p);
-      s.knobs.push_back(pieces);
-    }
-    s.refuse = [](const Knobs&) { return std::string(); };
-    return s;
-  }
-
-  std::string source(const Variant& variant) const override {
-    const Problem& problem = variant.problem;
-    const RowSpace space = space_of(problem);
-    const auto knob = [&](const char* name, int64_t otherwise) {
-      return variant.knobs.count(name) ? variant.knobs.at(name) : otherwise;
-    };
-    const int64_t wanted = knob("ROWS_PER_TASK", 0), pieces = knob("PIECES", 1);
-    const int64_t rows_per_task =
-        std::max<int64_t>(1, pieces > 1 ? 1 : wanted > 0 ? wanted : (space.rows + problem.threads - 1) / problem.threads);
-    const std::string choices = fmt::format(
-        "constexpr int64_t VECTOR_BITS = {}, STREAMS = {}, UNROLL = {}, PIECES = {}, ROWS_PER_TASK = {}, TASKS = {};\nconstexpr bool PARALLEL = {};\n",
-        knob("VECTOR_BITS", 256), knob("STREAMS", 1), knob("UNROLL", 1), pieces, rows_per_task, (space.rows + rows_per_task - 1) / rows_per_task,
-        pieces > 1 || (space.columns > 1 ? !is_small(problem) : rows_per_task < space.rows));
-    const size_t base = prologue_inputs(problem);
-    return join_text({opening_text(variant), space.sizes_text(), choices, input_text(problem, space), fold_text(problem, space),
-                      finish_text(problem, space, base, base), place_text(space, "place", problem.in.size()),
-                      std::string(embedded_source("cpu/reduce.cpp"))});
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
     if (!node.domain.empty() || node.op.rfind("Reduce", 0) != 0) return std::nullopt;
     std::string op = node.op.substr(6);
     for (char& c : op) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (!folds().count(op)) return std::nullopt;
+    if (!kReductions.count(op)) return std::nullopt;
     const Value& x = graph.value(node.inputs[0]);
     std::vector<int64_t> axes = axes_of_reduction(graph, node);
     const auto rank = static_cast<int64_t>(x.shape.size());
@@ -163,7 +60,6 @@ class Reduce final : public KernelKind {
     p.in = {dense_access(graph, node.inputs[0])};
     p.out = {Access::dense(x.dtype, kept)};
     p.params = Json{{"op", op}, {"axes", axes}};
-    l.variant.knobs = space(p, this_machine()).starters();
     return l;
   }
 

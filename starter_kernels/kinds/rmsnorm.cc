@@ -1,9 +1,11 @@
 // The rmsnorm kind: RMSNormalization, SimplifiedLayerNormalization, LpNormalization. Operands and parameters: starter_kernels/kinds/normalization.h.
 
-#include "starter_kernels/kinds/embedded_sources.h"
+#include "graph/graph.h"
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/normalization.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
@@ -13,12 +15,6 @@ class RmsNorm final : public KernelKind {
   std::string_view name() const override { return "rmsnorm"; }
   std::string_view summary() const override { return "normalisation of rows to mean square 1, or by their norm"; }
   Work work(const Problem& problem) const override { return normalization_work(problem); }
-  SearchSpace space(const Problem& problem, const MachineInfo& machine) const override {
-    return normalization_space(problem, machine, false);
-  }
-  std::string source(const Variant& variant) const override {
-    return normalization_source(variant, embedded_source("cpu/rmsnorm.cpp"));
-  }
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
     std::optional<Lowering> l;
     if (node.op == "RMSNormalization" || node.op == "SimplifiedLayerNormalization") l = lower_layer(graph, node);
@@ -26,7 +22,6 @@ class RmsNorm final : public KernelKind {
     if (!l) return std::nullopt;
     l->variant.problem.kind = name();
     l->variant.problem.threads = threads;
-    l->variant.knobs = space(l->variant.problem, this_machine()).starters();
     return l;
   }
   std::vector<Graph> examples() const override { return row_examples(name()); }

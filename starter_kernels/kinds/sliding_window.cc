@@ -1,10 +1,10 @@
 #include "starter_kernels/kinds/sliding_window.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "graph/graph.h"
 #include "graph/ops/window_geometry.h"
+#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
@@ -54,21 +54,7 @@ bool SlidingWindow::is_3x3_stride1() const {
   return spatial_rank == 2 && kernel == Sizes{1, 3, 3} && stride == Sizes{1, 1, 1} && dilation == Sizes{1, 1, 1};
 }
 
-std::string SlidingWindow::constants() const {
-  std::string text =
-      fmt::format("constexpr int64_t N = {}, C = {}, O = {}, G = {};\n", n, channels, out_channels, groups);
-  const auto row = [&](const char* prefix, const Sizes& s) {
-    text += fmt::format("constexpr int64_t {0}D = {1}, {0}H = {2}, {0}W = {3};\n", prefix, s[0], s[1], s[2]);
-  };
-  row("I", in);
-  row("K", kernel);
-  row("O", out);
-  row("S", stride);
-  row("D", dilation);
-  row("PAD_", pad);
-  row("PAD_END_", pad_end);
-  return text;
-}
+bool is_transposed_conv(const Problem& problem) { return problem.params.value("transposed", false); }
 
 Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed) {
   const Shape& x = graph.value(node.inputs[0]).shape;

@@ -3,7 +3,6 @@
 // dimensions, always written as three (depth, height, width; missing leading ones are 1).
 
 #include <array>
-#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -29,10 +28,10 @@ struct SlidingWindow {
   bool is_depthwise() const { return channels == groups && groups > 1 && spatial_rank <= 2; }
   bool is_pointwise() const;    // 1x1, stride 1, no padding: a plain matrix product over pixels
   bool is_3x3_stride1() const;  // two-dimensional, undilated
-
-  // `constexpr int64_t N = …, C, O, G, ID, IH, IW, KD, …, OD, …, SD, …, DD, …, PAD_D, …, PAD_END_D, …;`
-  std::string constants() const;
 };
+
+// Whether a conv problem is a ConvTranspose.
+bool is_transposed_conv(const Problem& problem);
 
 // params of a Conv, ConvTranspose or pooling node, its padding where graph/ops/window_geometry.h puts it; `kernel`: a convolution weight's window.
 Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed);

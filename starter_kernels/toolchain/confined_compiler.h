@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/subprocess.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/shell_word.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {

@@ -22,6 +22,7 @@
 #include "bench/trust/trial_log.h"
 #include "bench/trust/windows.h"
 #include "plan/plan.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl::trust {
 namespace {
@@ -90,9 +91,9 @@ TEST(RivalRules, AnOffsetOfTheProcessIsTakenForASpeedUpByWhatLooksInsideOnePair)
 }
 
 std::string source_of(const std::string& window) {
-  const Plan plan = starter_plan(make_window(window).graph, 2);
+  const Plan plan = starter_plan(make_window(window).graph, 2, cpu_target());
   const Variant& starter = plan.steps.at(0).variant;
-  return kernel_kind(starter.problem.kind).source(starter);
+  return cpu_target().source(starter);
 }
 
 std::string sorted(std::string text) {

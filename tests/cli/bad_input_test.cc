@@ -420,7 +420,7 @@ TEST_F(BadSession, IsNotGoneOnWithUnderOtherOptions) {
 }
 
 TEST_F(BadSession, TunedForMoreThreadsThanThereAreProcessorsSaysSo) {
-  const int cores = this_machine().cores;
+  const int cores = this_machine().units;
   EXPECT_EQ(amdahl({"replay", file("s.amdahl"), "1", "--source"}).output.find("is tuned for"), std::string::npos);
   copy_real([&](SessionIdentity&, Commit& all) { (*all.options)["threads"] = cores + 1; });
   const SubprocessResult r = amdahl({"replay", file("s.amdahl"), "1", "--source"});

@@ -7,8 +7,10 @@
 #include <functional>
 
 #include "base/error.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tests/graph/temporary_folder.h"
 #include "tuner/trials/builder.h"
 
@@ -21,9 +23,9 @@ class ExportablePlan : public ::testing::Test {
     global_.cache_dir = cache_.str();
     ExampleGraph g("matmul");
     const ValueId x = g.input({4, 8});
-    plan_ = starter_plan(g.finish({g.node("MatMul", {x, g.normal({8, 16}, 1)})}), 2);
+    plan_ = starter_plan(g.finish({g.node("MatMul", {x, g.normal({8, 16}, 1)})}), 2, cpu_target());
     Variant& v = plan_.steps[0].variant;
-    v.source_override = "#ifdef AMDAHL_KERNEL\n#error in an export\n#endif\n" + kernel_kind("matmul").source(v);
+    v.source_override = "#ifdef AMDAHL_KERNEL\n#error in an export\n#endif\n" + cpu_target().source(v);
   }
 
   // A session that proved the plan's only step.
@@ -33,7 +35,7 @@ class ExportablePlan : public ::testing::Test {
     e.outcome = Outcome::kKept;
     e.replacement = plan_.steps;
     e.prove_log_ratios = e.confirm_log_ratios = {0.1};
-    e.object_code = Builder(std::make_shared<const Toolchain>(cache_.str()), 1, nullptr).build({plan_.steps})[0].code;
+    e.object_code = Builder(std::make_shared<const CpuToolchain>(cache_.str()), 1, nullptr).build({plan_.steps})[0].code;
     change(e);
     LedgerEntry entry;
     entry.id = 1;

@@ -11,6 +11,7 @@
 #include "cli/prepare_model.h"
 #include "experiments/bucket_times.h"
 #include "graph/onnx/tensor_io.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 
@@ -27,7 +28,7 @@ PaddingFinding padding_of(const std::string& model, const std::vector<BucketSize
   global.quiet = true;
   global.cache_dir = cache;
   const Graph graph = load_buckets(model, sizes);
-  return find_padding({model, sizes, graph, starter_plan(graph, 1)}, kLimit, global);
+  return find_padding({model, sizes, graph, starter_plan(graph, 1, cpu_target())}, kLimit, global);
 }
 
 std::vector<BucketSizes> two_lengths() {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "bench/conformance/opinions.h"
 #include "graph/op_signatures.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -63,7 +64,7 @@ TEST(SecondOpinion, KernelsAgree) {
     if (seen.count(operator_of(c))) continue;
     try {
       conformance::LoadedCase loaded = conformance::load(c, true);
-      Plan plan = starter_plan(loaded.graph, 2);
+      Plan plan = starter_plan(loaded.graph, 2, cpu_target());
       if (plan.steps.empty()) continue;
       compiled.push_back({c.name, std::move(loaded.graph), std::move(plan), 0});
       inputs.push_back(std::move(loaded.inputs));

@@ -23,7 +23,8 @@
 #include "export/exporter.h"
 #include "graph/models/builders.h"
 #include "graph/models/load_model.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
 #include "tests/export/self_test_of.h"
 
 namespace amdahl {
@@ -43,7 +44,7 @@ class Export : public ::testing::TestWithParam<const char*> {
 
   void write(const ExportFormat& format) {
     const Graph graph = find_shipped_model(GetParam())->build({});
-    const Plan plan = starter_plan(graph, 2);
+    const Plan plan = starter_plan(graph, 2, cpu_target());
     const auto files = format.write({graph, plan, GetParam(), dir_, self_test_of(graph), 1.0, "a test"});
     EXPECT_FALSE(files.empty());
     for (const std::string& file : files) EXPECT_TRUE(fs::exists(dir_ / file)) << file;
@@ -271,7 +272,7 @@ void use_onnx(const Shell& shell, const fs::path& dir, const std::string& name, 
   ASSERT_TRUE(model.ParseFromIstream(&in));
   std::map<std::string, std::string> notes;
   for (const auto& entry : model.metadata_props()) notes[entry.key()] = entry.value();
-  const Plan plan = starter_plan(graph, 2);
+  const Plan plan = starter_plan(graph, 2, cpu_target());
   EXPECT_EQ(notes["amdahl.steps"], std::to_string(plan.steps.size()));
   for (size_t s = 0; s < plan.steps.size(); ++s)
     EXPECT_EQ(Json::parse(notes["amdahl.step." + std::to_string(s)]).at("kind"), plan.steps[s].variant.problem.kind);
@@ -290,7 +291,7 @@ void use_onnx(const Shell& shell, const fs::path& dir, const std::string& name, 
 
 // A tool reads which kernel computes what, and finds texts that compile.
 void use_json(const Shell& shell, const fs::path& dir, const Graph& graph) {
-  const Plan plan = starter_plan(graph, 2);
+  const Plan plan = starter_plan(graph, 2, cpu_target());
   const Json j = Json::parse(read_text(dir / "plan.json"));
   EXPECT_EQ(j.at("inputs").size(), graph.inputs.size());
   EXPECT_EQ(j.at("outputs").at(0).at("name"), graph.value(graph.outputs[0]).name);
@@ -329,20 +330,19 @@ TEST(ExportFormats, WhatOneKindOfCpuOnlyRunsHasAPortableForm) {
   const fs::path dir = fs::temp_directory_path() / ("amdahl-export-bf16-" + std::to_string(getpid()));
   fs::remove_all(dir);
   const Graph graph = find_shipped_model("gpt2-mini")->build({});
-  Plan plan = starter_plan(graph, 2);
+  Plan plan = starter_plan(graph, 2, cpu_target());
   int in_bf16 = 0, edited = 0;
-  MachineInfo on_tiles = this_machine(), on_vectors = this_machine();
-  on_tiles.isa = {"amx_bf16", "avx512_bf16", "avx512f"};
-  on_vectors.isa = {"avx512_bf16", "avx512f"};
+  DeviceInfo on_tiles = this_machine(), on_vectors = this_machine();
+  on_tiles.features = {"amx_bf16", "avx512_bf16", "avx512f"};
+  on_vectors.features = {"avx512_bf16", "avx512f"};
   for (Step& step : plan.steps) {
     Variant& v = step.variant;
-    const KernelKind& kind = kernel_kind(v.problem.kind);
     if (v.problem.kind == "matmul" && refused_in_bf16(v.problem, on_vectors).empty()) {
       v.problem.params["declared"] = "bf16";
-      v.knobs = kind.space(v.problem, in_bf16 % 2 ? on_tiles : on_vectors).starters();
+      v.knobs = cpu_target(in_bf16 % 2 ? on_tiles : on_vectors).space(v.problem).starters();
       ++in_bf16;
     } else if (v.problem.kind == "layernorm") {
-      v.source_override = "#ifndef __AVX__\n#error an edited kernel for AVX\n#endif\n" + kind.source(v);
+      v.source_override = "#ifndef __AVX__\n#error an edited kernel for AVX\n#endif\n" + cpu_target().source(v);
       ++edited;
     }
   }
@@ -385,7 +385,7 @@ TEST(ExportFormats, AFolderOfSomebodyElseIsLeftAlone) {
   fs::create_directories(dir);
   std::ofstream(dir / "thesis.txt") << "years of work\n";
   const Graph graph = find_shipped_model("gpt2-mini")->build({});
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   for (const ExportFormat& format : export_formats()) {
     EXPECT_THROW(format.write({graph, plan, "m", dir, self_test_of(graph), 1.0, ""}), Error) << format.name;
     EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator{}), 1) << format.name;

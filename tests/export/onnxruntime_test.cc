@@ -10,6 +10,7 @@
 #include "export/onnxruntime.h"
 #include "graph/models/builders.h"
 #include "graph/oracle.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/export/fake_onnxruntime.h"
 #include "tests/export/products_and_short_steps.h"
 #include "tests/export/self_test_of.h"
@@ -99,7 +100,7 @@ class OnnxRuntimeExport : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OnnxRuntimeExport, ComputesTheModelInBothBuildsAndSeveralSessionsAtOnce) {
   const Graph graph = find_shipped_model(GetParam())->build({});
-  Exported made("mini", graph, starter_plan(graph, 2));
+  Exported made("mini", graph, starter_plan(graph, 2, cpu_target()));
   FakeOnnxRuntime runtime;
   ASSERT_EQ(runtime.load(made.library()), "");
   const FakeOnnxRuntime::Session first(runtime, made.model()), second(runtime, made.model());
@@ -131,7 +132,7 @@ Graph conv_between_views() {
 // One storage under two shapes, at the input, between steps and at the outputs; and an output that is the input.
 TEST(OnnxRuntimeExport, ViewsNeedNoStepOfTheirOwn) {
   const Graph graph = conv_between_views();
-  const Plan plan = starter_plan(graph, 2);
+  const Plan plan = starter_plan(graph, 2, cpu_target());
   Exported made("views", graph, plan);
   FakeOnnxRuntime runtime;
   ASSERT_EQ(runtime.load(made.library()), "");
@@ -143,7 +144,7 @@ TEST(OnnxRuntimeExport, ViewsNeedNoStepOfTheirOwn) {
 // One bit of the first weight, of the last: neither is computed with, whether a kernel packs it or reads it as it comes.
 TEST(OnnxRuntimeExport, DamagedWeightsAreRefused) {
   const Graph graph = conv_between_views();
-  Exported made("views", graph, starter_plan(graph, 2));
+  Exported made("views", graph, starter_plan(graph, 2, cpu_target()));
   FakeOnnxRuntime runtime;
   ASSERT_EQ(runtime.load(made.library()), "");
   const std::string data = made.model() + ".data";
@@ -170,7 +171,7 @@ TEST(OnnxRuntimeExport, DamagedWeightsAreRefused) {
 // One storage under two shapes and a value that is read inside its part and outside.
 TEST(OnnxRuntimeExport, ShortStepsShareANodeWithTheirNeighbours) {
   const Graph graph = testing::products_and_short_steps();
-  const Plan plan = starter_plan(graph, 2);
+  const Plan plan = starter_plan(graph, 2, cpu_target());
   Exported made("parts", graph, plan);
   FakeOnnxRuntime runtime;
   ASSERT_EQ(runtime.load(made.library()), "");
@@ -194,7 +195,7 @@ TEST(OnnxRuntimeExport, ChannelBlocksPassBetweenSteps) {
 TEST(OnnxRuntimeExport, RefusesAnOldRuntimeAndTheModelOfAnotherExport) {
   ExampleGraph g("one"), h("one");
   const Graph graph = g.finish({g.node("Relu", {g.input({4, 6})})}), other = h.finish({h.node("Relu", {h.input({4, 7})})});
-  Exported made("one", graph, starter_plan(graph, 1));
+  Exported made("one", graph, starter_plan(graph, 1, cpu_target()));
   FakeOnnxRuntime old(15);
   const std::string refused = old.load(made.library());
   EXPECT_NE(refused.find("ONNX Runtime 1.99.0-fake"), std::string::npos) << refused;
@@ -203,7 +204,7 @@ TEST(OnnxRuntimeExport, RefusesAnOldRuntimeAndTheModelOfAnotherExport) {
   FakeOnnxRuntime runtime;
   ASSERT_EQ(runtime.load(made.library()), "");
   const TemporaryFolder elsewhere;
-  write_onnxruntime({other, starter_plan(other, 1), "one", elsewhere.str(), self_test_of(other), 1.0, "a test"});
+  write_onnxruntime({other, starter_plan(other, 1, cpu_target()), "one", elsewhere.str(), self_test_of(other), 1.0, "a test"});
   try {
     FakeOnnxRuntime::Session(runtime, elsewhere / "one.onnx");
     FAIL() << "a model of another export was taken";
@@ -215,7 +216,7 @@ TEST(OnnxRuntimeExport, RefusesAnOldRuntimeAndTheModelOfAnotherExport) {
 TEST(OnnxRuntimeExport, AGivenHeaderMustHaveTheFunctionsInTheSamePlaces) {
   ExampleGraph g("one");
   const Graph graph = g.finish({g.node("Relu", {g.input({4, 6})})});
-  const Exported made("one", graph, starter_plan(graph, 1));
+  const Exported made("one", graph, starter_plan(graph, 1, cpu_target()));
   const std::string option = "-DONNXRUNTIME_INCLUDE_DIR=\"$PWD\"";
   const SubprocessResult none = made.build(option);
   EXPECT_NE(none.output.find("there is no onnxruntime_c_api.h"), std::string::npos) << none.output;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/export/products_and_short_steps.h"
 
 namespace amdahl {
@@ -17,7 +18,7 @@ class Parts : public ::testing::Test {
     return model_program(graph, plan, std::vector<std::string>(plan.steps.size(), "k000"), &blob);
   }
   const Graph graph_ = testing::products_and_short_steps();
-  const Plan plan_ = starter_plan(graph_, 2);
+  const Plan plan_ = starter_plan(graph_, 2, cpu_target());
   const Program program_ = program_of(graph_, plan_);
 };
 

@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "graph/onnx/onnx_load.h"
 #include "plan/program.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl::testing {
 
@@ -36,7 +37,7 @@ inline void load_hostile_model(const std::string& bytes, const std::string& fold
       options.clean = clean;
       const Graph graph = load_onnx_bytes(bytes, folder, options);
       require_printable_names(graph);
-      const Plan plan = starter_plan(graph, 2);
+      const Plan plan = starter_plan(graph, 2, cpu_target());
       if (const std::string wrong = check(graph, plan); !wrong.empty()) throw std::logic_error(wrong);
       Blob blob;
       model_program(graph, plan, std::vector<std::string>(plan.steps.size(), "not compiled"), &blob);

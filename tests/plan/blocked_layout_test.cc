@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/kinds/conv_algorithms.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
 #include "tests/plan/made_plans.h"
 
@@ -31,7 +32,7 @@ TEST_P(BlockedLayout, EveryKnobValuePasses) {
     const auto plan = on_blocks(graph, false);
     if (!plan) continue;
     const Variant& variant = plan->steps[1].variant;
-    for (const Knob& knob : kernel_kind(GetParam()).space(variant.problem, this_machine()).knobs)
+    for (const Knob& knob : cpu_target().space(variant.problem).knobs)
       for (int64_t value : knob.values) {
         if (!std::getenv("AMDAHL_EXHAUSTIVE") && turn++ % 9 != 0) continue;
         if (const auto varied = testing::with_knob(*plan, 1, knob.name, value))
@@ -68,7 +69,7 @@ TEST(BlockedLayout, WithoutAGatherPixelsAreReadWhereTheyLie) {
   for (const Graph& graph : kernel_kind("conv").examples()) {
     auto plan = on_blocks(graph, false);
     if (!plan || plan->steps[1].variant.knobs.erase("GATHER") == 0) continue;
-    const std::string text = kernel_kind("conv").source(plan->steps[1].variant);
+    const std::string text = cpu_target().source(plan->steps[1].variant);
     EXPECT_NE(text.find("GATHER = 0;"), std::string::npos) << graph.name;
     cases.push_back({graph.name, graph, *plan, 5});
   }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/kinds/conv_algorithms.h"
+#include "base/machine.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/conv_algorithms.h"
 #include "starter_kernels/kinds/formats.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -13,9 +15,9 @@ TEST(ConvAlgorithms, AllPassWhereTheyApply) {
   std::map<int64_t, int> tried;
   std::vector<testing::Case> cases;
   for (const Graph& graph : kernel_kind("conv").examples()) {
-    const Plan plan = starter_plan(graph, 2);
+    const Plan plan = starter_plan(graph, 2, cpu_target());
     const int64_t starter = plan.steps[0].variant.knobs.at("ALGORITHM");
-    for (int64_t algorithm : conv_algorithms(plan.steps[0].variant.problem)) {
+    for (int64_t algorithm : conv_algorithms(plan.steps[0].variant.problem, this_machine())) {
       ++tried[algorithm];
       if (algorithm == starter) continue;  // the conformance test's
       const auto varied = testing::with_knob(plan, 0, "ALGORITHM", algorithm);
@@ -31,10 +33,10 @@ TEST(ConvAlgorithms, AllPassWhereTheyApply) {
 TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
   std::vector<testing::Case> cases;
   for (const Graph& graph : kernel_kind("conv").examples()) {
-    Plan plan = starter_plan(graph, 2);
+    Plan plan = starter_plan(graph, 2, cpu_target());
     Variant& variant = plan.steps[0].variant;
     const auto tiles = [&] {
-      const SearchSpace space = kernel_kind("conv").space(variant.problem, this_machine());
+      const SearchSpace space = cpu_target().space(variant.problem);
       const Knob* knob = space.find("WINO_M");
       return knob ? knob->values : std::vector<int64_t>{};
     };
@@ -65,10 +67,10 @@ Problem square_conv(int64_t channels, int64_t size, int64_t stride, int64_t kern
 }
 
 TEST(ConvAlgorithms, WinogradSavesWhereItsWeightsAreUsedOftenEnough) {
-  EXPECT_TRUE(winograd_saves_a_third(square_conv(64, 56, 1)));
-  EXPECT_TRUE(winograd_saves_a_third(square_conv(256, 14, 1)));
-  EXPECT_FALSE(winograd_saves_a_third(square_conv(512, 7, 1))) << "its weights come from memory for 16 tiles";
-  EXPECT_FALSE(winograd_saves_a_third(square_conv(64, 56, 2)));
+  EXPECT_TRUE(winograd_saves_a_third(square_conv(64, 56, 1), this_machine()));
+  EXPECT_TRUE(winograd_saves_a_third(square_conv(256, 14, 1), this_machine()));
+  EXPECT_FALSE(winograd_saves_a_third(square_conv(512, 7, 1), this_machine())) << "its weights come from memory for 16 tiles";
+  EXPECT_FALSE(winograd_saves_a_third(square_conv(64, 56, 2), this_machine()));
 }
 
 TEST(ConvAlgorithms, PixelsOnBlocksBeginSideBySideInL2) {

@@ -24,10 +24,10 @@ TEST(Format, BlockedRoundTripsAndPadsWithZero) {
 }
 
 TEST(Format, ABlockOfChannelsIsAVectorOfTheMachine) {
-  MachineInfo machine;
-  machine.isa = {"avx2", "fma"};
+  DeviceInfo machine;
+  machine.features = {"avx2", "fma"};
   EXPECT_EQ(channel_block(blocked_format(machine)), 8);
-  machine.isa = {"avx2", "avx512f", "fma"};
+  machine.features = {"avx2", "avx512f", "fma"};
   EXPECT_EQ(channel_block(blocked_format(machine)), 16);
 }
 

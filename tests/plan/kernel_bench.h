@@ -19,11 +19,13 @@
 #include "graph/oracle.h"
 #include "plan/executor.h"
 #include "plan/plan.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl::testing {
 
-inline const Toolchain& toolchain() {
-  static const Toolchain instance(default_cache_dir(), KernelRules::kSymbolsAlone);  // mutants are our own texts, not somebody's
+inline const CpuToolchain& toolchain() {
+  static const CpuToolchain instance(default_cache_dir(), KernelRules::kSymbolsAlone);  // mutants are our own texts, not somebody's
   return instance;
 }
 
@@ -236,7 +238,7 @@ inline std::optional<Plan> with_knobs(const Plan& plan, size_t step, const Knobs
   Plan out = plan;
   Variant& variant = out.steps[step].variant;
   for (const auto& [name, value] : knobs) variant.knobs[name] = value;
-  const SearchSpace space = kernel_kind(variant.problem.kind).space(variant.problem, this_machine());
+  const SearchSpace space = cpu_target().space(variant.problem);
   for (const auto& [name, value] : knobs) {
     const Knob* known = space.find(name);
     if (!known || !std::count(known->values.begin(), known->values.end(), value)) return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/source_rules.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -24,7 +25,7 @@ TEST_P(Kind, StartersPassEveryExample) {
   const std::vector<Graph> examples = kind.examples();
   for (size_t e = 0; e < examples.size(); ++e)
     for (int threads : {1, 2}) {
-      const Plan plan = starter_plan(examples[e], threads);
+      const Plan plan = starter_plan(examples[e], threads, cpu_target());
       for (const Step& s : plan.steps) own_steps += s.variant.problem.kind == kind.name();
       cases.push_back({fmt::format("example {} ({}, {} threads)", e, examples[e].name, threads), examples[e], plan, 11 + e});
     }
@@ -40,11 +41,11 @@ TEST_P(Kind, EveryKnobValuePasses) {
   const std::vector<Graph> examples = kind.examples();
   testing::Turns turns(examples.size());
   for (size_t e = 0; e < examples.size(); ++e) {
-    const Plan plan = starter_plan(examples[e], 2);
+    const Plan plan = starter_plan(examples[e], 2, cpu_target());
     turns.begin_case();
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       if (plan.steps[s].variant.problem.kind != kind.name()) continue;
-      for (const Knob& knob : kind.space(plan.steps[s].variant.problem, this_machine()).knobs)
+      for (const Knob& knob : cpu_target().space(plan.steps[s].variant.problem).knobs)
         for (int64_t value : knob.values) {
           if (!turns.takes_next_value()) continue;
           if (const auto varied = testing::with_knob(plan, s, knob.name, value))
@@ -58,9 +59,9 @@ TEST_P(Kind, EveryKnobValuePasses) {
 TEST_P(Kind, StartersAreInTheSpace) {
   const KernelKind& kind = *GetParam();
   for (const Graph& graph : kind.examples())
-    for (const Step& step : starter_plan(graph, 2).steps) {
+    for (const Step& step : starter_plan(graph, 2, cpu_target()).steps) {
       if (step.variant.problem.kind != kind.name()) continue;
-      const SearchSpace space = kind.space(step.variant.problem, this_machine());
+      const SearchSpace space = cpu_target().space(step.variant.problem);
       EXPECT_EQ(space.starters(), step.variant.knobs) << kind.name() << " " << graph.name;
       if (space.refuse) {
         EXPECT_EQ(space.refuse(space.starters()), "") << kind.name() << " " << graph.name;
@@ -77,16 +78,16 @@ TEST_P(Kind, StartersAreInTheSpace) {
 TEST_P(Kind, SourcesKeepTheRules) {
   const KernelKind& kind = *GetParam();
   for (const Graph& graph : kind.examples()) {
-    const Plan plan = starter_plan(graph, 2);
+    const Plan plan = starter_plan(graph, 2, cpu_target());
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       const Variant& starter = plan.steps[s].variant;
       const KernelKind& of_step = kernel_kind(starter.problem.kind);
-      EXPECT_EQ(refused_source(of_step.source(starter)), "") << graph.name;
-      for (const Knob& knob : of_step.space(starter.problem, this_machine()).knobs)
+      EXPECT_EQ(refused_source(cpu_target().source(starter)), "") << graph.name;
+      for (const Knob& knob : cpu_target().space(starter.problem).knobs)
         for (int64_t value : knob.values) {
           const auto varied = testing::with_knob(plan, s, knob.name, value);
           if (!varied) continue;
-          EXPECT_EQ(refused_source(of_step.source(varied->steps[s].variant)), "") << graph.name << " " << knob.name << "=" << value;
+          EXPECT_EQ(refused_source(cpu_target().source(varied->steps[s].variant)), "") << graph.name << " " << knob.name << "=" << value;
         }
     }
   }

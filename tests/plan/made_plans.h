@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/machine.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/inverted_residual.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
-#include "starter_kernels/kinds/matmul_strassen.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/kinds/pointwise.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -32,14 +34,14 @@ inline Step reorder_step(const Graph& graph, ValueId value, const std::string& f
 
 // The example's first step on blocks, or nothing when its kind has no such form. `plain_input`: x stays row-major.
 inline std::optional<Plan> on_blocks(const Graph& graph, bool plain_input) {
-  Plan plan = starter_plan(graph, 2);
+  Plan plan = starter_plan(graph, 2, cpu_target());
   Step step = plan.steps.at(0);
   if (step.variant.problem.out[0].shape.size() != 4) return std::nullopt;
   step.outputs[0].format = kBlocks;
   if (!plain_input) step.inputs[0].format = kBlocks;
   Problem& problem = step.variant.problem;
   set_formats(problem, {plain_input ? "" : kBlocks}, {kBlocks});
-  const SearchSpace space = kernel_kind(problem.kind).space(problem, this_machine());
+  const SearchSpace space = cpu_target().space(problem);
   step.variant.knobs = space.starters();
   if (!space.refuse(step.variant.knobs).empty()) return std::nullopt;
   plan.steps.clear();
@@ -56,7 +58,7 @@ inline Case clamped_conv_on_blocks(const Shape& in, int64_t outputs) {
   const ValueId y = g.node("Conv", {x, g.normal({outputs, in[1], 1, 1}, 1, 0, 1 / std::sqrt(static_cast<double>(in[1]))), g.normal({outputs}, 2)});
   const ValueId clamped = g.node("Clip", {g.node("Add", {y, residual}), g.floats({}, {-0.5}), g.floats({}, {0.75})});
   Case made{"clamped conv on blocks", g.finish({clamped})};
-  made.plan = starter_plan(made.graph, 2);
+  made.plan = starter_plan(made.graph, 2, cpu_target());
   Step conv = made.plan.steps.at(0);
   const Step add = made.plan.steps.at(1), clip = made.plan.steps.at(2);
   const auto program = [](const Step& step) { return step.variant.problem.params.at("program").get<PointwiseProgram>(); };
@@ -68,7 +70,7 @@ inline Case clamped_conv_on_blocks(const Shape& in, int64_t outputs) {
   conv.inputs[0].format = kBlocks;
   conv.inputs.push_back({residual, kBlocks});
   conv.outputs = {{clamped, kBlocks}};
-  conv.variant.knobs = kernel_kind("conv").space(p, this_machine()).starters();
+  conv.variant.knobs = cpu_target().space(p).starters();
   made.plan.steps = {reorder_step(made.graph, x, "", kBlocks, 2), reorder_step(made.graph, residual, "", kBlocks, 2), conv,
                      reorder_step(made.graph, clamped, kBlocks, "", 2)};
   return made;
@@ -79,7 +81,7 @@ inline Case product_with(const std::string& op, const ExampleGraph::Attributes& 
   ExampleGraph g(op + " of a product", 20);
   const ValueId h = g.node("Gemm", {g.input({29, 40}), g.normal({40, 97}, 1, 0, 0.5), g.normal({97}, 2)});
   Case made{op + " of a product " + form, g.finish({g.node(op, {h}, attributes)})};
-  made.plan = starter_plan(made.graph, 2);
+  made.plan = starter_plan(made.graph, 2, cpu_target());
   Step product = made.plan.steps.at(0);
   const Step activation = made.plan.steps.at(1);
   Json& epilogue = product.variant.problem.params["epilogue"];
@@ -106,7 +108,7 @@ inline Case fused_mlp_with_biases() {
   const ValueId h = g.node("Gemm", {x, g.normal({20, 275}, 1), g.normal({275}, 2)});
   const ValueId y = g.node("Gemm", {g.node("Relu", {h}), g.normal({275, 33}, 3), g.normal({33}, 4)});
   Case made{"mlp", g.finish({y})};
-  made.plan = starter_plan(made.graph, 2);
+  made.plan = starter_plan(made.graph, 2, cpu_target());
   const Step first = made.plan.steps.at(0), relu = made.plan.steps.at(1), second = made.plan.steps.at(2);
   const Problem &p = first.variant.problem, &q = second.variant.problem;
   Step fused;
@@ -119,7 +121,7 @@ inline Case fused_mlp_with_biases() {
                                                  p.params.at("epilogue").get<PointwiseProgram>());
   variant.problem.params["epilogue"] = q.params.at("epilogue");
   variant.problem.threads = 2;
-  variant.knobs = kernel_kind("fused_mlp").space(variant.problem, this_machine()).starters();
+  variant.knobs = cpu_target().space(variant.problem).starters();
   made.plan.steps = {fused};
   return made;
 }
@@ -130,7 +132,7 @@ inline Case gated_fused_mlp() {
   const ValueId x = g.input({13, 24});
   const ValueId gate = g.node("MatMul", {x, g.normal({24, 70}, 1)}), up = g.node("MatMul", {x, g.normal({24, 70}, 2)});
   Case made{"gated mlp", g.finish({g.node("MatMul", {g.node("Mul", {gate, up}), g.normal({70, 18}, 3)})})};
-  made.plan = starter_plan(made.graph, 2);
+  made.plan = starter_plan(made.graph, 2, cpu_target());
   const Step first = made.plan.steps.at(0), other = made.plan.steps.at(1), mul = made.plan.steps.at(2), second = made.plan.steps.at(3);
   Step fused;
   fused.nodes = {first.nodes[0], other.nodes[0], mul.nodes[0], second.nodes[0]};
@@ -141,7 +143,7 @@ inline Case gated_fused_mlp() {
   variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], other.variant.problem.in[1]}, q.out};
   variant.problem.params = {{"activation", mul.variant.problem.params.at("program")}, {"gated", true}};
   variant.problem.threads = 2;
-  variant.knobs = kernel_kind("fused_mlp").space(variant.problem, this_machine()).starters();
+  variant.knobs = cpu_target().space(variant.problem).starters();
   made.plan.steps = {fused};
   return made;
 }
@@ -166,7 +168,7 @@ inline Case rope_of_tables_with_equal_halves() {
   const ValueId turned = g.node("Concat", {second, first}, {{"axis", int64_t{-1}}});
   const ValueId y = g.node("Add", {g.node("Mul", {x, cos}), g.node("Mul", {turned, sin})});
   Case made{"rope of tables with equal halves", g.finish({y})};
-  made.plan = starter_plan(made.graph, 2);
+  made.plan = starter_plan(made.graph, 2, cpu_target());
   Step step;
   for (size_t n = 0; n < made.graph.nodes.size(); ++n) step.nodes.push_back(static_cast<NodeId>(n));
   step.inputs = {{x, ""}, {cos, ""}, {sin, ""}};
@@ -177,14 +179,14 @@ inline Case rope_of_tables_with_equal_halves() {
   p = {"rotary_embedding", {Access::dense(DType::kF32, shape), of_table, of_table}, {Access::dense(DType::kF32, shape)}};
   p.params["rotated"] = kSize;
   p.threads = 2;
-  step.variant.knobs = kernel_kind("rotary_embedding").space(p, this_machine()).starters();
+  step.variant.knobs = cpu_target().space(p).starters();
   made.plan.steps = {step};
   return made;
 }
 
 // Products of examples in bfloat16, and larger ones with several blocks of everything, on AMX or on vectors; none on a machine that multiplies otherwise.
 inline std::vector<Case> bf16_cases(bool on_tiles) {
-  const MachineInfo& machine = this_machine();
+  const DeviceInfo& machine = this_machine();
   if (multiplies_on_tiles(machine) != on_tiles) return {};
   std::vector<Graph> graphs = kernel_kind("matmul").examples();
   const auto product = [&](const char* name, Shape a, Shape b, bool bias) {
@@ -196,11 +198,11 @@ inline std::vector<Case> bf16_cases(bool on_tiles) {
   product("whole tiles", {64, 512}, {512, 96}, false);
   std::vector<Case> cases;
   for (const Graph& graph : graphs) {
-    Case made{graph.name + (on_tiles ? " on tiles" : " on pairs"), graph, starter_plan(graph, 2)};
+    Case made{graph.name + (on_tiles ? " on tiles" : " on pairs"), graph, starter_plan(graph, 2, cpu_target())};
     Variant& variant = made.plan.steps.at(0).variant;
     if (variant.problem.kind != "matmul" || !refused_in_bf16(variant.problem, machine).empty()) continue;
     variant.problem.params["declared"] = "bf16";
-    variant.knobs = kernel_kind("matmul").space(variant.problem, machine).starters();
+    variant.knobs = cpu_target().space(variant.problem).starters();
     cases.push_back(std::move(made));
   }
   return cases;
@@ -209,7 +211,7 @@ inline std::vector<Case> bf16_cases(bool on_tiles) {
 inline void declare_halves(Step& step, const std::string& declared) {
   Variant& variant = step.variant;
   variant.problem.params["declared"] = declared;
-  variant.knobs = kernel_kind(variant.problem.kind).space(variant.problem, this_machine()).starters();
+  variant.knobs = cpu_target().space(variant.problem).starters();
 }
 
 // Products of halves and of quarters, in fp32 or of sums rounded to bfloat16 where vectors multiply those: every size even, every size odd, tails of
@@ -236,7 +238,7 @@ inline std::vector<Case> strassen_cases(bool bf16 = false) {
   for (const Graph& graph : graphs)
     for (const std::string levels : {"strassen", "strassen2"}) {
       const std::string declared = (bf16 ? "bf16_" : "") + levels;
-      Case made{fmt::format("{}, {}", graph.name, declared), graph, starter_plan(graph, 2)};
+      Case made{fmt::format("{}, {}", graph.name, declared), graph, starter_plan(graph, 2, cpu_target())};
       declare_halves(made.plan.steps.at(0), declared);
       cases.push_back(std::move(made));
     }
@@ -292,7 +294,7 @@ inline Case inverted_residual(const std::string& name, const Shape& in, int64_t 
   const ExampleGraph::Attributes window{{"group", wide}, {"strides", std::vector<int64_t>{stride, stride}}, {"pads", std::vector<int64_t>{pad, pad, pad, pad}}};
   const ValueId y = conv(g.node("Relu", {conv(widened, {wide, 1, taps, taps}, window)}), {outputs, wide, 1, 1}, {});
   Case made{name, g.finish({residual ? g.node("Add", {y, x}) : y})};
-  made.plan = starter_plan(made.graph, 2);
+  made.plan = starter_plan(made.graph, 2, cpu_target());
   const std::vector<Step> steps = made.plan.steps;
   Step expand = with_epilogues(steps.at(0), {steps.at(1)}), depthwise = with_epilogues(steps.at(2), {steps.at(3)}), project = steps.at(4);
   if (residual) project = with_epilogues(project, {steps.at(5)});
@@ -312,7 +314,7 @@ inline Case inverted_residual(const std::string& name, const Shape& in, int64_t 
   }
   fused.outputs = project.outputs;
   fused.variant.problem = inverted_residual_problem(expand.variant.problem, depthwise.variant.problem, project.variant.problem);
-  fused.variant.knobs = kernel_kind("inverted_residual").space(fused.variant.problem, this_machine()).starters();
+  fused.variant.knobs = cpu_target().space(fused.variant.problem).starters();
   made.plan.steps = {reorder_step(made.graph, x, "", kBlocks, 2), fused, reorder_step(made.graph, fused.outputs[0].value, kBlocks, "", 2)};
   return made;
 }
@@ -335,7 +337,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   else if (kind == "matmul_strassen_pairs") cases = strassen_cases(true);
   else if (kind == "conv_strassen") cases = strassen_conv_cases();
   else
-    for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2)});
+    for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2, cpu_target())});
   for (const std::string blocked : {"conv", "pool"})
     if (kind == blocked || kind == "reorder")
       for (const Graph& graph : kernel_kind(blocked).examples())

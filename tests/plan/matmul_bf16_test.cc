@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/machine.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/made_plans.h"
 
 namespace amdahl {
@@ -13,7 +15,7 @@ TEST(MatmulBf16, EveryValueOfEveryKnobIsRight) {
   testing::Turns turns(made.size());
   for (const testing::Case& c : made) {
     turns.begin_case();
-    const SearchSpace space = kernel_kind("matmul").space(c.plan.steps[0].variant.problem, this_machine());
+    const SearchSpace space = cpu_target().space(c.plan.steps[0].variant.problem);
     for (const Knob& knob : space.knobs)
       for (int64_t value : knob.values) {
         if (!turns.takes_next_value()) continue;
@@ -32,11 +34,11 @@ TEST(MatmulBf16, IsExactOnSmallIntegers) {
   for (int i = 0; i < 77 * 45; ++i) w.push_back(i * 7 % 3 - 1);
   const ValueId x = g.input({37, 77});
   const Graph graph = g.finish({g.node("MatMul", {x, g.floats({77, 45}, w)})});
-  Plan plan = starter_plan(graph, 2);
+  Plan plan = starter_plan(graph, 2, cpu_target());
   Variant& variant = plan.steps.at(0).variant;
   if (const std::string why = refused_in_bf16(variant.problem, this_machine()); !why.empty()) GTEST_SKIP() << why;
   variant.problem.params["declared"] = "bf16";
-  variant.knobs = kernel_kind("matmul").space(variant.problem, this_machine()).starters();
+  variant.knobs = cpu_target().space(variant.problem).starters();
   std::vector<float> values;
   for (int i = 0; i < 37 * 77; ++i) values.push_back(static_cast<float>(i * 5 % 511 - 255));
   std::vector<Tensor> outputs;
@@ -53,11 +55,11 @@ TEST(MatmulBf16, IsExactOnSmallIntegers) {
 TEST(MatmulBf16, RefusesWhatItCannotRearrangeAtLoad) {
   ExampleGraph g("two inputs");
   const Graph graph = g.finish({g.node("MatMul", {g.input({8, 16}), g.input({16, 8})})});
-  MachineInfo machine;
-  machine.isa = {"avx512_bf16"};
-  const Problem problem = starter_plan(graph, 1).steps.at(0).variant.problem;
+  DeviceInfo machine;
+  machine.features = {"avx512_bf16"};
+  const Problem problem = starter_plan(graph, 1, cpu_target()).steps.at(0).variant.problem;
   EXPECT_NE(refused_in_bf16(problem, machine), "");
-  machine.isa.clear();
+  machine.features.clear();
   EXPECT_EQ(refused_in_bf16(problem, machine), "this machine has no AVX512_BF16");
 }
 

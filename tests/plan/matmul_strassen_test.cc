@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/machine.h"
 #include "graph/ops/strassen_bound.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/made_plans.h"
 
 namespace amdahl {
@@ -45,7 +47,7 @@ TEST(MatmulStrassen, IsExactOnIntegers) {
   for (int i = 0; i < 177 * 145; ++i) w.push_back(i * 7 % 3 - 1);
   const ValueId x = g.input({37, 177});
   const Graph graph = g.finish({g.node("MatMul", {x, g.floats({177, 145}, w)})});
-  Plan plan = starter_plan(graph, 2);
+  Plan plan = starter_plan(graph, 2, cpu_target());
   const bool in_bf16 = this_machine().has("avx512_bf16");
   for (const std::string declared : {"strassen", "strassen2", "bf16_strassen", "bf16_strassen2"}) {
     if (!in_bf16 && declared.starts_with("bf16")) continue;
@@ -79,7 +81,7 @@ TEST(ConvStrassen, IsForWholeBlocksOfOneImage) {
     ExampleGraph g("conv");
     const ValueId in = g.input(x);
     const Graph graph = g.finish({g.node("Conv", {in, g.normal({outputs, x[1], 1, 1}, 1)}, std::move(attributes))});
-    return refused_in_halves(testing::on_blocks(graph, false).value().steps.at(1).variant.problem, levels);
+    return refused_in_halves(testing::on_blocks(graph, false).value().steps.at(1).variant.problem, levels, this_machine());
   };
   EXPECT_EQ(refusal({1, 256, 8, 8}, 256, 1), "");
   EXPECT_EQ(refusal({1, 256, 8, 8}, 256, 2), "");
@@ -93,7 +95,7 @@ TEST(ConvStrassen, IsForWholeBlocksOfOneImage) {
   ExampleGraph g("conv, row-major");
   const ValueId x = g.input({1, 256, 8, 8});
   const Graph graph = g.finish({g.node("Conv", {x, g.normal({256, 256, 1, 1}, 1)})});
-  EXPECT_NE(refused_in_halves(starter_plan(graph, 1).steps.at(0).variant.problem, 1), "");
+  EXPECT_NE(refused_in_halves(starter_plan(graph, 1, cpu_target()).steps.at(0).variant.problem, 1, this_machine()), "");
 }
 
 TEST(MatmulStrassen, RefusesWhatHalvesDoNotPayFor) {
@@ -101,7 +103,7 @@ TEST(MatmulStrassen, RefusesWhatHalvesDoNotPayFor) {
     ExampleGraph g("product");
     const ValueId x = g.input(a);
     const Graph graph = g.finish({g.node("MatMul", {x, constant ? g.normal(b, 1) : g.input(b)})});
-    return refused_in_halves(starter_plan(graph, 1).steps.at(0).variant.problem, levels);
+    return refused_in_halves(starter_plan(graph, 1, cpu_target()).steps.at(0).variant.problem, levels, this_machine());
   };
   EXPECT_EQ(refusal({64, 256}, {256, 256}, true), "");
   EXPECT_NE(refusal({64, 256}, {256, 256}, false), "") << "B is an input";

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/made_plans.h"
 
 namespace amdahl {
@@ -93,7 +94,7 @@ std::optional<Plan> mutated(const Plan& honest, const std::string& form, const M
   bool changed = false;
   for (Step& step : plan->steps) {
     if (step.variant.problem.kind != kind) continue;
-    const std::string text = kernel_kind(kind).source(step.variant);
+    const std::string text = cpu_target().source(step.variant);
     step.variant.source_override = text;
     replace_all(step.variant.source_override, mutation.find, mutation.put);
     changed |= step.variant.source_override != text;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/graph/onnx_cases.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -41,11 +42,11 @@ Prepared prepare(const OnnxCase& c, Fixed fixed) {
   Prepared p;
   try {
     p.loaded = testing::load_case(c, fixed, false);
-    p.plan = starter_plan(p.loaded.graph, 2);
+    p.plan = starter_plan(p.loaded.graph, 2, cpu_target());
   } catch (const Error& e) {
     if (e.code() != ExitCode::kUnsupported) throw;
     p.loaded = testing::load_case(c, fixed, true);
-    p.plan = starter_plan(p.loaded.graph, 2);
+    p.plan = starter_plan(p.loaded.graph, 2, cpu_target());
     if (is_known(p.loaded.graph)) p.route = fixed == Fixed::kAll ? Route::kConstants : Route::kShapes;
   }
   return p;

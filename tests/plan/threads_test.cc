@@ -5,6 +5,7 @@
 #include <barrier>
 #include <thread>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -13,7 +14,7 @@ namespace {
 // The relu kernel of an example, one thread a call.
 struct Small {
   Graph graph = kernel_kind("pointwise").examples().front();
-  Plan plan = starter_plan(graph, 1);
+  Plan plan = starter_plan(graph, 1, cpu_target());
 };
 
 TEST(SeveralThreads, CompileTheSameVariantToTheSameLibrary) {

@@ -1,5 +1,6 @@
 // Neighbours that share their work alike: what the rewrite takes along, what it sets and what it leaves open.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/playbook/blocked_bottleneck.h"
 
 namespace amdahl {
@@ -46,7 +47,7 @@ TEST_F(AlignThreadPartitions, AProductInHalvesIsTakenAlong) {
   ExampleGraph g("1x1, 3x3");
   const ValueId narrow = g.node("Conv", {g.input({1, 128, 10, 10}), g.normal({128, 128, 1, 1}, 1, 0, 0.1)});
   graph_ = g.finish({g.node("Conv", {narrow, g.normal({128, 128, 3, 3}, 2, 0, 0.03)}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}})});
-  plan_ = starter_plan(graph_, 2);
+  plan_ = starter_plan(graph_, 2, cpu_target());
   const auto carried = match_of(carry_blocked_layout(), 0);
   ASSERT_TRUE(carried) << refusal_;
   plan_ = replace(graph_, plan_, carried->window, carried->replacement);
@@ -85,7 +86,7 @@ TEST_F(AlignThreadPartitions, RefusesOneThreadAndRowMajorSteps) {
   carry(false, 1);
   EXPECT_FALSE(match_of(align_thread_partitions(), convs_[1]));
   EXPECT_NE(refusal_.find("one thread"), std::string::npos) << refusal_;
-  plan_ = starter_plan(graph_, 2);
+  plan_ = starter_plan(graph_, 2, cpu_target());
   EXPECT_FALSE(match_of(align_thread_partitions(), 1));
   EXPECT_NE(refusal_.find("channel blocks"), std::string::npos) << refusal_;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -23,7 +24,7 @@ class BlockedBottleneck : public ::testing::Test {
  protected:
   void carry(bool read_twice, int threads) {
     graph_ = inverted_bottleneck(read_twice);
-    plan_ = starter_plan(graph_, threads);
+    plan_ = starter_plan(graph_, threads, cpu_target());
     const auto match = match_of(carry_blocked_layout(), 0);
     ASSERT_TRUE(match) << refusal_;
     plan_ = replace(graph_, plan_, match->window, match->replacement);
@@ -35,10 +36,10 @@ class BlockedBottleneck : public ::testing::Test {
   std::optional<Match> match_of(const Rewrite* rewrite, int anchor) {
     const Uses uses = uses_of(graph_);
     const std::vector<ValueId> storage = storage_of(graph_);
-    return rewrite->match(RewriteContext::of(graph_, plan_, machine_, uses, storage), anchor, &refusal_);
+    return rewrite->match(RewriteContext::of(graph_, plan_, target_, uses, storage), anchor, &refusal_);
   }
 
-  MachineInfo machine_ = this_machine();
+  Target target_ = cpu_target();
   Graph graph_;
   Plan plan_;
   std::vector<int> convs_;

@@ -7,7 +7,8 @@
 
 #include "graph/op.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/conv_algorithms.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -76,7 +77,7 @@ Graph residual_network() {
 std::optional<Match> match_at(const Graph& graph, const Plan& plan, int anchor, std::string* refusal) {
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
-  return carry_blocked_layout()->match(RewriteContext::of(graph, plan, this_machine(), uses, storage), anchor, refusal);
+  return carry_blocked_layout()->match(RewriteContext::of(graph, plan, cpu_target(), uses, storage), anchor, refusal);
 }
 
 std::vector<int> anchors(const Graph& graph, const Plan& plan) {
@@ -112,7 +113,7 @@ TEST(CarryBlockedLayout, ComputesTheSameNetworkStretchByStretch) {
   const Graph graph = residual_network();
   for (const bool last_first : {false, true}) {
     int stretches = 0;
-    const Plan carried = carry_all(graph, starter_plan(graph, 2), last_first, &stretches);
+    const Plan carried = carry_all(graph, starter_plan(graph, 2, cpu_target()), last_first, &stretches);
     EXPECT_EQ(stretches, 2);
     // The image is read as it is and the last pooling writes row-major. Nothing is converted between the stretches; the
     // one conversion is the output in the middle.
@@ -122,7 +123,7 @@ TEST(CarryBlockedLayout, ComputesTheSameNetworkStretchByStretch) {
 
 TEST(CarryBlockedLayout, AStretchEndsWhereBranchesJoin) {
   const Graph graph = residual_network();
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   const std::vector<int> starts = anchors(graph, plan);
   ASSERT_EQ(starts.size(), 2u);
   EXPECT_EQ(starts[0], 0);
@@ -137,7 +138,7 @@ TEST(CarryBlockedLayout, ThreeByThreeBecomesWinogradsWhereThatSaves) {
   Network n;
   const ValueId wide = n.conv(n.input({1, 16, 12, 12}), 16, 3, 1);  // 36 tiles; below, 9: too few for their weights
   n.output(n.conv(n.conv(wide, 16, 3, 2), 16, 3, 1));
-  const Plan plan = starter_plan(n.graph, 1);
+  const Plan plan = starter_plan(n.graph, 1, cpu_target());
   std::string refusal;
   const auto match = match_at(n.graph, plan, 0, &refusal);
   ASSERT_TRUE(match) << refusal;
@@ -150,7 +151,7 @@ TEST(CarryBlockedLayout, ThreeByThreeBecomesWinogradsWhereThatSaves) {
 TEST(CarryBlockedLayout, IsOfferedWithoutWinogradToo) {
   Network n;
   n.output(n.conv(n.input({1, 32, 12, 12}), 32, 3, 1));
-  Plan plan = starter_plan(n.graph, 1);
+  Plan plan = starter_plan(n.graph, 1, cpu_target());
   std::string refusal;
   const auto declared = [](const std::vector<Step>& steps) {
     for (const Step& s : steps)
@@ -173,7 +174,7 @@ TEST(CarryBlockedLayout, IsOfferedWithoutWinogradToo) {
 TEST(UseWinograd, BeginsWithTheBlocksThatCountFewestCycles) {
   Network n;
   n.output(n.conv(n.input({1, 32, 12, 12}), 32, 3, 1));
-  Plan plan = starter_plan(n.graph, 2);
+  Plan plan = starter_plan(n.graph, 2, cpu_target());
   std::string refusal;
   const auto carried = match_at(n.graph, plan, 0, &refusal);
   ASSERT_TRUE(carried) << refusal;
@@ -181,11 +182,11 @@ TEST(UseWinograd, BeginsWithTheBlocksThatCountFewestCycles) {
   const auto conv = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.variant.problem.kind == "conv"; });
   const Uses uses = uses_of(n.graph);
   const std::vector<ValueId> storage = storage_of(n.graph);
-  const auto match = use_winograd_f43()->match(RewriteContext::of(n.graph, plan, this_machine(), uses, storage),
+  const auto match = use_winograd_f43()->match(RewriteContext::of(n.graph, plan, cpu_target(), uses, storage),
                                                static_cast<int>(conv - plan.steps.begin()), &refusal);
   ASSERT_TRUE(match) << refusal;
   const Variant& variant = match->replacement[0].variant;
-  const SearchSpace space = kernel_kind("conv").space(variant.problem, this_machine());
+  const SearchSpace space = cpu_target().space(variant.problem);
   EXPECT_EQ(space.refuse(variant.knobs), "");
   for (const Match::OpenKnob& open : match->search)
     for (int64_t value : open.values) {
@@ -200,7 +201,7 @@ TEST(AdoptKnobs, AWinogradsTileIsNotOfferedToADirectConvolution) {
   Network n;
   const ValueId narrow = n.conv(n.conv(n.input({1, 32, 12, 12}), 32, 3, 1), 64, 1, 1);
   n.output(n.conv(narrow, 32, 1, 1));
-  Plan plan = starter_plan(n.graph, 2);
+  Plan plan = starter_plan(n.graph, 2, cpu_target());
   std::string refusal;
   const auto carried = match_at(n.graph, plan, 0, &refusal);
   ASSERT_TRUE(carried) << refusal;
@@ -213,7 +214,7 @@ TEST(AdoptKnobs, AWinogradsTileIsNotOfferedToADirectConvolution) {
   const auto offered = [&](int conv) {
     const Uses uses = uses_of(n.graph);
     const std::vector<ValueId> storage = storage_of(n.graph);
-    return adopt_knobs()->match(RewriteContext::of(n.graph, plan, this_machine(), uses, storage), convs[static_cast<size_t>(conv)], &refusal);
+    return adopt_knobs()->match(RewriteContext::of(n.graph, plan, cpu_target(), uses, storage), convs[static_cast<size_t>(conv)], &refusal);
   };
   knobs_of(0)["ALGORITHM"] = kConvWinograd;
   knobs_of(0)["PX"] = 1;
@@ -230,9 +231,9 @@ TEST(CarryBlockedLayout, AChainWithoutJoinsIsCut) {
   ValueId x = n.input({1, 16, 6, 6});
   for (int i = 0; i < 9; ++i) x = n.op("Relu", {n.conv(x, 16, 3, 1)});
   n.output(x);
-  EXPECT_EQ(anchors(n.graph, starter_plan(n.graph, 1)).size(), 2u);
+  EXPECT_EQ(anchors(n.graph, starter_plan(n.graph, 1, cpu_target())).size(), 2u);
   int stretches = 0;
-  EXPECT_EQ(conversions_of(carry_all(n.graph, starter_plan(n.graph, 1), false, &stretches)), 2);  // in and out
+  EXPECT_EQ(conversions_of(carry_all(n.graph, starter_plan(n.graph, 1, cpu_target()), false, &stretches)), 2);  // in and out
   EXPECT_EQ(stretches, 2);
 }
 
@@ -246,7 +247,7 @@ Graph pair_of_convolutions(const std::string& between, int64_t channels) {
 
 // The plan with the first convolution's stretch carried; `steps`: what belongs to that. Checks that it computes the same.
 Plan first_carried(const Graph& graph, std::vector<int>* steps) {
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   std::string refusal;
   const auto match = match_at(graph, plan, 0, &refusal);
   EXPECT_TRUE(match) << refusal;
@@ -287,7 +288,7 @@ TEST(CarryBlockedLayout, AGateThatAnotherConvolutionMakesIsAJoin) {
   const ValueId x = n.input({1, 16, 6, 6});
   const ValueId y = n.op("Mul", {n.conv(x, 16, 3, 1), n.op("Sigmoid", {n.conv(x, 16, 3, 1)})});
   n.output(n.conv(y, 16, 3, 1));
-  EXPECT_EQ(anchors(n.graph, starter_plan(n.graph, 1)).size(), 2u);
+  EXPECT_EQ(anchors(n.graph, starter_plan(n.graph, 1, cpu_target())).size(), 2u);
 }
 
 // F(x) = sigmoid(x) makes zero one half: padding channels would no longer be zero.

@@ -7,6 +7,7 @@
 
 #include "playbook/playbook.h"
 #include "playbook/tuned_donor.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -30,7 +31,7 @@ Applied apply(const Graph& graph, Plan plan, std::string_view name) {
   const std::vector<ValueId> storage = storage_of(graph);
   for (bool again = true; again && result.times < 20;) {
     again = false;
-    const RewriteContext context = RewriteContext::of(graph, result.plan, this_machine(), uses, storage);
+    const RewriteContext context = RewriteContext::of(graph, result.plan, cpu_target(), uses, storage);
     for (size_t s = 0; s < result.plan.steps.size() && !again; ++s)
       if (const auto match = rewrite->match(context, static_cast<int>(s), &result.refusal)) {
         result.plan = replace(graph, result.plan, match->window, match->replacement);
@@ -138,7 +139,7 @@ class AttentionForms : public ::testing::TestWithParam<Graph (*)()> {};
 
 TEST_P(AttentionForms, BecomeOneKernel) {
   const Graph graph = GetParam()();
-  const Applied fused = apply(graph, starter_plan(graph, 2), "fuse_attention");
+  const Applied fused = apply(graph, starter_plan(graph, 2, cpu_target()), "fuse_attention");
   EXPECT_EQ(fused.times, 1) << graph.name << ": " << fused.refusal;
   EXPECT_EQ(fused.plan.steps.size(), 1u) << graph.name;
   EXPECT_EQ(count_kind(fused.plan, "attention"), 1);
@@ -152,13 +153,13 @@ INSTANTIATE_TEST_SUITE_P(DenseRewrites, AttentionForms,
 
 TEST(FuseAttention, CausalMasksAreRecognised) {
   for (const Graph& graph : {gpt2_form(), llama_form()}) {
-    const Applied fused = apply(graph, starter_plan(graph, 1), "fuse_attention");
+    const Applied fused = apply(graph, starter_plan(graph, 1, cpu_target()), "fuse_attention");
     ASSERT_EQ(fused.plan.steps.size(), 1u);
     EXPECT_TRUE(fused.plan.steps[0].variant.problem.params.value("causal", false)) << graph.name;
     EXPECT_EQ(fused.plan.steps[0].inputs.size(), 3u) << graph.name;
   }
   const Graph padded = bert_form();
-  EXPECT_FALSE(apply(padded, starter_plan(padded, 1), "fuse_attention").plan.steps[0].variant.problem.params.value("causal", false));
+  EXPECT_FALSE(apply(padded, starter_plan(padded, 1, cpu_target()), "fuse_attention").plan.steps[0].variant.problem.params.value("causal", false));
 }
 
 TEST(FuseAttention, RefusesScoresThatAreReadElsewhere) {
@@ -167,7 +168,7 @@ TEST(FuseAttention, RefusesScoresThatAreReadElsewhere) {
   const ValueId scores = g.node("MatMul", {q, kt}), weights = g.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
   const ValueId y = g.node("MatMul", {weights, v});
   const Graph graph = g.finish({y, scores});
-  const Applied fused = apply(graph, starter_plan(graph, 1), "fuse_attention");
+  const Applied fused = apply(graph, starter_plan(graph, 1, cpu_target()), "fuse_attention");
   EXPECT_EQ(fused.times, 0);
   EXPECT_NE(fused.refusal, "");
 }
@@ -177,7 +178,7 @@ TEST(FuseAttention, RefusesASoftmaxOverAnotherAxis) {
   const ValueId q = g.input({2, 5, 4}), kt = g.input({2, 4, 6}), v = g.input({2, 6, 3});
   const ValueId weights = g.node("Softmax", {g.node("MatMul", {q, kt})}, {{"axis", int64_t{1}}});
   const Graph graph = g.finish({g.node("MatMul", {weights, v})});
-  EXPECT_EQ(apply(graph, starter_plan(graph, 1), "fuse_attention").times, 0);
+  EXPECT_EQ(apply(graph, starter_plan(graph, 1, cpu_target()), "fuse_attention").times, 0);
 }
 
 TEST(AbsorbMovement, MatmulReadsTransposedSplitAndSlicedOperands) {
@@ -189,7 +190,7 @@ TEST(AbsorbMovement, MatmulReadsTransposedSplitAndSlicedOperands) {
   const ValueId y = rows_of(g, g.node("MatMul", {scores, heads_of(g, v, {0, 2, 1, 3})}));
   const ValueId part = g.node("Slice", {y, list(g, {3}), list(g, {17}), list(g, {1}), list(g, {2})});
   const Graph graph = g.finish({g.node("MatMul", {part, g.normal({kWidth, 7}, 4)})});
-  const Applied absorbed = apply(graph, starter_plan(graph, 2), "absorb_movement");
+  const Applied absorbed = apply(graph, starter_plan(graph, 2, cpu_target()), "absorb_movement");
   EXPECT_EQ(absorbed.plan.steps.size(), 3u);  // the products
   expect_right(graph, absorbed.plan);
 }
@@ -200,7 +201,7 @@ TEST(AbsorbMovement, ACopyThatIsReadElsewhereStays) {
   const ValueId t = g.node("Transpose", {x}, {{"perm", Ints{1, 0}}});
   const ValueId y = g.node("MatMul", {t, g.normal({6, 5}, 1)});
   const Graph graph = g.finish({y, t});
-  const Applied absorbed = apply(graph, starter_plan(graph, 1), "absorb_movement");
+  const Applied absorbed = apply(graph, starter_plan(graph, 1, cpu_target()), "absorb_movement");
   EXPECT_EQ(absorbed.plan.steps.size(), 2u);
   expect_right(graph, absorbed.plan);
 }
@@ -223,10 +224,10 @@ Graph gated_form() {
 
 TEST(FuseMlp, TwoProductsAndAnActivationBecomeOneKernel) {
   for (const Graph& graph : {mlp_form(), gated_form()}) {
-    const Applied fused = apply(graph, starter_plan(graph, 2), "fuse_mlp");
+    const Applied fused = apply(graph, starter_plan(graph, 2, cpu_target()), "fuse_mlp");
     ASSERT_EQ(fused.plan.steps.size(), 1u) << graph.name << ": " << fused.refusal;
     expect_right(graph, fused.plan);
-    const SearchSpace space = kernel_kind("fused_mlp").space(fused.plan.steps[0].variant.problem, this_machine());
+    const SearchSpace space = cpu_target().space(fused.plan.steps[0].variant.problem);
     for (const Knob& knob : space.knobs)
       for (int64_t value : knob.values)
         if (const auto varied = testing::with_knob(fused.plan, 0, knob.name, value)) {
@@ -242,7 +243,7 @@ TEST(FuseMlp, RefusesAHiddenLayerThatIsReadElsewhere) {
   const ValueId h = g.node("Relu", {g.node("MatMul", {x, g.normal({8, 9}, 1)})});
   const ValueId y = g.node("MatMul", {h, g.normal({9, 4}, 2)});
   const Graph graph = g.finish({y, h});
-  const Applied fused = apply(graph, starter_plan(graph, 1), "fuse_mlp");
+  const Applied fused = apply(graph, starter_plan(graph, 1, cpu_target()), "fuse_mlp");
   EXPECT_EQ(fused.times, 0);
 }
 
@@ -250,10 +251,10 @@ TEST(FuseMlp, RefusesAHiddenLayerThatIsReadElsewhere) {
 
 TEST(KnobRewrites, OpenKnobsThatTheKindHas) {
   const Graph graph = mlp_form();
-  const Plan plan = starter_plan(graph, 2);
+  const Plan plan = starter_plan(graph, 2, cpu_target());
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
-  const RewriteContext context = RewriteContext::of(graph, plan, this_machine(), uses, storage);
+  const RewriteContext context = RewriteContext::of(graph, plan, cpu_target(), uses, storage);
   for (const Rewrite* rewrite : playbook())
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       std::string refusal;
@@ -273,14 +274,14 @@ TEST(KnobRewrites, OpenKnobsThatTheKindHas) {
 
 TEST(KnobRewrites, RefuseWhatIsInPlace) {
   const Graph graph = mlp_form();
-  const Applied packed = apply(graph, starter_plan(graph, 1), "pack_constant_weights");
+  const Applied packed = apply(graph, starter_plan(graph, 1, cpu_target()), "pack_constant_weights");
   EXPECT_EQ(packed.times, 2);  // once a product, then never again
   expect_right(graph, packed.plan);
 }
 
 TEST(KnobRewrites, WhatWasFoundForOneIsOfferedToItsNeighbours) {
   const Graph graph = mlp_form();
-  Plan plan = starter_plan(graph, 1);
+  Plan plan = starter_plan(graph, 1, cpu_target());
   EXPECT_EQ(apply(graph, plan, "adopt_knobs").times, 0);  // nothing has been found yet
   std::vector<size_t> products;
   for (size_t s = 0; s < plan.steps.size(); ++s)
@@ -299,13 +300,13 @@ TEST(BeginAsTuned, WhereTheSearchForTheLikeHasEnded) {
   ExampleGraph g("three products");
   const ValueId x = g.input({32, 128}), y = g.node("MatMul", {x, g.normal({128, 192}, 1)}), z = g.node("MatMul", {y, g.normal({192, 256}, 2)});
   const Graph graph = g.finish({g.node("MatMul", {z, g.normal({256, 128}, 3)})});
-  const Plan starter = starter_plan(graph, 1);
+  const Plan starter = starter_plan(graph, 1, cpu_target());
   const Rewrite& strassen = *find_rewrite("use_strassen");
   std::vector<int> products;
   const auto match_in = [&](const Plan& plan, int step) {
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);
-    const RewriteContext context = RewriteContext::of(graph, plan, this_machine(), uses, storage);
+    const RewriteContext context = RewriteContext::of(graph, plan, cpu_target(), uses, storage);
     std::string refusal;
     std::optional<Match> match = strassen.match(context, step, &refusal);
     if (match) begin_as_tuned(context, *match);
@@ -335,14 +336,14 @@ TEST(BeginAsTuned, WhereTheSearchForTheLikeHasEnded) {
 
 TEST(BlockByCount, LeavesNoBlockingThatCountsLess) {
   const Graph graph = mlp_form();
-  const Plan plan = starter_plan(graph, 2);
+  const Plan plan = starter_plan(graph, 2, cpu_target());
   const Applied blocked = apply(graph, plan, "block_by_count");
   EXPECT_EQ(blocked.times, 2);  // once a product, then never again
   expect_right(graph, blocked.plan);
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Variant &before = plan.steps[s].variant, &after = blocked.plan.steps[s].variant;
     if (before.problem.kind != "matmul") continue;
-    const SearchSpace space = kernel_kind("matmul").space(before.problem, this_machine());
+    const SearchSpace space = cpu_target().space(before.problem);
     EXPECT_LT(space.cycles(after.knobs), space.cycles(before.knobs));
     for (const Knob& knob : space.knobs)
       for (int64_t value : knob.values) {
@@ -357,10 +358,10 @@ TEST(BlockByCount, LeavesNoBlockingThatCountsLess) {
 
 TEST(BlockByCount, SaysWhyNot) {
   const Graph graph = mlp_form();
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
-  const RewriteContext context = RewriteContext::of(graph, plan, this_machine(), uses, storage);
+  const RewriteContext context = RewriteContext::of(graph, plan, cpu_target(), uses, storage);
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     std::string refusal;
     const bool matches = find_rewrite("block_by_count")->match(context, static_cast<int>(s), &refusal).has_value();

@@ -1,5 +1,6 @@
 // Three convolutions as one kernel: what the rewrite takes, what it refuses, and that the plan computes what it did.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/playbook/blocked_bottleneck.h"
 
 namespace amdahl {
@@ -50,7 +51,7 @@ TEST_F(FuseInvertedResidual, EveryKnobValueComputesTheSame) {
   const Plan plan = replace(graph_, plan_, match->window, match->replacement);
   const auto fused = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.variant.problem.kind == "inverted_residual"; });
   ASSERT_NE(fused, plan.steps.end());
-  for (const Knob& knob : kernel_kind("inverted_residual").space(fused->variant.problem, this_machine()).knobs)
+  for (const Knob& knob : cpu_target().space(fused->variant.problem).knobs)
     for (int64_t value : knob.values)
       if (const auto varied = testing::with_knob(plan, static_cast<size_t>(fused - plan.steps.begin()), knob.name, value)) {
         const testing::Judgement j = testing::judge(graph_, *varied, 5);
@@ -72,15 +73,15 @@ TEST_F(FuseInvertedResidual, RefusesWhatIsReadElsewhere) {
 
 TEST_F(FuseInvertedResidual, RefusesRowMajorSteps) {
   graph_ = testing::inverted_bottleneck(false);
-  plan_ = starter_plan(graph_, 2);
+  plan_ = starter_plan(graph_, 2, cpu_target());
   expect_refused(1, "channel blocks");
 }
 
 TEST_F(FuseInvertedResidual, RefusesWeightsThatL2DoesNotHoldBesideRows) {
   carry(false, 2);
-  machine_.l2_bytes = 2 * 4 * 2 * 96 * 32;
+  target_.device.l2_bytes = 2 * 4 * 2 * 96 * 32;
   EXPECT_TRUE(match_of(fuse_inverted_residual(), convs_[1])) << refusal_;
-  machine_.l2_bytes -= 2;
+  target_.device.l2_bytes -= 2;
   expect_refused(convs_[1], "L2");
 }
 

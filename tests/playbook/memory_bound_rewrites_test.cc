@@ -5,6 +5,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/pointwise.h"
 #include "tests/plan/kernel_bench.h"
@@ -23,7 +24,7 @@ struct Applied {
   int times = 0;
 };
 Applied apply(const Graph& graph, std::initializer_list<std::string_view> names) {
-  Applied a{starter_plan(graph, 2)};
+  Applied a{starter_plan(graph, 2, cpu_target())};
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
   for (std::string_view name : names) {
@@ -31,7 +32,7 @@ Applied apply(const Graph& graph, std::initializer_list<std::string_view> names)
     if (!rewrite) throw std::runtime_error("no rewrite " + std::string(name));
     for (bool again = true; again && a.times < 50;) {
       again = false;
-      const RewriteContext context = RewriteContext::of(graph, a.plan, this_machine(), uses, storage);
+      const RewriteContext context = RewriteContext::of(graph, a.plan, cpu_target(), uses, storage);
       for (size_t s = 0; s < a.plan.steps.size() && !again; ++s)
         if (const auto match = rewrite->match(context, static_cast<int>(s), nullptr)) {
           a.plan = replace(graph, a.plan, match->window, match->replacement);
@@ -59,15 +60,15 @@ using Kinds = std::vector<std::string>;
 
 // 12 MiB in 32 of last-level cache: whoever called the model finds them there; what the model itself reads is the gate's to judge.
 TEST(UseStreamingStores, LeavesResultsOfTheModelThatTheLastLevelCacheHolds) {
-  MachineInfo machine = this_machine();
-  machine.l2_bytes = 1 << 20;
+  Target target = cpu_target();
+  target.device.l2_bytes = 1 << 20;
   const auto refusal_of = [&](const Graph& graph, int64_t l3_bytes, bool out_of_cache = false) {
-    machine.l3_bytes = l3_bytes;
+    target.device.l3_bytes = l3_bytes;
     std::string refusal;
-    const Plan plan = starter_plan(graph, 2);
+    const Plan plan = starter_plan(graph, 2, cpu_target());
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);
-    RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+    RewriteContext context = RewriteContext::of(graph, plan, target, uses, storage);
     if (out_of_cache) context.out_of_cache = {plan.steps[0].outputs[0]};
     return find_rewrite("use_streaming_stores")->match(context, 0, &refusal) ? "" : refusal;
   };
@@ -214,12 +215,12 @@ TEST(FuseEpilogue, TakesBiasActivationAndResidualIntoAMatmul) {
 TEST(FuseEpilogue, OffersShorterSumsWhereTuningMadeThemLongerThanTheStarters) {
   ExampleGraph g("long sums");
   const Graph graph = g.finish({g.node("Tanh", {g.node("MatMul", {g.input({8, 1024}), g.normal({1024, 32}, 3)})})});
-  Plan plan = starter_plan(graph, 2);
+  Plan plan = starter_plan(graph, 2, cpu_target());
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
   const auto opened = [&](int64_t kc) {
     plan.steps[0].variant.knobs["KC"] = kc;
-    return find_rewrite("fuse_epilogue")->match(RewriteContext::of(graph, plan, this_machine(), uses, storage), 0, nullptr)->search;
+    return find_rewrite("fuse_epilogue")->match(RewriteContext::of(graph, plan, cpu_target(), uses, storage), 0, nullptr)->search;
   };
   const int64_t starter = plan.steps[0].variant.knobs.at("KC");
   ASSERT_EQ(starter, 256);

@@ -1,3 +1,4 @@
+#include "base/machine.h"
 #include "profiler/ceilings.h"
 
 #include <gtest/gtest.h>

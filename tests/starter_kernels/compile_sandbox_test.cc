@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/no_network.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
 
 namespace amdahl {
@@ -168,7 +168,7 @@ class ToolchainCodes : public ::testing::Test {
   }
   std::string cache() const { return dir_ / "cache"; }
   CompileResult compile(const std::string& text, const CompileLimits& limits = {}) {
-    return Toolchain(cache()).compile_source(text, Variant{}, limits);
+    return CpuToolchain(cache()).compile_source(text, Variant{}, limits);
   }
   int left_over() const {
     int n = 0;
@@ -189,7 +189,7 @@ TEST_F(ToolchainCodes, NameWhatBecameOfASource) {
   EXPECT_EQ(compile("#error virtual memory exhausted\n").code, "build-limit") << "a lie that only hurts the liar";
   Variant other;
   other.compiler = "clang++ of nobody";
-  EXPECT_EQ(Toolchain(cache()).compile_source("int x;\n", other).code, "no-compiler");
+  EXPECT_EQ(CpuToolchain(cache()).compile_source("int x;\n", other).code, "no-compiler");
   EXPECT_EQ(left_over(), 0);
 }
 
@@ -216,7 +216,7 @@ TEST_F(ToolchainCodes, ACompilerThatHangsOnAllIsNobodysFault) {
 
 TEST_F(ToolchainCodes, ACompilerThatGoesAway) {
   install("exec /usr/bin/g++ \"$@\"");
-  const Toolchain toolchain(cache());
+  const CpuToolchain toolchain(cache());
   EXPECT_TRUE(toolchain.compile_source("int x;\n", Variant{}).ok);
   install("exit 127");
   EXPECT_TRUE(toolchain.compile_source("int x;\n", Variant{}).ok) << "what is in the cache needs no compiler";
@@ -229,13 +229,13 @@ TEST_F(ToolchainCodes, ACompilerThatGoesAway) {
 }
 
 TEST_F(ToolchainCodes, LeftoversOfKilledBuildsAreRemoved) {
-  Toolchain{cache()};
+  CpuToolchain{cache()};
   const fs::path old = dir_ / "cache" / "kernels" / "building.999999999.0";
   const fs::path fresh = dir_ / "cache" / "kernels" / "building.999999999.1";
   fs::create_directories(old / "below");
   fs::create_directories(fresh);
   fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
-  Toolchain{cache()};
+  CpuToolchain{cache()};
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(fresh));
 }

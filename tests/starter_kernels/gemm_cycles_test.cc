@@ -1,10 +1,10 @@
 // Cycles counted for tiles and blockings: against hand counts, and in the order that was measured.
 
-#include "starter_kernels/kinds/gemm_cycles.h"
+#include "starter_kernels/cpu/gemm_cycles.h"
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/kinds/tile_cycles.h"
+#include "starter_kernels/cpu/tile_cycles.h"
 
 namespace amdahl {
 namespace {
@@ -26,7 +26,7 @@ class GemmCycles : public ::testing::Test {
     return b;
   }
   static double cycles(const GemmBlocking& b) {
-    MachineInfo machine;
+    DeviceInfo machine;
     machine.l1d_bytes = 32 << 10, machine.l2_bytes = 1 << 20;
     return gemm_cycles(b, machine);
   }

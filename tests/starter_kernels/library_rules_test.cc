@@ -9,7 +9,7 @@
 
 #include "base/elf.h"
 #include "base/random.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/machine_code.h"
 #include "starter_kernels/toolchain/x86_instruction.h"
 #include "tests/graph/temporary_folder.h"
@@ -32,7 +32,7 @@ CompileResult compiled(const std::string& text, KernelRules rules = KernelRules:
   static const std::string cache = default_cache_dir();
   Variant variant;
   variant.compiler = compiler;
-  return Toolchain(cache, rules).compile_source(text, variant);
+  return CpuToolchain(cache, rules).compile_source(text, variant);
 }
 
 std::string honest_library() {

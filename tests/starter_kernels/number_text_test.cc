@@ -1,6 +1,6 @@
 // Constants of kernels' texts have the bits that they were given, also where C++ and JSON have no number for them.
 
-#include "starter_kernels/kinds/number_text.h"
+#include "starter_kernels/text/number_text.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/number_json.h"
+#include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
 namespace {

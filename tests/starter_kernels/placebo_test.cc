@@ -1,5 +1,6 @@
 // Placebo builds must differ from the kernel by their addresses and by nothing else.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/placebo.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 #include <set>
 
 #include "base/subprocess.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 
@@ -87,11 +88,11 @@ class PlaceboBuilds : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(PlaceboBuilds, HaveTheKernelsMachineCodeAtOtherAddresses) {
-  const Toolchain toolchain(folder_);
+  const CpuToolchain toolchain(folder_);
   if (!toolchain.has(GetParam())) GTEST_SKIP() << GetParam() << " is not installed";
   for (const char* kind : {"matmul", "softmax"}) {
     const Graph graph = kernel_kind(kind).examples().front();
-    Variant variant = lower_node(graph, graph.nodes.back(), 2).variant;
+    Variant variant = lower_node(graph, graph.nodes.back(), 2, cpu_target()).variant;
     variant.compiler = GetParam();
     const CompileResult plain = toolchain.compile(variant);
     ASSERT_TRUE(plain.ok) << plain.message;
@@ -115,10 +116,10 @@ TEST_P(PlaceboBuilds, HaveTheKernelsMachineCodeAtOtherAddresses) {
 }
 
 TEST_P(PlaceboBuilds, AreCached) {
-  const Toolchain toolchain(folder_);
+  const CpuToolchain toolchain(folder_);
   if (!toolchain.has(GetParam())) GTEST_SKIP() << GetParam() << " is not installed";
   const Graph graph = kernel_kind("softmax").examples().front();
-  Variant variant = lower_node(graph, graph.nodes.back(), 1).variant;
+  Variant variant = lower_node(graph, graph.nodes.back(), 1, cpu_target()).variant;
   variant.compiler = GetParam();
   EXPECT_FALSE(toolchain.compile_placebo(variant, 1).cached);
   EXPECT_TRUE(toolchain.compile_placebo(variant, 1).cached);
@@ -126,7 +127,7 @@ TEST_P(PlaceboBuilds, AreCached) {
 }
 
 TEST_P(PlaceboBuilds, OfABadKernelSayWhatTheCompilerSaid) {
-  const Toolchain toolchain(folder_);
+  const CpuToolchain toolchain(folder_);
   if (!toolchain.has(GetParam())) GTEST_SKIP() << GetParam() << " is not installed";
   Variant variant;
   variant.compiler = GetParam();

@@ -2,6 +2,7 @@
 
 #include "graph/graph.h"
 #include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/elf.h"
 #include "base/hash.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
@@ -51,7 +51,7 @@ std::string code_of(const std::string& library) {
 class ResolvedText : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ResolvedText, IsWhatWasJudgedEverywhere) {
-  const Toolchain toolchain(default_cache_dir());
+  const CpuToolchain toolchain(default_cache_dir());
   if (!toolchain.has(GetParam())) GTEST_SKIP() << "no " << GetParam();
   Variant variant;
   variant.compiler = GetParam();
@@ -78,7 +78,7 @@ TEST(ResolvedTextOfAnotherCompiler, SaysSo) {
   const std::string text = resolved_text("int a;\n", "# 1 \"kernel.cpp\"\nint a;\n", "kernel.cpp", "g++");
   Variant clang;
   clang.compiler = "clang++";
-  const CompileResult r = Toolchain(default_cache_dir()).compile_source(text, clang);
+  const CompileResult r = CpuToolchain(default_cache_dir()).compile_source(text, clang);
   if (r.code == "no-compiler") GTEST_SKIP() << r.message;
   EXPECT_NE(r.message.find("judged as g++ compiles it"), std::string::npos) << r.message;
 }

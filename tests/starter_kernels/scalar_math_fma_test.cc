@@ -7,7 +7,7 @@
 #if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-#include "starter_kernels/cpu/scalar_math.h"
+#include "starter_kernels/cpu/kernels/scalar_math.h"
 
 namespace amdahl {
 namespace {

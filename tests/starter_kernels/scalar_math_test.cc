@@ -1,7 +1,7 @@
 // Every function against libm in double over a stride through all 2^32 floats, so that each binade, denormals, zeros,
 // infinities and NaNs are met; then the special values one by one.
 
-#include "starter_kernels/cpu/scalar_math.h"
+#include "starter_kernels/cpu/kernels/scalar_math.h"
 
 #include <gtest/gtest.h>
 

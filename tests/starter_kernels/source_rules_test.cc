@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
@@ -141,7 +141,7 @@ TEST(SourceRules, HonestTextsPass) {
 
 // What a macro hides from the first reading stands there in the second: by the compiler itself.
 TEST(SourceRules, MacrosHideNothing) {
-  const Toolchain toolchain(default_cache_dir());
+  const CpuToolchain toolchain(default_cache_dir());
   const std::string paste = "#define PASTE(a, b) a##b\n#define JOIN(a, b) PASTE(a, b)\n";
   for (const std::string& hidden : std::vector<std::string>{
            "const char* day = JOIN(__DA, TE__);\n",
@@ -178,7 +178,7 @@ TEST(SourceRules, FlagsAreThoseThatSayHowToOptimize) {
                                  "-fprofile-use=/tmp/x", "-fdump-tree-all", "-o/tmp/x"}) {
     Variant variant;
     variant.flags = {flag};
-    EXPECT_EQ(Toolchain(default_cache_dir()).compile_source("int x;\n", variant).code, "source-refused") << flag;
+    EXPECT_EQ(CpuToolchain(default_cache_dir()).compile_source("int x;\n", variant).code, "source-refused") << flag;
   }
 }
 
@@ -187,12 +187,12 @@ TEST(SourceRules, AProblemAddsNoText) {
   Variant variant;
   variant.problem.kind = "plain";
   variant.problem.params = Json{{"op", "Trilu\nint evil;"}, {"source", "trilu"}, {"constants", Json::object()}};
-  const CompileResult r = Toolchain(default_cache_dir()).compile(variant);
+  const CompileResult r = CpuToolchain(default_cache_dir()).compile(variant);
   EXPECT_EQ(r.code, "compile-error");
   EXPECT_NE(r.message.find("no word"), std::string::npos) << r.message;
   variant.problem.params["op"] = "Trilu";
   variant.problem.params["constants"] = Json{{"N = 1; int evil", 3}};
-  EXPECT_NE(Toolchain(default_cache_dir()).compile(variant).message.find("no word"), std::string::npos);
+  EXPECT_NE(CpuToolchain(default_cache_dir()).compile(variant).message.find("no word"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What a rewrite makes of a whole model, before it is offered anywhere.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/applied_everywhere.h"
 
 #include <gtest/gtest.h>
@@ -13,11 +14,11 @@ TEST(AppliedEverywhere, HalvesEveryProductThatIsLargeEnough) {
   ExampleGraph g("three products");
   const ValueId x = g.input({64, 256}), y = g.node("MatMul", {x, g.normal({256, 512}, 1)}), z = g.node("MatMul", {y, g.normal({512, 256}, 2)});
   const Graph graph = g.finish({g.node("MatMul", {z, g.normal({256, 64}, 3)})});  // 64 columns are too few
-  MachineInfo machine = this_machine();
-  machine.isa = {"avx2", "avx512_bf16", "avx512f", "fma"};  // sorted
+  Target target = cpu_target();
+  target.device.features = {"avx2", "avx512_bf16", "avx512f", "fma"};  // sorted
   const auto declared = [&](const std::vector<const Rewrite*>& rewrites) {
     std::vector<std::string> all;
-    for (const Step& s : applied_everywhere(graph, starter_plan(graph, 1), rewrites, machine).steps) all.push_back(s.variant.problem.params.value("declared", ""));
+    for (const Step& s : applied_everywhere(graph, starter_plan(graph, 1, cpu_target()), rewrites, target).steps) all.push_back(s.variant.problem.params.value("declared", ""));
     return all;
   };
   using Names = std::vector<std::string>;

@@ -1,3 +1,5 @@
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/trials/builder.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,7 @@ namespace {
 std::vector<std::vector<Step>> candidates() {
   std::vector<std::vector<Step>> all;
   for (const Graph& graph : kernel_kind("pointwise").examples()) {
-    all.push_back(starter_plan(graph, 1).steps);
+    all.push_back(starter_plan(graph, 1, cpu_target()).steps);
     if (all.size() == 6) break;
   }
   all.push_back(all.front());  // equal variants are compiled once
@@ -20,7 +22,7 @@ std::vector<std::vector<Step>> candidates() {
 }
 
 TEST(Builder, ResultsComeInTheOrderOfTheCandidates) {
-  Builder builder(std::make_shared<Toolchain>(default_cache_dir()), 3, nullptr);
+  Builder builder(std::make_shared<CpuToolchain>(default_cache_dir()), 3, nullptr);
   const std::vector<Built> built = builder.build(candidates());
   ASSERT_EQ(built.size(), candidates().size());
   for (const Built& b : built) EXPECT_TRUE(b.ok) << b.message;
@@ -30,7 +32,7 @@ TEST(Builder, ResultsComeInTheOrderOfTheCandidates) {
 
 TEST(Builder, StopsWhenItIsTold) {
   std::atomic<bool> stop = true;
-  Builder builder(std::make_shared<Toolchain>(default_cache_dir()), 2, &stop);
+  Builder builder(std::make_shared<CpuToolchain>(default_cache_dir()), 2, &stop);
   try {
     builder.build(candidates());  // done before it looked: as good
   } catch (const Stopped&) {

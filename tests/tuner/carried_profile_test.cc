@@ -1,3 +1,4 @@
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/carried_profile.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace {
 
 class Carried : public ::testing::Test {
  protected:
-  Carried() : graph(testing::chain_of_matmuls(4)), before(starter_plan(graph, 1)), after(before) {
+  Carried() : graph(testing::chain_of_matmuls(4)), before(starter_plan(graph, 1, cpu_target())), after(before) {
     profile = lab.profile(before);
     for (size_t i = 0; i < profile.steps.size(); ++i) {
       profile.steps[i].nodes = before.steps[i].nodes;

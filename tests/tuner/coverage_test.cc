@@ -11,6 +11,8 @@
 #include <set>
 
 #include "graph/clean_up/clean_up_passes.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tests/plan/kernel_bench.h"
 #include "tuner/trials/builder.h"
 #include "tuner/validation/input_ranges.h"
@@ -20,7 +22,7 @@ namespace amdahl {
 namespace {
 
 Builder& builder() {
-  static Builder instance(std::make_shared<const Toolchain>(default_cache_dir()), 2, nullptr);
+  static Builder instance(std::make_shared<const CpuToolchain>(default_cache_dir()), 2, nullptr);
   return instance;
 }
 
@@ -31,7 +33,7 @@ uint64_t draws_seed() {
 
 // All of the example as one window, judged as a session judges it.
 Judge judge_of(const Graph& graph, int threads = 2) {
-  const Plan plan = starter_plan(graph, threads);
+  const Plan plan = starter_plan(graph, threads, cpu_target());
   Window all;
   for (size_t s = 0; s < plan.steps.size(); ++s) all.steps.push_back(static_cast<int>(s));
   const WindowIo io = io_of(graph, plan, all);

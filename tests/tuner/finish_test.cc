@@ -1,5 +1,6 @@
 // The end of a session, without the command line: what a library or a bench gets.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/finish.h"
 
 #include "tests/tuner/loop_fixture.h"
@@ -51,7 +52,7 @@ TEST_F(Finish, TakesBackWhatIsSlowerThanTheStarter) {
   finish(run);
   EXPECT_FALSE(any_kept(store));
   EXPECT_FALSE(store.headline()) << "nothing is left that a headline could be of";
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1)));
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
 }
 
 TEST_F(Finish, IsByTheMeanWhereSingleRunsTakeFarLonger) {

@@ -1,3 +1,4 @@
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/headline.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ class Headlines : public ::testing::Test {
   int pairs() { return measure_headline(lab, plan, plan, options).gain.pairs; }
 
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   testing::SimulatedLaboratory lab;
   HeadlineOptions options;
 };

@@ -36,7 +36,7 @@ TEST(Segments, HaveNoMoreCallsThanFitIntoMemory) {
 }
 
 TEST(Segments, OperandsStayInHalfOfTheLastLevelCache) {
-  MachineInfo machine;
+  DeviceInfo machine;
   machine.l3_bytes = 32 << 20;
   EXPECT_EQ(operand_budget(machine), size_t{16} << 20);
   machine.l3_bytes = 105 << 20;

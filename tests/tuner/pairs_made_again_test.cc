@@ -1,3 +1,4 @@
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/trials/pairs_made_again.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ struct MadeAgain : ::testing::TestWithParam<std::pair<double, int>> {
     lab.model_seconds = GetParam().first;
   }
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1);
+  const Plan starter = starter_plan(graph, 1, cpu_target());
   testing::SimulatedLaboratory lab;
   Random random{1};
 };
@@ -45,7 +46,7 @@ TEST_P(MadeAgain, IsRecorded) {
 // A pair takes 1.5 s.
 TEST(PairsMadeAgain, InThreeHundredthsOfAShortBudget) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1);
+  const Plan starter = starter_plan(graph, 1, cpu_target());
   testing::SimulatedLaboratory lab;
   lab.never_quiet = true;
   lab.model_seconds = 1;
@@ -61,7 +62,7 @@ TEST(PairsMadeAgain, InThreeHundredthsOfAShortBudget) {
 
 TEST(PairsMadeAgain, NoneOnAQuietMachine) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1);
+  const Plan starter = starter_plan(graph, 1, cpu_target());
   testing::SimulatedLaboratory lab;
   measure_headline(lab, starter, starter, {});
   EXPECT_EQ(lab.model_pairs, kHeadlinePairs);

@@ -1,3 +1,4 @@
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/trials/profile_pair.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ class Disturbed : public testing::SimulatedLaboratory {
 
 TEST(ProfilePair, OneBusyMomentIsOutvoted) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   Disturbed lab;
   const ProfilePair pair = profile_in_turns(lab, plan, plan, 3);
   EXPECT_EQ(lab.profiles, 6);

@@ -1,5 +1,6 @@
 // Floors by hand on made-up ceilings.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/measurement/provable_floor.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ Ceilings ceilings() {
   return c;
 }
 
-std::vector<Step> one_product() { return {starter_plan(testing::chain_of_matmuls(1), 1).steps[0]}; }
+std::vector<Step> one_product() { return {starter_plan(testing::chain_of_matmuls(1), 1, cpu_target()).steps[0]}; }
 
 TEST(ProvableFloor, ArithmeticAtThePeakOfTheThreads) {
   const double flops = 2.0 * 64 * 64 * 64;

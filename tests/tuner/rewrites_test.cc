@@ -10,10 +10,13 @@
 #include <set>
 #include <utility>
 
+#include "base/machine.h"
 #include "base/random.h"
 #include "graph/models/builders.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
-#include "starter_kernels/kinds/matmul_bf16.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tests/plan/made_plans.h"
 #include "tuner/search/opportunity.h"
 #include "tuner/search/searcher.h"
@@ -29,7 +32,7 @@ constexpr int kWellKnown = 8;                      // candidates of a rewrite th
 // One candidate's end: "" or what the judge said.
 class Bench {
  public:
-  explicit Bench(const Graph& graph, uint64_t draws_seed = 1) : graph_(graph), builder_(std::make_shared<const Toolchain>(default_cache_dir(), KernelRules::kSymbolsAlone), kThreads, nullptr) {
+  explicit Bench(const Graph& graph, uint64_t draws_seed = 1) : graph_(graph), builder_(std::make_shared<const CpuToolchain>(default_cache_dir(), KernelRules::kSymbolsAlone), kThreads, nullptr) {
     BenchOptions options;
     options.worker.threads = kThreads;
     options.race_seconds = 0.004;
@@ -68,7 +71,7 @@ Profile no_profile(const Plan& plan) {
 }
 
 std::vector<Opportunity> opportunities(const Graph& graph, const Plan& plan, const std::vector<const Rewrite*>& rewrites) {
-  return find_opportunities(graph, plan, no_profile(plan), rewrites, this_machine());
+  return find_opportunities(graph, plan, no_profile(plan), rewrites, cpu_target());
 }
 
 bool picks_algorithm(std::string_view name) { return name.find("winograd") != name.npos || name == "use_direct_conv" || name == "use_implicit_gemm"; }
@@ -127,7 +130,7 @@ class Rewrites {
       EXPECT_EQ(check(graph, next), "") << o.rewrite->name() << " on " << o.describe(plan);
       Random random(1);
       bool nobody_is_judged = true;
-      for (const Proposal& p : propose(o.match, [](const std::vector<Step>& s) { return s; }, this_machine(), {}, kCandidates, random)) {
+      for (const Proposal& p : propose(o.match, [](const std::vector<Step>& s) { return s; }, cpu_target(), {}, kCandidates, random)) {
         EXPECT_FALSE(std::exchange(nobody_is_judged, false) && bench.pace(p.steps)) << o.rewrite->name();
         const std::string verdict = bench.judge(p.steps);
         // F(2,3) is refused on some adversarial families: there it has no candidate.
@@ -183,7 +186,7 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   for (const ShippedModel& model : shipped_models()) {
     if (model.name.find("-mini") == std::string_view::npos) continue;
     const Graph graph = model.build({});
-    const Plan starter = starter_plan(graph, kThreads);
+    const Plan starter = starter_plan(graph, kThreads, cpu_target());
     rewrites.walk(graph, starter, playbook(), kWindowsAPlan);
     rewrites.walk(graph, after(graph, starter, [](const Rewrite& r) { return !picks_algorithm(r.name()); }), playbook(), kWindowsAPlan);
     // Half-way: expressions joined but not recognised, another convolution algorithm in place.
@@ -194,19 +197,19 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
     rewrites.walk(graph, blocked, rewrites.missing(), 1);
   }
   const Graph primitive = layernorm_in_primitives();
-  rewrites.walk(primitive, starter_plan(primitive, kThreads), playbook(), kWindowsAPlan);
+  rewrites.walk(primitive, starter_plan(primitive, kThreads, cpu_target()), playbook(), kWindowsAPlan);
   const Graph product = product_of_quarters();
-  rewrites.walk(product, starter_plan(product, kThreads), rewrites.missing(), 1);
-  rewrites.walk(product, after(product, starter_plan(product, kThreads), [](const Rewrite& r) { return r.name() == "multiply_in_bf16"; }), rewrites.missing(), 1);
+  rewrites.walk(product, starter_plan(product, kThreads, cpu_target()), rewrites.missing(), 1);
+  rewrites.walk(product, after(product, starter_plan(product, kThreads, cpu_target()), [](const Rewrite& r) { return r.name() == "multiply_in_bf16"; }), rewrites.missing(), 1);
   const Graph large = large_result();
-  rewrites.walk(large, starter_plan(large, kThreads), rewrites.missing(), 1);
+  rewrites.walk(large, starter_plan(large, kThreads, cpu_target()), rewrites.missing(), 1);
   // What no shipped model has: the examples of the kernel kinds.
   for (const KernelKind* kind : kernel_kinds())
     for (const Graph& graph : kind->examples()) {
       const std::vector<const Rewrite*> missing = rewrites.missing();
       if (missing.empty()) break;
       if (graph.inputs.empty()) continue;
-      rewrites.walk(graph, starter_plan(graph, kThreads), missing, 1);
+      rewrites.walk(graph, starter_plan(graph, kThreads, cpu_target()), missing, 1);
     }
   for (const Rewrite* r : playbook()) {
     std::printf("%-26s %d candidates passed\n", std::string(r->name()).c_str(), rewrites.passed[r]);
@@ -227,7 +230,7 @@ TEST(Rewrites, WinogradOfManyChannelsIsJudgedByWhatItDeclares) {
   ExampleGraph g("many channels");
   const ValueId x = g.input({1, 128, 12, 12}), w = g.normal({32, 128, 3, 3}, 7, 0, 0.03);
   const Graph graph = g.finish({g.node("Conv", {x, w}, {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}})});
-  const Plan plan = starter_plan(graph, kThreads);
+  const Plan plan = starter_plan(graph, kThreads, cpu_target());
   Bench bench(graph);
   ASSERT_EQ(bench.enter(plan, {{0}}), "");
   const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite("use_winograd_f43")});
@@ -236,7 +239,7 @@ TEST(Rewrites, WinogradOfManyChannelsIsJudgedByWhatItDeclares) {
   EXPECT_EQ(bench.judge(steps), "");
   // The same, every result off by 2^-12, as halves for weights would have it: a hundred times what is declared.
   Variant& variant = steps[0].variant;
-  const std::string text = kernel_kind("conv").source(variant);
+  const std::string text = cpu_target().source(variant);
   variant.source_override = "#define amdahl_run exact_run\n" + text +
                             "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
                             "  exact_run(in, out, workspace);\n"
@@ -248,7 +251,7 @@ TEST(Rewrites, WinogradOfManyChannelsIsJudgedByWhatItDeclares) {
 // What the judge says of one step with a passage of its text replaced.
 std::string judged_edited(Bench& bench, std::vector<Step> steps, const std::string& find, const std::string& put) {
   Variant& variant = steps[0].variant;
-  variant.source_override = kernel_kind(variant.problem.kind).source(variant);
+  variant.source_override = cpu_target().source(variant);
   const size_t at = variant.source_override.find(find);
   if (at == std::string::npos) throw std::runtime_error("no '" + find + "' in the text");
   variant.source_override.replace(at, find.size(), put);
@@ -257,7 +260,7 @@ std::string judged_edited(Bench& bench, std::vector<Step> steps, const std::stri
 
 // A model of two steps: what the rewrites make of the first one is right, whatever the second hides, and wrong once `spoil` has gone over the results y.
 void expect_no_more_spoilt(const Graph& graph, const std::vector<const char*>& rewrites, const std::string& spoil) {
-  const Plan plan = starter_plan(graph, kThreads);
+  const Plan plan = starter_plan(graph, kThreads, cpu_target());
   Bench bench(graph, 5);  // its infinities leave rows that are clean
   ASSERT_EQ(bench.enter(plan, {{0, 1}}), "");
   for (const char* name : rewrites) {
@@ -268,7 +271,7 @@ void expect_no_more_spoilt(const Graph& graph, const std::vector<const char*>& r
     steps.push_back(plan.steps[1]);
     EXPECT_EQ(bench.judge(steps), "");
     Variant& variant = steps[0].variant;
-    variant.source_override = "#define amdahl_run exact_run\n" + kernel_kind(variant.problem.kind).source(variant) +
+    variant.source_override = "#define amdahl_run exact_run\n" + cpu_target().source(variant) +
                               "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
                               "  exact_run(in, out, workspace);\n"
                               "  float* y = static_cast<float*>(out[0]);\n" + spoil + "}\n";
@@ -307,7 +310,7 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
     ExampleGraph g("a product");
     const ValueId x = g.input({size.m, size.k}), w = g.normal({size.k, size.n}, 7, 0, 0.03);
     const Graph graph = g.finish({g.node("MatMul", {x, w})});
-    const Plan plan = starter_plan(graph, kThreads);
+    const Plan plan = starter_plan(graph, kThreads, cpu_target());
     Bench bench(graph);
     ASSERT_EQ(bench.enter(plan, {{0}}), "");
     const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(rewrite)});
@@ -365,12 +368,12 @@ TEST(Rewrites, StrassenInBfloat16IsJudgedByWhatItDeclares) {
       ExampleGraph g("a product");
       const ValueId x = g.input({size[0], size[1]}), w = g.normal({size[1], size[2]}, 7, 0, 0.03);
       const Graph graph = g.finish({g.node("MatMul", {x, w})});
-      Plan plan = starter_plan(graph, kThreads);
+      Plan plan = starter_plan(graph, kThreads, cpu_target());
       Bench bench(graph);
       ASSERT_EQ(bench.enter(plan, {{0}}), "");
       Variant& product = plan.steps[0].variant;
       product.problem.params["declared"] = "bf16";
-      product.knobs = kernel_kind("matmul").space(product.problem, this_machine()).starters();
+      product.knobs = cpu_target().space(product.problem).starters();
       const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(rewrite)});
       ASSERT_FALSE(offered.empty());
       const std::vector<Step> honest = offered[0].match.replacement;

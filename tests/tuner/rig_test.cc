@@ -1,5 +1,7 @@
 // What the calls of a rig share.
 
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/worker/rig.h"
 
 #include <dlfcn.h>
@@ -20,9 +22,9 @@ constexpr const char* kRemembers =
     "extern \"C\" void amdahl_run(const void* const*, void* const*, void* workspace) { seen[calls++ % 2] = workspace; }\n";
 
 TEST(Rig, CopiesOfTheWeightsWorkInOneWorkspace) {
-  Step step = starter_plan(kernel_kind("pointwise").examples().front(), 1).steps.front();
+  Step step = starter_plan(kernel_kind("pointwise").examples().front(), 1, cpu_target()).steps.front();
   step.variant.source_override = kRemembers;
-  Builder builder(std::make_shared<Toolchain>(default_cache_dir()), 1, nullptr);
+  Builder builder(std::make_shared<CpuToolchain>(default_cache_dir()), 1, nullptr);
   const Built built = builder.build({{step}})[0];
   ASSERT_TRUE(built.ok) << built.message;
   Program program;

@@ -1,3 +1,4 @@
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/same_blocks.h"
 
 #include <gtest/gtest.h>
@@ -13,18 +14,18 @@ class SameBlocks : public ::testing::Test {
   static Step halved(Step step, int64_t block) {
     Variant& v = step.variant;
     v.problem.params["declared"] = "strassen";
-    v.knobs = kernel_kind("matmul").space(v.problem, this_machine()).starters();
+    v.knobs = cpu_target().space(v.problem).starters();
     v.knobs["MR"] = block;
     return step;
   }
   const Graph graph = testing::chain_of_matmuls(2);
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
 };
 
 TEST_F(SameBlocks, TheControlHasTheWinnersBlocksAndTheIncumbentsAlgorithm) {
   const Step incumbent = plan.steps[0];
   const int64_t other = incumbent.variant.knobs.at("MR") == 4 ? 6 : 4;
-  const auto control = in_blocks_of({halved(incumbent, other)}, {incumbent}, this_machine());
+  const auto control = in_blocks_of({halved(incumbent, other)}, {incumbent}, cpu_target());
   ASSERT_TRUE(control);
   EXPECT_EQ(algorithm_of(*control), algorithm_of({incumbent}));
   EXPECT_EQ((*control)[0].variant.knobs.at("MR"), other);
@@ -33,8 +34,8 @@ TEST_F(SameBlocks, TheControlHasTheWinnersBlocksAndTheIncumbentsAlgorithm) {
 TEST_F(SameBlocks, ThereIsNoneOfBlocksAloneOrOfWhatWasFused) {
   Step blocks = plan.steps[0];
   blocks.variant.knobs["MR"] = blocks.variant.knobs.at("MR") == 4 ? 6 : 4;
-  EXPECT_FALSE(in_blocks_of({blocks}, {plan.steps[0]}, this_machine()));
-  EXPECT_FALSE(in_blocks_of({halved(plan.steps[0], 4)}, {plan.steps[0], plan.steps[1]}, this_machine()));
+  EXPECT_FALSE(in_blocks_of({blocks}, {plan.steps[0]}, cpu_target()));
+  EXPECT_FALSE(in_blocks_of({halved(plan.steps[0], 4)}, {plan.steps[0], plan.steps[1]}, cpu_target()));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/machine.h"
 #include "graph/models/buckets.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 #include "tuner/search/scheduler.h"
 
@@ -76,14 +76,14 @@ TEST_F(Policies, TheSameShareOfAnyShapeCountsAlike) {
   short_one.seq = 8;
   long_one.seq = 16;
   const Graph graph = load_buckets("builtin:gpt2-mini", {{"8", short_one}, {"16", long_one}});
-  const Plan plan = starter_plan(graph, 1);
+  const Plan plan = starter_plan(graph, 1, cpu_target());
   Profile profile;
   for (const Step& s : plan.steps) {
     profile.steps.emplace_back();
     profile.steps.back().seconds = bucket_of(graph.buckets, s.outputs[0].value) == 0 ? 1e-4 : 3e-4;
   }
   int seen = 0;
-  for (const Opportunity& o : find_opportunities(graph, plan, profile, {find_rewrite("pack_constant_weights")}, this_machine())) {
+  for (const Opportunity& o : find_opportunities(graph, plan, profile, {find_rewrite("pack_constant_weights")}, cpu_target())) {
     const bool is_short = bucket_of(graph.buckets, plan.steps[static_cast<size_t>(o.windows[0].steps[0])].outputs[0].value) == 0;
     EXPECT_NEAR(o.weight, is_short ? 2 : 2.0 / 3, 1e-6) << o.describe(plan);
     seen |= is_short ? 1 : 2;

@@ -1,5 +1,6 @@
 // What is proposed, and in which order.
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/searcher.h"
 
 #include <gtest/gtest.h>
@@ -14,15 +15,15 @@ namespace {
 class Searcher : public ::testing::Test {
  protected:
   Searcher() {
-    const Plan plan = starter_plan(testing::chain_of_matmuls(1), 1);
+    const Plan plan = starter_plan(testing::chain_of_matmuls(1), 1, cpu_target());
     step = plan.steps[0];
-    space = kernel_kind("matmul").space(step.variant.problem, this_machine());
+    space = cpu_target().space(step.variant.problem);
     match.window.steps = {0};
     match.replacement = {step};
     for (const char* name : {"MR", "NRV"}) match.search.push_back({0, name, space.find(name)->values});
   }
   std::vector<Proposal> proposals(int count, Random& random) {
-    std::vector<Proposal> p = propose(match, [](const std::vector<Step>& s) { return s; }, this_machine(), known, count, random);
+    std::vector<Proposal> p = propose(match, [](const std::vector<Step>& s) { return s; }, cpu_target(), known, count, random);
     for (const Proposal& one : p) known.insert(one.id);
     return p;
   }

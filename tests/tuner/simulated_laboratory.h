@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "playbook/rewrite.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/trials/laboratory.h"
 #include "tuner/search/searcher.h"
 
@@ -70,6 +71,7 @@ class SimulatedLaboratory : public Laboratory {
     return sum;
   }
 
+  const Target& target() const override { return cpu_target(); }
   double now() const override { return clock; }
   void rest(double seconds) override { clock += seconds; }
 

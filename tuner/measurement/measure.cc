@@ -33,7 +33,7 @@ Segments plan_segments(double call_seconds, double budget_seconds, size_t operan
   return s;
 }
 
-size_t operand_budget(const MachineInfo& machine) { return std::min(size_t{48} << 20, static_cast<size_t>(machine.l3_bytes) / 2); }
+size_t operand_budget(const DeviceInfo& device) { return std::min(size_t{48} << 20, static_cast<size_t>(device.l3_bytes) / 2); }
 
 size_t operand_bytes(const Program& program) {
   size_t bytes = 0;

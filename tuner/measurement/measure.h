@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/machine.h"
+#include "base/device_info.h"
 #include "base/random.h"
 #include "tuner/validation/harness.h"
 
@@ -27,7 +27,7 @@ struct Segments {
 Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks = 2);
 // Bytes of inputs and outputs of a segment's calls together: half of the last-level cache, 48 MiB at most. A step reads what another has just written;
 // calls over more than the cache holds wait for memory where the model's steps do not (docs/decisions/0021-as-warm-as-in-the-model.md).
-size_t operand_budget(const MachineInfo& machine);
+size_t operand_budget(const DeviceInfo& device);
 // Bytes of one call's inputs and outputs.
 size_t operand_bytes(const Program& program);
 

@@ -9,6 +9,6 @@
 namespace amdahl {
 
 // `plan` with every window that `rewrites` match replaced by the form they begin with, one rewrite after the other, until none matches.
-Plan applied_everywhere(const Graph& graph, Plan plan, const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine);
+Plan applied_everywhere(const Graph& graph, Plan plan, const std::vector<const Rewrite*>& rewrites, const Target& target);
 
 }  // namespace amdahl

@@ -25,10 +25,10 @@ void Draft::assume(const std::vector<Step>& form) {
   inside_ = inside_of(plan_);
 }
 
-std::vector<Opportunity> Draft::offers(const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine) const {
+std::vector<Opportunity> Draft::offers(const std::vector<const Rewrite*>& rewrites, const Target& target) const {
   const Uses uses = uses_of(graph_);
   const std::vector<ValueId> storage = storage_of(graph_);
-  const RewriteContext context = RewriteContext::of(graph_, plan_, machine, uses, storage);
+  const RewriteContext context = RewriteContext::of(graph_, plan_, target, uses, storage);
   std::vector<Opportunity> found;
   for (const Rewrite* rewrite : rewrites) {
     for (int anchor : inside_) {

@@ -20,7 +20,7 @@ class Draft {
   // Indices into plan().steps that belong to the window.
   const std::vector<int>& inside() const { return inside_; }
   // What `rewrites` offer on windows that lie inside.
-  std::vector<Opportunity> offers(const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine) const;
+  std::vector<Opportunity> offers(const std::vector<const Rewrite*>& rewrites, const Target& target) const;
   // The whole window with `replacement` in place of the match's steps.
   std::vector<Step> form(const Match& match, const std::vector<Step>& replacement) const;
 

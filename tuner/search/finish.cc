@@ -17,7 +17,7 @@ namespace {
 class Finish {
  public:
   Finish(const Graph& graph, SessionStore& store, Laboratory& laboratory, const TuneOptions& options, TuneObserver& observer, const TuneSummary& run)
-      : graph_(graph), store_(store), lab_(laboratory), options_(options), observer_(observer), run_(run), starter_(starter_plan(graph, options.threads)), begun_(lab_.now()) {}
+      : graph_(graph), store_(store), lab_(laboratory), options_(options), observer_(observer), run_(run), starter_(starter_plan(graph, options.threads, laboratory.target())), begun_(lab_.now()) {}
 
   void run() {
     HeadlineOptions options = headline_options();

@@ -37,9 +37,21 @@ Json LoopState::state() const {
               {"profile_seconds", profile_seconds}};
 }
 
+// A form that its own kind refuses to write has no text to keep: the experiment says so as its outcome.
+void LoopState::add_texts(const Experiment& e, Commit& c) const {
+  if (!e.replacement.is_array()) return;
+  for (const Step& step : e.replacement.get<std::vector<Step>>()) try {
+      c.texts[step.variant.id()] = lab.target().source(step.variant);
+    } catch (const std::exception&) {
+    }
+}
+
 void LoopState::commit(Commit c) {
   c.state = state();
-  for (const Experiment& e : c.experiments) experiments[e.id] = e;
+  for (const Experiment& e : c.experiments) {
+    experiments[e.id] = e;
+    add_texts(e, c);
+  }
   for (const PlanRecord& p : c.plans) plans[p.id] = p;
   ledger_rows += static_cast<int64_t>(c.ledger.size());
   profile_rows += static_cast<int64_t>(c.profiles.size());
@@ -75,7 +87,7 @@ void LoopState::load() {
 
 void LoopState::begin() {
   say("measuring the default plan");
-  starter = head = starter_plan(graph, options.threads);
+  starter = head = starter_plan(graph, options.threads, lab.target());
   PlanRecord record;
   record.id = head_id = gated_id = 1;
   record.gated = true;

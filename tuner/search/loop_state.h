@@ -78,6 +78,7 @@ struct LoopState {
   // The store. What is committed takes the rest of the loop's state along.
   Json state() const;
   void commit(Commit c);
+  void add_texts(const Experiment& e, Commit& c) const;
   void begin();  // a new session: the starter plan
   void load();   // what an earlier run left
   void measure_profile();  // of the head

@@ -59,10 +59,10 @@ std::set<Operand> results_out_of_cache(const Plan& plan, const Profile& profile)
 }  // namespace
 
 std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,
-                                            const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine) {
+                                            const std::vector<const Rewrite*>& rewrites, const Target& target) {
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
-  RewriteContext context = RewriteContext::of(graph, plan, machine, uses, storage);
+  RewriteContext context = RewriteContext::of(graph, plan, target, uses, storage);
   context.out_of_cache = results_out_of_cache(plan, profile);
   const std::vector<double> weights = bucket_weights(graph, plan, profile);
   std::map<std::vector<int>, std::string> signatures;

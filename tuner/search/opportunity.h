@@ -24,7 +24,7 @@ struct Opportunity {
 };
 
 std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,
-                                            const std::vector<const Rewrite*>& rewrites, const MachineInfo& machine);
+                                            const std::vector<const Rewrite*>& rewrites, const Target& target);
 
 // The plan with `replacement` (made for windows[0]) in all windows. Places that overlap one already replaced are left out;
 // *applied says how many were not.

@@ -15,11 +15,11 @@ std::string knob_name(const Match& match, const Match::OpenKnob& open) {
 
 class Search {
  public:
-  Search(const Match& match, const FormOf& form_of, const MachineInfo& machine, const std::set<std::string>& known,
+  Search(const Match& match, const FormOf& form_of, const Target& target, const std::set<std::string>& known,
          Random& random)
       : match_(match), form_of_(form_of), known_(known), random_(random) {
     for (const Step& step : match.replacement)
-      spaces_.push_back(kernel_kind(step.variant.problem.kind).space(step.variant.problem, machine));
+      spaces_.push_back(target.space(step.variant.problem));
     for (const Match::OpenKnob& open : match.search) {
       const Knobs& at = match.replacement[static_cast<size_t>(open.step)].variant.knobs;
       const auto it = at.find(open.name);
@@ -138,9 +138,9 @@ std::string candidate_id(const std::vector<Step>& steps) {
   return hash_hex(text);
 }
 
-std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const MachineInfo& machine,
+std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const Target& target,
                               const std::set<std::string>& known, int count, Random& random) {
-  Search search(match, form_of, machine, known, random);
+  Search search(match, form_of, target, known, random);
   search.add(search.first());
   for (const std::vector<Step>& other : match.others)
     if (search.size() < static_cast<size_t>(count)) search.add(other, search.knobs_of(other));

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/machine.h"
 #include "base/random.h"
 #include "experiments/experiment.h"
 #include "playbook/rewrite.h"
@@ -27,7 +26,7 @@ std::string candidate_id(const std::vector<Step>& steps);
 using FormOf = std::function<std::vector<Step>(const std::vector<Step>&)>;
 
 // At most `count` proposals whose id is not in `known`. Fewer, down to none, when the space runs out.
-std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const MachineInfo& machine,
+std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const Target& target,
                               const std::set<std::string>& known, int count, Random& random);
 
 }  // namespace amdahl

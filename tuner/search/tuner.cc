@@ -75,7 +75,7 @@ struct Tuner::Loop : PendingWins {
   }
 
   std::optional<Choice> choose() {
-    if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, this_machine());
+    if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, lab.target());
     return choose_beside(nullptr);
   }
   std::optional<Choice> choose_beside(const Opportunity* taken) const {
@@ -133,7 +133,7 @@ struct Tuner::Loop : PendingWins {
   // saved. False when there is none.
   bool recall() {
     if (known.empty()) return false;
-    if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, this_machine());
+    if (opportunities.empty()) opportunities = find_opportunities(graph, head, profile, rewrites, lab.target());
     const std::optional<size_t> number = most_promising_known();
     if (!number) return false;
     const Opportunity target = opportunities[*number];
@@ -156,7 +156,7 @@ struct Tuner::Loop : PendingWins {
   std::optional<Inside> choose_inside(const Campaign& c) {
     std::vector<Opportunity> offers;
     const double won = c.target.seconds * -std::expm1(-std::max(0.0, c.draft_ratio));  // by the draft already
-    for (Opportunity& o : c.draft.offers(rewrites, this_machine())) {
+    for (Opportunity& o : c.draft.offers(rewrites, lab.target())) {
       if (c.barren.count(std::string(o.rewrite->name()))) continue;
       o.signature = c.target.signature;  // experience with a rewrite is kept by campaign
       o.seconds = c.target.seconds - won;
@@ -214,7 +214,7 @@ struct Tuner::Loop : PendingWins {
   // faster of the two; then it is what is proven.
   void race_control(Campaign& c) {
     if (budget_is_spent() || must_prove_now(c.target)) return;
-    const std::optional<std::vector<Step>> control = in_blocks_of(c.best_form.steps, c.task.incumbent, this_machine());
+    const std::optional<std::vector<Step>> control = in_blocks_of(c.best_form.steps, c.task.incumbent, lab.target());
     if (!control || was_tried(c.target, candidate_id(*control))) return;
     burst(c, *find_rewrite("adopt_knobs"), {{*control, control->front().variant.knobs, candidate_id(*control)}});
   }
@@ -282,7 +282,7 @@ struct Tuner::Loop : PendingWins {
     if (count <= 0) return {};
     Random random = random_for(next_id(), 0x5ea7c4);
     const auto form_of = [&](const std::vector<Step>& replacement) { return c.draft.form(o.match, replacement); };
-    return propose(o.match, form_of, this_machine(), known, count, random);
+    return propose(o.match, form_of, lab.target(), known, count, random);
   }
 
   // ---- proofs that wait ------------------------------------------------------------------------------------------------
@@ -503,12 +503,12 @@ struct Tuner::Loop : PendingWins {
     std::vector<const Rewrite*> allowed;  // what the user's permission is for
     for (const Rewrite* r : rewrites)
       if (!r->wants_allowed().empty() && !r->costs_accuracy()) allowed.push_back(r);
-    const Plan without = applied_everywhere(graph, starter, allowed, this_machine());
+    const Plan without = applied_everywhere(graph, starter, allowed, lab.target());
     Draw inputs;
     inputs.seed = judged_random(0, 0xa110).next() >> 1;
     std::erase_if(rewrites, [&](const Rewrite* r) {
       if (!r->costs_accuracy()) return false;
-      const Plan everywhere = applied_everywhere(graph, without, {r}, this_machine());
+      const Plan everywhere = applied_everywhere(graph, without, {r}, lab.target());
       if (Json(everywhere) == Json(without)) return true;
       say(fmt::format("asking the model what {} everywhere costs", r->name()));
       const ModelCheck check = lab.check_model(everywhere, inputs);

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/hash.h"
-#include "tuner/worker/object_code.h"
 #include "tuner/worker/worker_process.h"
 
 namespace amdahl {
@@ -134,7 +133,7 @@ std::vector<Built> Builder::build(const std::vector<std::vector<Step>>& candidat
       const CompileResult& r = results.at({step.variant.id(), 0});
       if (!r.ok) continue;
       std::string& hash = code_of[r.library];
-      if (hash.empty()) hash = object_code_hash(r.library);
+      if (hash.empty()) hash = toolchain_->code_hash(r.library);
       code += hash + ";";
     }
     b.code = hash_hex(code);

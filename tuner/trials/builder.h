@@ -10,7 +10,8 @@
 
 #include "experiments/experiment.h"
 #include "plan/plan.h"
-#include "starter_kernels/toolchain/backend.h"
+#include "starter_kernels/toolchain/library_rules.h"
+#include "starter_kernels/toolchain/toolchain.h"
 
 namespace amdahl {
 
@@ -37,6 +38,7 @@ class Builder {
   // is build()'s. Made only for a proof; the compiler runs once a kernel, then an assembler a build.
   std::vector<std::vector<Built>> placebos(const std::vector<std::vector<Step>>& candidates, int first, int count);
   const Toolchain& toolchain() const { return *toolchain_; }
+  const Target& target() const { return toolchain_->target(); }
 
  private:
   // One compile: a variant, and the number of its placebo build or 0.

@@ -51,6 +51,8 @@ struct ModelCheck {
 class Laboratory {
  public:
   virtual ~Laboratory() = default;
+  // What its kernels are made for.
+  virtual const Target& target() const = 0;
   // Seconds of a clock that never goes back.
   virtual double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

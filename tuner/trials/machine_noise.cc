@@ -1,3 +1,4 @@
+#include "base/machine.h"
 #include "tuner/trials/machine_noise.h"
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ class Specimen {
  public:
   Specimen(NoiseFamily family, std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
       : family_(family), name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs)) {
-    const Plan plan = starter_plan(graph_, options.threads);
+    const Plan plan = starter_plan(graph_, options.threads, builder.target());
     Window window;
     for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));
     const WindowIo io = io_of(graph_, plan, window);
@@ -142,7 +143,7 @@ std::string path_of(const std::string& cache_dir, int threads) {
   return fmt::format("{}/noise-{}-{}.json", cache_dir, hash_hex(this_machine().fingerprint() + processors().text()), threads);
 }
 
-MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress);
+MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress);
 
 }  // namespace
 
@@ -169,10 +170,10 @@ void set_rules_for(const MachineNoise& noise, ProofRules& rules) {
   }
 }
 
-MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench,
+MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench,
                                    const NoiseProgress& progress) {
   try {
-    return measure(toolchain, options, bench, progress);
+    return measure(std::move(toolchain), options, bench, progress);
   } catch (const WorkerDied& died) {
     throw Error(ExitCode::kInternal, "a kernel that measures noise died: " + died.death.reason);
   } catch (const WorkerRefused& refused) {
@@ -182,7 +183,7 @@ MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOption
 
 namespace {
 
-MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress) {
+MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress) {
   const auto start = Clock::now();
   const auto say = [&](double fraction, const char* what) {
     if (progress) progress(fraction, what);
@@ -190,8 +191,8 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
   say(0, "building placebos");
   const int builds = options.quick ? 5 : 8;
   const double limit = options.quick ? 14 : 58;
-  // A copy: a compiler that Ctrl-C leaves behind may outlive the caller's.
-  Builder builder(std::make_shared<const Toolchain>(toolchain), std::max(1, this_machine().cores), bench.worker.stop);
+  const DeviceInfo device = toolchain->target().device;
+  Builder builder(std::move(toolchain), std::max(1, this_machine().units), bench.worker.stop);
   std::list<Specimen> specimens;  // neither moved nor copied: workers map what they hold
   specimens.emplace_back(NoiseFamily::kProducts, "matrix product", product_graph(), builds, builder, options, bench);
   specimens.emplace_back(NoiseFamily::kElements, "gelu", gelu_graph(), builds, builder, options, bench);
@@ -211,7 +212,7 @@ MachineNoise measure(const Toolchain& toolchain, const NoiseOptions& options, co
   }
 
   MachineNoise n;
-  n.machine = this_machine().fingerprint();
+  n.machine = device.fingerprint();
   n.processors = processors().text();
   n.threads = options.threads;
   n.quick = options.quick;

@@ -33,7 +33,7 @@ struct KernelNoise {
 };
 
 struct MachineNoise {
-  std::string machine;      // MachineInfo::fingerprint()
+  std::string machine;      // DeviceInfo::fingerprint()
   std::string processors;   // Processors::text()
   int threads = 1;
   int64_t measured_at = 0;  // Unix time
@@ -61,7 +61,7 @@ struct NoiseOptions {
 using NoiseProgress = std::function<void(double fraction, const std::string& what)>;
 
 // Throws Error when nothing can be compiled or run, Stopped on Ctrl-C.
-MachineNoise measure_machine_noise(const Toolchain& toolchain, const NoiseOptions& options, const BenchOptions& bench,
+MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench,
                                    const NoiseProgress& progress = {});
 
 // From `cache_dir`/noise-<hash>-<threads>.json; nothing when there is none of this machine and these processors.

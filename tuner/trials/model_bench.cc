@@ -26,7 +26,7 @@ ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions&
       feed_(input_ranges(graph, graph.inputs)) {}
 
 const Ceilings& ModelBench::ceilings() {
-  if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(this_machine(), cache_dir_));
+  if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(builder_.target().device, cache_dir_));
   return *ceilings_;
 }
 
@@ -51,7 +51,7 @@ Drive ModelBench::drive(const Program& program) {
   d.constants = &constants_;
   // A run of half a second and more is its own average: one block, not two.
   const double call = call_seconds_ > 0 ? call_seconds_ : 1;
-  d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), operand_budget(this_machine()), call > 0.5 ? 1 : 2);
+  d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), operand_budget(builder_.target().device), call > 0.5 ? 1 : 2);
   d.slots = std::max(d.segments.calls, 2);
   // Address space: the mapped constants, packed copies of them, activations, operands, and what a process needs anyway.
   d.worker.memory_bytes =

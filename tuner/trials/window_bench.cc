@@ -1,3 +1,4 @@
+#include "base/machine.h"
 #include "tuner/trials/window_bench.h"
 
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
     : graph_(graph),
       builder_(builder),
       options_(options),
-      starter_(starter_plan(graph, options.worker.threads)),
+      starter_(starter_plan(graph, options.worker.threads, builder.target())),
       secrets_(options.draws_seed ? *options.draws_seed : entropy()),
       timing_secrets_(options.draws_seed ? ~*options.draws_seed : entropy()),
       run_bytes_(static_cast<size_t>(bytes_of_run(graph, starter_))),
@@ -211,7 +212,7 @@ Contents WindowBench::contents(size_t turn) const {
 }
 
 Segments WindowBench::segments(double budget_seconds, int fewest_blocks) const {
-  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(this_machine()), fewest_blocks);
+  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(builder_.target().device), fewest_blocks);
 }
 
 Drive WindowBench::drive(size_t turn) const {

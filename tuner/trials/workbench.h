@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/machine.h"
 #include "tuner/trials/model_bench.h"
 #include "tuner/measurement/provable_floor.h"
 #include "tuner/trials/window_bench.h"
@@ -12,12 +13,13 @@ namespace amdahl {
 
 class Workbench : public Laboratory {
  public:
-  // `cache_dir`: compiled kernels and measured ceilings. Throws Error(kNoCompiler, kIo, kUnsupported).
-  Workbench(const Graph& graph, const BenchOptions& options, const std::string& cache_dir)
-      : builder_(std::make_shared<const Toolchain>(cache_dir), std::max(1, this_machine().cores), options.worker.stop),
+  // `cache_dir`: where measured ceilings are. Throws Error(kNoCompiler, kIo, kUnsupported).
+  Workbench(const Graph& graph, std::shared_ptr<const Toolchain> toolchain, const BenchOptions& options, const std::string& cache_dir)
+      : builder_(std::move(toolchain), std::max(1, this_machine().units), options.worker.stop),
         window_(graph, builder_, options),
         model_(graph, builder_, options, cache_dir) {}
 
+  const Target& target() const override { return builder_.target(); }
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override { return builder_.build(candidates); }
   std::string enter(const WindowTask& task) override {
     task_ = task;

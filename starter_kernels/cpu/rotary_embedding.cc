@@ -1,0 +1,86 @@
+// How a CPU computes the rotary_embedding kind (starter_kernels/kinds/rotary_embedding.cc).
+
+#include <fmt/format.h>
+
+#include "base/device_info.h"
+#include "starter_kernels/cpu/cpu_kernels.h"
+#include "starter_kernels/cpu/cpu_text.h"
+#include "starter_kernels/cpu/prelude.h"
+#include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/kinds/problem.h"
+#include "starter_kernels/kinds/search_space.h"
+#include "starter_kernels/kinds/target.h"
+#include "starter_kernels/text/index_space.h"
+#include "starter_kernels/text/program_text.h"
+
+namespace amdahl {
+namespace {
+
+// The place of (b, h, p) in an operand.
+std::string place_function(const char* name, const Access& a) {
+  return fmt::format("static inline int64_t {}(int64_t b, int64_t h, int64_t p) {{ return {} + b * {} + h * {} + p * {}; }}\n", name,
+                     a.offset, a.strides[0], a.strides[1], a.strides[2]);
+}
+
+// A table whose rows, one a position, lie apart: what is between them need not be in the caches.
+bool has_gaps(const Access& table, int64_t half) {
+  return table.constant && table.strides[0] == 0 && table.strides[1] == 0 && (table.strides[2] != half || table.strides[3] != 1);
+}
+
+bool packs_tables(const Problem& problem) {
+  const int64_t half = problem.params.at("rotated").get<int64_t>() / 2;
+  return !problem.params.value("full_cache", false) && has_gaps(problem.in[1], half) && has_gaps(problem.in[2], half);
+}
+
+class RotaryEmbeddingOnCpu final : public KernelImplementation {
+ public:
+  std::string_view kind() const override { return "rotary_embedding"; }
+
+  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
+    const Shape& s = problem.out[0].shape;
+    SearchSpace space;
+    space.knobs = {rows_knob(problem, s[0] * s[1] * s[2], static_cast<double>(s[3]) * 0.3), vector_bits_knob(device)};
+    space.refuse = [](const Knobs&) { return std::string(); };
+    return space;
+  }
+
+  std::string source(const Variant& variant, const DeviceInfo&) const override {
+    const Problem& problem = variant.problem;
+    const Access &x = problem.in[0], &cos = problem.in[1], &sin = problem.in[2], &y = problem.out[0];
+    const std::string ids = problem.params.value("ids", "");
+    const int64_t rotated = problem.params.at("rotated");
+    std::string text = fmt::format(
+        "typedef {} value_t;\ntypedef {} cache_t;\n"
+        "constexpr int64_t HEADS = {}, POSITIONS = {}, HEAD_SIZE = {}, ROTATED = {}, HALF = ROTATED / 2;\n"
+        "constexpr int64_t X_STEP = {}, Y_STEP = {}, COS_STEP = {}, SIN_STEP = {};\nconstexpr bool INTERLEAVED = {}, FULL_CACHE = {};\n",
+        c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], rotated, x.strides[3], y.strides[3], cos.strides[3],
+        sin.strides[3], problem.params.value("interleaved", false), problem.params.value("full_cache", false));
+    const int64_t table_rows = ids.empty() ? y.shape[2] : problem.params.at("cache_rows").get<int64_t>();
+    text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n",
+                        y.shape[1] > 1 && x.strides[1] < x.strides[2], packs_tables(problem), table_rows);
+    text += fmt::format("SCALAR float load(value_t x) {{ return {}; }}\nSCALAR value_t store(float x) {{ return {}; }}\nSCALAR float load_cache(cache_t x) {{ return {}; }}\n",
+                        load_text(x.dtype, "x"), store_text(x.dtype, "x"), load_text(cos.dtype, "x"));
+    text += place_function("x_place", x) + place_function("y_place", y) + place_function("cos_place", cos) + place_function("sin_place", sin);
+    std::string position = "p";
+    if (!ids.empty()) {
+      position = fmt::format("((const {}*)in[3]){}", c_type(problem.in[3].dtype), ids == "offset" ? "[0] + p" : "[b * POSITIONS + p]");
+      // A position outside the caches is kept inside: nothing beyond them is ever read.
+      text += fmt::format("static inline int64_t position_of(const void* const* in, int64_t b, int64_t p) {{\n"
+                          "  const int64_t i = {}, last = {};\n  return i < 0 ? 0 : i > last ? last : i;\n}}\n",
+                          position, problem.params.at("cache_rows").get<int64_t>() - 1);
+    } else {
+      text += "static inline int64_t position_of(const void* const*, int64_t, int64_t p) { return p; }\n";
+    }
+    return join_text({opening_text(variant), text, tasks_text(problem, variant.knobs, y.shape[0] * y.shape[1] * y.shape[2], 0, DType::kF32),
+                      std::string(cpu_text("sizes.h")), std::string(cpu_text("rotary_embedding.cpp"))});
+  }
+};
+
+}  // namespace
+
+const KernelImplementation* rotary_embedding_on_cpu() {
+  static const RotaryEmbeddingOnCpu implementation;
+  return &implementation;
+}
+
+}  // namespace amdahl
