@@ -1,4 +1,4 @@
-// The shape of the house: which folder may know which. The table is the rule; the README draws it.
+// The shape of the house: which folder may know which. The table is the rule; docs/architecture.md draws it.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-"""table.py FOLDER: what bench/kernels/run measured, as a Markdown table."""
+"""table.py FOLDER COMMAND [JSON]: what bench/kernels/run measured, as a Markdown table; and all of it into the file JSON, as bench/results/page reads it."""
 import json
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../peers"))
-import ratios  # noqa: E402
+import compare  # noqa: E402
 
 RUNTIMES = ("onnxruntime", "onnxruntime plain")  # of which the faster counts
 PEERS = {"OpenVINO": "openvino f32", "oneDNN": "oneDNN", "OpenBLAS": "OpenBLAS", "hand-written": "hand-written"}  # column: arm
@@ -22,13 +22,23 @@ def sizes():
 
 
 def measured(folder):
-    """Arms by kernel; products and the other kernels have different peers, and a run each."""
-    models = {}
+    """One document of both runs: products and the other kernels have different peers."""
+    document = {"models": {}, "core_distance_ns": {}}
     for run in ("products", "others"):
         if os.path.exists(path := f"{folder}/{run}.json"):
             with open(path) as file:
-                models.update(json.load(file)["models"])
-    return {label.split("/")[0]: arms for label, arms in models.items()}
+                part = json.load(file)
+            for key in ("models", "core_distance_ns"):
+                part[key] = {**document[key], **{label.split("/")[0]: value for label, value in part[key].items()}}
+            document = part
+    for arms in document["models"].values():
+        for label, row in arms.items():
+            if label not in compare.OURS and "failed" not in row and why_not(row):
+                row["wrong"] = why_not(row)
+        if "tuned" in arms:
+            right = [label for label in compare.peers_of(arms, "tuned") if not arms[label].get("wrong")]
+            arms["tuned"]["over_best_peer"] = compare.over_best_peer(arms, "tuned", right)
+    return document
 
 
 def why_not(row):
@@ -48,19 +58,23 @@ def line(name, arms, gflop, megabytes):
         return [name, f"failed: {'; '.join(failed)}"]
     tuned = arms["tuned"]
     runtime = min((arms[a] for a in RUNTIMES if a in arms and "failed" not in arms[a]), key=lambda row: row["ms"])
-    peers = {"ONNX Runtime": runtime, **{peer: arms[arm] for peer, arm in PEERS.items() if arm in arms and not why_not(arms[arm])}}
-    best = min(peers, key=lambda peer: peers[peer]["ms"])
-    middle, low, high = ratios.ratio(peers[best]["rounds"], tuned["rounds"])
+    best = tuned["over_best_peer"]
+    peer = next((column for column, arm in PEERS.items() if arm == best["peer"]), "ONNX Runtime")
     rate = f"{gflop / tuned['ms'] * 1e3:.0f} GFLOP/s" if gflop else f"{megabytes / tuned['ms']:.1f} GB/s"
     return [name, cell(arms["starter"]), cell(tuned), rate, cell(runtime), *(cell(arms.get(arm)) for arm in PEERS.values()),
-            f"{middle:.2f} [{low:.2f}, {high:.2f}] {best}", f"{tuned['error']:.1e}"]
+            f"{best['ratio']:.2f} [{best['low']:.2f}, {best['high']:.2f}] {peer}", f"{tuned['error']:.1e}"]
 
 
 def main():
+    folder, command, *files = sys.argv[1:]
     size = sizes()
+    document = {**measured(folder), "bench": "bench/kernels/run", "command": command}
+    for path in files:
+        with open(path, "w") as file:
+            json.dump(document, file, indent=1)
     print("| " + " | ".join(COLUMNS) + " |")
     print("|" + "---|" * len(COLUMNS))
-    for name, arms in measured(sys.argv[1]).items():
+    for name, arms in document["models"].items():
         cells = line(name, arms, *size[name])
         print("| " + " | ".join(cells + [""] * (len(COLUMNS) - len(cells))) + " |")
 

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import placement
 import ratios
@@ -38,7 +39,19 @@ def machine(threads):
         cpu = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown CPU")
     installed = {d.name: d.version for d in importlib.metadata.distributions()}
     versions = {name: installed[name] for name in ("onnxruntime", "openvino", "torch") if name in installed}
-    return {"cpu": cpu, "threads": threads, "bf16": has_bf16(), "versions": versions}
+    return {"cpu": cpu, "cores": len(os.sched_getaffinity(0)), "threads": threads, "bf16": has_bf16(), "versions": versions}
+
+
+def provenance(options):
+    """What docs/results.md says of a measurement. Folders are the reader's own: no path of this machine goes into the file."""
+    words = ["bench/peers/run", *(["--sessions", "DIR"] if options.sessions else []), "--threads", options.threads, "--rounds", options.rounds]
+    words += ["--only", options.only] if options.only else []
+    words += ["--no-torch"] if options.no_torch else []
+    words += [os.path.basename(os.path.dirname(os.path.abspath(m))) if m.endswith(".onnx") else m for m in options.models if options.models != MODELS]
+    commit = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    now = time.localtime()
+    return {"bench": "bench/peers/run", "date": time.strftime("%Y-%m-%d", now), "hour": time.strftime("%H:%M", now), "command": shlex.join(map(str, words)),
+            "commit": commit.stdout.strip() or None, "rounds": options.rounds, "interval": "95% of the median of ratios round by round"}
 
 
 def wanted_arms(onnx_file, torch_name, sessions, options, inputs):
@@ -123,7 +136,25 @@ def measure(label, onnx_file, torch_name, sessions, options, folder):
     for name, why in failed.items():
         rows[name] = {"failed": why}
         print(f"  {label}: {name}: {why}", file=sys.stderr)
+    for name in set(OURS) & set(rows):
+        if best := over_best_peer(rows, name, peers_of(rows, name)):
+            rows[name]["over_best_peer"] = best
     return rows, distances
+
+
+def over_best_peer(rows, name, peers):
+    """How much faster one arm is than the fastest of `peers`, round by round; None without a peer."""
+    measured = {label: rows[label] for label in peers if "failed" not in rows[label]}
+    if "failed" in rows[name] or not measured:
+        return None
+    best = min(measured, key=lambda label: measured[label]["ms"])
+    middle, low, high = ratios.ratio(measured[best]["rounds"], rows[name]["rounds"])
+    return {"peer": best, "ratio": middle, "low": low, "high": high}
+
+
+def peers_of(rows, name):
+    """Arms of others in the same arithmetic."""
+    return [label for label in rows if label not in OURS and label.endswith("bf16") == name.endswith("bf16")]
 
 
 def share_of_floor(program, session):
@@ -145,11 +176,9 @@ def print_table(model, rows, floors):
         if "failed" in row:
             print(f"| {label} | failed: {row['failed']} | | | | |")
     for name, share in floors.items():
-        peers = {label: row for label, row in measured.items() if label not in OURS and label.endswith("bf16") == name.endswith("bf16")}
-        if name in measured and peers:
-            best = min(peers, key=lambda label: peers[label]["ms"])
-            middle, low, high = ratios.ratio(peers[best]["rounds"], measured[name]["rounds"])
-            print(f"\n{name} over the best peer, {best}: {middle:.2f} [{low:.2f}, {high:.2f}]" + (f"; {share:.0%} of its steps' rooflines" if share else ""))
+        if best := measured.get(name, {}).get("over_best_peer"):
+            print(f"\n{name} over the best peer, {best['peer']}: {best['ratio']:.2f} [{best['low']:.2f}, {best['high']:.2f}]"
+                  + (f"; {share:.0%} of its steps' rooflines" if share else ""))
     sys.stdout.flush()
 
 
@@ -201,7 +230,7 @@ def options_of_command_line():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--no-torch", action="store_true")
-    parser.add_argument("--json", help="file for all figures, written anew after each model")
+    parser.add_argument("--json", help="file for all figures, written anew after each model; one in bench/results gets a place in docs/results.md (bench/results/page)")
     parser.add_argument("--arm", required=True, help="path of amdahl-bench-arm")
     parser.add_argument("--program", required=True, help="path of amdahl")
     return parser.parse_args()
@@ -209,7 +238,7 @@ def options_of_command_line():
 
 def main():
     options = options_of_command_line()
-    results = {"machine": machine(options.threads), "models": {}, "core_distance_ns": {}}
+    results = {**provenance(options), "machine": machine(options.threads), "models": {}, "core_distance_ns": {}}
     print(json.dumps(results["machine"]))
     for model in options.models:
         with tempfile.TemporaryDirectory() as folder:

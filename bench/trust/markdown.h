@@ -1,5 +1,5 @@
 #pragma once
-// Tables of docs/trust.md.
+// Tables of docs/trust.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// What logs of trials say, as the tables of docs/trust.md.
+// What logs of trials say, as the tables of docs/trust.
 
 #include <string>
 #include <vector>
