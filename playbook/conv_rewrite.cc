@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "starter_kernels/kinds/kind_names.h"
+
 namespace amdahl {
 namespace {
 
@@ -28,13 +30,13 @@ void begin_where_least_counts(const SearchSpace& space, const Match& match, size
 
 }  // namespace
 
-std::optional<Match> ConvRewrite::match(const RewriteContext& context, int anchor, std::string* refusal) const {
+std::optional<Match> ConvRewrite::offer(const RewriteContext& context, int anchor, std::string* refusal) const {
   const auto refused = [&](std::string reason) {
     if (refusal) *refusal = std::move(reason);
     return std::nullopt;
   };
   const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
-  if (step.variant.problem.kind != "conv") return refused("not a convolution");
+  if (step.variant.problem.kind != kind::kConv) return refused("not a convolution");
   if (!step.variant.source_override.empty()) return refused("the kernel's text was edited: knobs no longer make it");
   Match match;
   match.window.steps = {anchor};

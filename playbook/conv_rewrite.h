@@ -24,10 +24,11 @@ class ConvRewrite final : public Rewrite {
 
   int tier() const override { return definition_.tier; }
   std::string_view name() const override { return definition_.name; }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "conv"; }
   std::string_view precondition() const override { return definition_.precondition; }
   bool structural() const override { return definition_.structural; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override;
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override;
 
  private:
   Definition definition_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
@@ -142,7 +143,7 @@ std::vector<NodeId> together(const Step& a, const Step& b) {
 }
 
 bool is_plain_pointwise(const Step& step) {
-  return step.variant.problem.kind == "pointwise" && step.outputs.size() == 1 && step.variant.source_override.empty();
+  return step.variant.problem.kind == kind::kPointwise && step.outputs.size() == 1 && step.variant.source_override.empty();
 }
 
 bool row_major_everywhere(const Step& step) {
@@ -154,33 +155,25 @@ bool row_major_everywhere(const Step& step) {
 
 }  // namespace
 
-bool has_expression(std::string_view kind) {
-  return kind == "pointwise" || kind == "softmax" || kind == "layernorm" || kind == "rmsnorm" || kind == "reduce";
-}
-
-bool has_epilogue(std::string_view kind) {
-  return kind == "matmul" || kind == "conv" || kind == "softmax" || kind == "layernorm" || kind == "rmsnorm" || kind == "reduce";
-}
-
 Expression expression_of(const Step& step) {
   const Problem& p = step.variant.problem;
   Expression e;
-  const size_t count = p.kind == "pointwise" ? p.in.size() : prologue_size(p);
+  const size_t count = p.kind == kind::kPointwise ? p.in.size() : prologue_size(p);
   e.from.assign(step.inputs.begin(), step.inputs.begin() + static_cast<ptrdiff_t>(count));
   e.access.assign(p.in.begin(), p.in.begin() + static_cast<ptrdiff_t>(count));
-  if (p.kind == "pointwise") e.program = p.params.at("program").get<PointwiseProgram>();
+  if (p.kind == kind::kPointwise) e.program = p.params.at("program").get<PointwiseProgram>();
   else e.program = p.params.contains("prologue") ? p.params.at("prologue").get<PointwiseProgram>() : identity(p.in[0].dtype);
   return e;
 }
 
 void set_expression(Step& step, Expression e) {
   Problem& p = step.variant.problem;
-  const size_t count = p.kind == "pointwise" ? p.in.size() : prologue_size(p);
+  const size_t count = p.kind == kind::kPointwise ? p.in.size() : prologue_size(p);
   e.from.insert(e.from.end(), step.inputs.begin() + static_cast<ptrdiff_t>(count), step.inputs.end());
   e.access.insert(e.access.end(), p.in.begin() + static_cast<ptrdiff_t>(count), p.in.end());
   step.inputs = std::move(e.from);
   p.in = std::move(e.access);
-  p.params[p.kind == "pointwise" ? "program" : "prologue"] = e.program;
+  p.params[p.kind == kind::kPointwise ? "program" : "prologue"] = e.program;
 }
 
 void simplify(Expression& expression) {
@@ -192,7 +185,7 @@ void simplify(Expression& expression) {
 
 std::optional<Step> absorb_producer(const Step& reader, const Step& producer, std::string* refusal) {
   if (!is_plain_pointwise(producer)) return refuse(refusal, "the producer is not a pointwise step with one output");
-  if (!has_expression(reader.variant.problem.kind)) return refuse(refusal, "the reader's kind has no prologue");
+  if (!traits_of(reader.variant.problem).has_expression) return refuse(refusal, "the reader's kind has no prologue");
   if (!reader.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited");
   if (!row_major_everywhere(reader) || !row_major_everywhere(producer)) return refuse(refusal, "blocked formats");
   const Operand& made = producer.outputs[0];
@@ -228,7 +221,7 @@ std::optional<Step> absorb_producer(const Step& reader, const Step& producer, st
   simplify(e);
   if (e.from.size() > kMostInputs || e.program.ops.size() > kMostOps) return refuse(refusal, "the expression becomes too large");
   // The element type of a row is that of its input: a prologue must not change it.
-  if (reader.variant.problem.kind != "pointwise" && e.access.empty()) return refuse(refusal, "nothing would be read any more");
+  if (reader.variant.problem.kind != kind::kPointwise && e.access.empty()) return refuse(refusal, "nothing would be read any more");
   Step step = reader;
   set_expression(step, std::move(e));
   step.nodes = together(reader, producer);
@@ -237,7 +230,7 @@ std::optional<Step> absorb_producer(const Step& reader, const Step& producer, st
 
 std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, std::string* refusal) {
   if (!is_plain_pointwise(consumer)) return refuse(refusal, "the consumer is not a pointwise step with one output");
-  if (!has_epilogue(producer.variant.problem.kind)) return refuse(refusal, "the producer's kind has no epilogue");
+  if (!traits_of(producer.variant.problem).has_epilogue) return refuse(refusal, "the producer's kind has no epilogue");
   if (producer.outputs.size() != 1) return refuse(refusal, "the producer has several outputs");
   if (!producer.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited");
   if (!row_major_everywhere(producer) || !row_major_everywhere(consumer)) return refuse(refusal, "blocked formats");
@@ -300,7 +293,7 @@ std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, 
 
 Grown grow_backwards(const RewriteContext& context, int anchor) {
   Grown grown{context.plan.steps[static_cast<size_t>(anchor)], {anchor}};
-  if (!has_expression(grown.step.variant.problem.kind)) return grown;
+  if (!traits_of(grown.step.variant.problem).has_expression) return grown;
   bool changed = true;
   std::set<Operand> tried;
   while (changed) {

@@ -22,7 +22,7 @@ struct Expression {
   std::vector<Operand> from;
   std::vector<Access> access;
 };
-bool has_expression(std::string_view kind);  // pointwise, and kinds with a prologue
+// Of a step whose kind has one (Traits).
 Expression expression_of(const Step& step);
 void set_expression(Step& step, Expression expression);
 
@@ -33,7 +33,6 @@ void simplify(Expression& expression);
 // elements more than once.
 std::optional<Step> absorb_producer(const Step& reader, const Step& producer, std::string* refusal);
 
-bool has_epilogue(std::string_view kind);
 // `producer` with the pointwise step `consumer` as (the end of) its epilogue.
 std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, std::string* refusal);
 

@@ -27,7 +27,7 @@ std::string KnobRewrite::apply(const SearchSpace& space, Variant& variant) const
   return space.refuse ? space.refuse(variant.knobs) : "";
 }
 
-std::optional<Match> KnobRewrite::match(const RewriteContext& context, int anchor, std::string* refusal) const {
+std::optional<Match> KnobRewrite::offer(const RewriteContext& context, int anchor, std::string* refusal) const {
   const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
   const auto refused = [&](std::string reason) {
     if (refusal) *refusal = std::move(reason);

@@ -30,9 +30,11 @@ class KnobRewrite final : public Rewrite {
   std::string_view name() const override { return definition_.name; }
   std::string_view target() const override { return definition_.target; }
   std::string_view precondition() const override { return definition_.precondition; }
+  // Flags and compilers are those of C++.
+  std::string_view backend() const override { return definition_.flags.empty() && definition_.compiler.empty() ? "" : "cpu"; }
   bool structural() const override { return definition_.structural; }
   Odds odds() const override { return odds_of(definition_.name, definition_.structural || !definition_.set.empty()); }  // one form, as its author meant it
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override;
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override;
 
  private:
   std::string apply(const SearchSpace& space, Variant& variant) const;  // "" or why not

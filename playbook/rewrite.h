@@ -55,9 +55,11 @@ class Rewrite {
   virtual std::string_view name() const = 0;       // verb_object, as the file
   virtual std::string_view target() const = 0;     // kinds it applies to, for `amdahl playbook`
   virtual std::string_view precondition() const = 0;
-  // The window anchored at step `anchor`, or nullopt with the reason in *refusal. Deterministic: the same plan gives the
-  // same match. `replacement` computes exactly the window's outputs; correctness is the harness's to judge.
-  virtual std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const = 0;
+  // The window anchored at step `anchor`, or nullopt with the reason in *refusal (may be null). Deterministic: the same plan gives the
+  // same match. `replacement` computes exactly the window's outputs, by kinds that the target computes; correctness is the harness's to judge.
+  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const;
+  // The only backend whose texts it knows; "" where it speaks of kinds and of knobs that a text may have or not.
+  virtual std::string_view backend() const { return ""; }
   // What the user must have allowed: "" nothing, "bf16" products of numbers rounded to bfloat16.
   virtual std::string_view wants_allowed() const { return ""; }
   // Rounds more than what is allowed without it: offered only where the model's outputs stay within the user's limit with it everywhere.
@@ -68,6 +70,10 @@ class Rewrite {
   virtual bool brings_kernels() const { return false; }
   // Chance that its best form wins where it matches, and the share of its window's time that a win takes, before a session knows better.
   virtual Odds odds() const { return odds_of(name(), structural()); }
+
+ private:
+  // As match(), whatever the target computes.
+  virtual std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const = 0;
 };
 
 // In playbook order (order is a prior, not a fence).

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+
 namespace amdahl {
 namespace {
 
@@ -61,7 +62,7 @@ std::string describe(const Graph& graph, const Step& step) {
   if (operators.empty()) operators = "convert";
   std::string shapes;
   const Problem& problem = step.variant.problem;
-  if (problem.kind == "matmul" || problem.kind == "conv") {
+  if (traits_of(problem).is_product) {
     for (size_t i = 0; i < 2 && i < problem.in.size(); ++i)
       shapes += (i ? " · " : "") + short_shape(problem.in[i].shape);
   } else if (!problem.out.empty()) {

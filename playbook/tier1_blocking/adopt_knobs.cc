@@ -12,7 +12,7 @@ class AdoptKnobs final : public Rewrite {
   std::string_view target() const override { return "every kind with knobs"; }
   std::string_view precondition() const override { return "another step of the kind has been tuned already"; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     if (!step.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited: knobs no longer make it");
     const std::optional<Variant> best = as_nearest_tuned(context, step.variant);

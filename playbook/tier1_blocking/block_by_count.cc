@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -61,14 +62,15 @@ class BlockByCount final : public Rewrite {
  public:
   int tier() const override { return 1; }
   std::string_view name() const override { return "block_by_count"; }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "matmul, fused_mlp"; }
   std::string_view precondition() const override { return "elements of 4 bytes, and another blocking counts fewer cycles"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& problem = step.variant.problem;
-    if (problem.kind != "matmul" && problem.kind != "fused_mlp") return refuse(refusal, "for matmul, fused_mlp, this is " + problem.kind);
+    if (problem.kind != kind::kMatmul && problem.kind != kind::kFusedMlp) return refuse(refusal, "for matmul, fused_mlp, this is " + problem.kind);
     if (!step.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited: knobs no longer make it");
     const SearchSpace space = context.target.space(problem);
     if (!space.cycles) return refuse(refusal, "its cycles are not counted");

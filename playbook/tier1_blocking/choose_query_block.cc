@@ -1,6 +1,7 @@
 // Queries that share one pass over the keys: more of them use a loaded key more often, fewer keep their scores in L1.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -10,7 +11,7 @@ const Rewrite* choose_query_block() {
       .name = "choose_query_block",
       .target = "attention",
       .precondition = "none",
-      .kinds = {"attention"},
+      .kinds = {kind::kAttention},
       .open = {"BLOCK_Q", "PACK_KV"},
   });
   return &rewrite;

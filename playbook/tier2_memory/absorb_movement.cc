@@ -17,11 +17,10 @@ class AbsorbMovement final : public Rewrite {
   std::string_view precondition() const override { return "an operand is a transposed, sliced, split or expanded copy, or is transposed after"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     Problem problem = step.variant.problem;
-    const bool reads_strides = problem.kind == "matmul" || problem.kind == "attention";
-    if (!reads_strides || !step.variant.source_override.empty()) {
+    if (!traits_of(problem).reads_strides || !step.variant.source_override.empty()) {
       if (refusal) *refusal = "for matmul and attention, this is " + problem.kind;
       return std::nullopt;
     }

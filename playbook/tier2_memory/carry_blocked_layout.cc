@@ -16,6 +16,7 @@
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -64,14 +65,14 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
   if (context.graph.value(step.outputs[0].value).shape != out.shape || !out.is_dense()) return std::nullopt;
   std::vector<Read> reads(problem.in.size(), Read::kPlain);
   size_t beside = 0;
-  if (problem.kind == "conv" || problem.kind == "pool") {
+  if (problem.kind == kind::kConv || problem.kind == kind::kPool) {
     const Access& x = problem.in[0];
     if (!is_image(x) || !x.is_dense() || context.graph.value(step.inputs[0].value).shape != x.shape)
       return std::nullopt;
     if (context.graph.is_constant(step.inputs[0].value)) return std::nullopt;
     reads[0] = Read::kBlocks;
-    beside = problem.kind == "conv" ? 2 : 1;
-  } else if (problem.kind == "pointwise") {
+    beside = problem.kind == kind::kConv ? 2 : 1;
+  } else if (problem.kind == kind::kPointwise) {
     if (out.shape[1] % block_in(context) != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>()))
       return std::nullopt;
   } else {
@@ -81,12 +82,12 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
     reads[i] = read_beside(context, step.inputs[i], problem.in[i], out);
     // The epilogue of a convolution never looks at padding channels: any constant will do.
     Access flat;
-    if (reads[i] == Read::kNot && problem.kind == "conv" && context.graph.is_constant(step.inputs[i].value) &&
+    if (reads[i] == Read::kNot && problem.kind == kind::kConv && context.graph.is_constant(step.inputs[i].value) &&
         fold_spatial(problem.in[i], &flat))
       reads[i] = Read::kPlain;
     if (reads[i] == Read::kNot) return std::nullopt;
   }
-  if (problem.kind == "conv") {
+  if (problem.kind == kind::kConv) {
     Problem blocked = problem;
     set_formats(blocked, {format_in(context)}, {format_in(context)});
     if (conv_algorithms(blocked, context.target.device).empty()) return std::nullopt;
@@ -138,7 +139,7 @@ Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads, 
 // Operands of a step of the region that it reads in channel blocks and whole, beside a convolution's x.
 std::set<Operand> whole_operands(const Step& step, const std::vector<Read>& reads) {
   std::set<Operand> whole;
-  for (size_t i = step.variant.problem.kind == "conv" ? 2 : 0; i < reads.size(); ++i)
+  for (size_t i = step.variant.problem.kind == kind::kConv ? 2 : 0; i < reads.size(); ++i)
     if (reads[i] == Read::kBlocks && step.variant.problem.in[i].shape == step.variant.problem.out[0].shape) whole.insert(step.inputs[i]);
   return whole;
 }
@@ -150,7 +151,7 @@ Operand source_of(const RewriteContext& context, const Region& region, Operand o
     if (writer == context.writer.end() || !region.steps.count(writer->second)) return operand;
     const Step& step = context.plan.steps[static_cast<size_t>(writer->second)];
     const std::set<Operand> whole = whole_operands(step, region.reads.at(writer->second));
-    if (step.variant.problem.kind != "pointwise" || whole.size() != 1) return operand;
+    if (step.variant.problem.kind != kind::kPointwise || whole.size() != 1) return operand;
     operand = *whole.begin();
   }
 }
@@ -160,7 +161,7 @@ bool joins(const RewriteContext& context, const Region& region, int s) {
   const Step& step = context.plan.steps[static_cast<size_t>(s)];
   std::set<Operand> sources;
   for (const Operand& o : whole_operands(step, region.reads.at(s))) sources.insert(source_of(context, region, o));
-  return sources.size() + (step.variant.problem.kind == "conv") >= 2;
+  return sources.size() + (step.variant.problem.kind == kind::kConv) >= 2;
 }
 
 // The region's steps, cut where branches join (activations and poolings that alone read the result belong to the join) and where the next
@@ -171,7 +172,7 @@ std::vector<std::set<int>> stretches_of(const RewriteContext& context, const Reg
   bool closed = false;
   for (int s : region.steps) {
     const Step& step = context.plan.steps[static_cast<size_t>(s)];
-    const bool is_conv = step.variant.problem.kind == "conv";
+    const bool is_conv = step.variant.problem.kind == kind::kConv;
     if ((closed && s != tail) || (is_conv && convolutions == kMaxConvolutions)) {
       stretches.emplace_back();
       convolutions = 0;
@@ -182,13 +183,13 @@ std::vector<std::set<int>> stretches_of(const RewriteContext& context, const Reg
     if (s != tail && !(convolutions > 0 && joins(context, region, s))) continue;
     closed = true;
     const int next = context.sole_consumer(s);
-    tail = next >= 0 && context.plan.steps[static_cast<size_t>(next)].variant.problem.kind != "conv" ? next : -1;
+    tail = next >= 0 && context.plan.steps[static_cast<size_t>(next)].variant.problem.kind != kind::kConv ? next : -1;
   }
   return stretches;
 }
 
 bool is_conversion(const Step& step, const Operand& from, const Operand& to) {
-  return step.variant.problem.kind == "reorder" && step.inputs[0] == from && step.outputs[0] == to;
+  return step.variant.problem.kind == kind::kReorder && step.inputs[0] == from && step.outputs[0] == to;
 }
 
 void find_conversions(const RewriteContext& context, Region& region) {
@@ -260,7 +261,7 @@ class Builder {
     conversion.inputs = {{value, from}};
     conversion.outputs = {{value, to}};
     Problem& problem = conversion.variant.problem;
-    problem.kind = "reorder";
+    problem.kind = kind::kReorder;
     problem.threads = context_.plan.threads;
     problem.in = problem.out = {Access::dense(DType::kF32, context_.graph.value(value).shape)};
     set_formats(problem, {from}, {to});
@@ -271,7 +272,7 @@ class Builder {
   // The image that a model begins with has too few channels for a block: its convolution reads it as it is.
   bool reads_plain_image(int s, size_t input) const {
     const Problem& problem = step(s).variant.problem;
-    return input == 0 && problem.kind == "conv" && problem.in[0].shape[1] < block_in(context_) &&
+    return input == 0 && problem.kind == kind::kConv && problem.in[0].shape[1] < block_in(context_) &&
            problem.params.value("group", int64_t{1}) == 1 && !in_blocks_.count(step(s).inputs[0].value);
   }
 
@@ -293,7 +294,7 @@ class Builder {
       in_blocks_.insert(plain.value);
     }
     set_formats(problem, formats, {to_plain ? "" : format_in(context_)});
-    if (problem.kind == "conv") choose_winograd(problem);
+    if (problem.kind == kind::kConv) choose_winograd(problem);
     changed.variant.source_override.clear();
     changed.variant.knobs = context_.target.space(problem).starters();
     steps_.push_back(std::move(changed));
@@ -322,7 +323,7 @@ std::optional<std::vector<Step>> with_fusions(const RewriteContext& context, con
   const Plan plan = with_epilogues_fused(context, plain.steps, &left);
   if (left.size() == plain.steps.size()) return std::nullopt;
   const RewriteContext fused = RewriteContext::of(context.graph, plan, context.target, context.uses, context.storage);
-  const int anchor = *std::find_if(left.begin(), left.end(), [&](int s) { return plan.steps[static_cast<size_t>(s)].variant.problem.kind == "conv"; });
+  const int anchor = *std::find_if(left.begin(), left.end(), [&](int s) { return plan.steps[static_cast<size_t>(s)].variant.problem.kind == kind::kConv; });
   auto reads = reads_of(fused, plan.steps[static_cast<size_t>(anchor)]);
   if (!reads) return std::nullopt;
   Region region = grow(fused, anchor, std::move(*reads), left);
@@ -345,6 +346,7 @@ class CarryBlockedLayout final : public Rewrite {
  public:
   int tier() const override { return 2; }
   std::string_view name() const override { return "carry_blocked_layout"; }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "conv, with pool and pointwise around it"; }
   std::string_view precondition() const override {
     return "f32 convolutions with constant weights; starts at the first convolution of a stretch between joins";
@@ -352,16 +354,16 @@ class CarryBlockedLayout final : public Rewrite {
   bool structural() const override { return true; }
   bool brings_kernels() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
-    if (step.variant.problem.kind != "conv") return refuse(refusal, "not a convolution");
+    if (step.variant.problem.kind != kind::kConv) return refuse(refusal, "not a convolution");
     const auto reads = reads_of(context, step);
     if (!reads)
       return refuse(refusal,
                     "already in channel blocks, or not a two-dimensional f32 convolution with constant weights");
     for (const std::set<int>& stretch : stretches_of(context, grow(context, anchor, *reads, {}))) {
       const auto first = std::find_if(stretch.begin(), stretch.end(), [&](int s) {
-        return context.plan.steps[static_cast<size_t>(s)].variant.problem.kind == "conv";
+        return context.plan.steps[static_cast<size_t>(s)].variant.problem.kind == kind::kConv;
       });
       if (!stretch.count(anchor)) continue;
       if (*first != anchor) return refuse(refusal, fmt::format("belongs to the stretch of step {}", *first));

@@ -4,6 +4,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/movement.h"
 
 namespace amdahl {
@@ -13,9 +14,9 @@ namespace {
 bool reads_strides(const Step& step, size_t i) {
   const Problem& p = step.variant.problem;
   if (!step.variant.source_override.empty()) return false;
-  if (has_expression(p.kind)) return true;
-  if (p.kind == "rotary_embedding") return i < 3;
-  return p.kind == "movement" && !p.params.contains("copies") && !p.params.contains("gather");
+  if (traits_of(p).has_expression) return true;
+  if (p.kind == kind::kRotaryEmbedding) return i < 3;
+  return p.kind == kind::kMovement && !p.params.contains("copies") && !p.params.contains("gather");
 }
 
 class ReadInPlace final : public Rewrite {
@@ -26,14 +27,14 @@ class ReadInPlace final : public Rewrite {
   std::string_view precondition() const override { return "every reader can walk the source by strides"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     const Step& copy_step = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& movement = copy_step.variant.problem;
-    if (movement.kind != "movement" || movement.params.contains("gather")) return refused("for strided copies");
+    if (movement.kind != kind::kMovement || movement.params.contains("gather")) return refused("for strided copies");
     const std::vector<StridedCopy> copies = copies_of(movement);
 
     std::set<int> readers;

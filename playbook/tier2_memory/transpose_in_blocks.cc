@@ -1,6 +1,7 @@
 // A transpose in square blocks uses the whole of each cache line it fetches.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -10,7 +11,7 @@ const Rewrite* transpose_in_blocks() {
       .name = "transpose_in_blocks",
       .target = "movement",
       .precondition = "a copy that transposes",
-      .kinds = {"movement"},
+      .kinds = {kind::kMovement},
       .open = {"BLOCK"},
   });
   return &rewrite;

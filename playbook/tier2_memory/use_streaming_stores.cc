@@ -5,6 +5,7 @@
 
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -31,7 +32,7 @@ const Rewrite* use_streaming_stores() {
       .name = "use_streaming_stores",
       .target = "pointwise, movement, softmax, layernorm, rmsnorm",
       .precondition = "the result is written along memory and larger than four second-level caches; one of the model, than half of the last-level cache, or moved no faster than memory",
-      .kinds = {"pointwise", "movement", "softmax", "layernorm", "rmsnorm"},
+      .kinds = {kind::kPointwise, kind::kMovement, kind::kSoftmax, kind::kLayerNorm, kind::kRmsNorm},
       .set = {{"STREAM", 1}},
       .refuse = stays_in_a_cache,
   });

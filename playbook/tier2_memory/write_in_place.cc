@@ -1,12 +1,11 @@
 // A result that is only read by one copy (a transpose) is written where the copy would have put it.
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/movement.h"
 
 namespace amdahl {
 namespace {
-
-bool writes_strides(const std::string& kind) { return has_expression(kind) || kind == "rotary_embedding"; }
 
 class WriteInPlace final : public Rewrite {
  public:
@@ -16,20 +15,20 @@ class WriteInPlace final : public Rewrite {
   std::string_view precondition() const override { return "the only reader is a copy of the whole result"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     Step step = context.plan.steps[static_cast<size_t>(anchor)];
     Problem& problem = step.variant.problem;
-    if (!writes_strides(problem.kind) || problem.kind == "reduce") return refused("this kind writes in row-major order");
+    if (!traits_of(problem).writes_strides) return refused("this kind writes in row-major order");
     if (!step.variant.source_override.empty()) return refused("the kernel's text was edited");
     const int reader = context.sole_consumer(anchor);
     if (reader < 0) return refused("several readers");
     const Step& copy_step = context.plan.steps[static_cast<size_t>(reader)];
     const Problem& movement = copy_step.variant.problem;
-    if (movement.kind != "movement" || movement.params.contains("gather") || movement.params.contains("copies"))
+    if (movement.kind != kind::kMovement || movement.params.contains("gather") || movement.params.contains("copies"))
       return refused("the reader is not a plain copy");
     if (numel(movement.in[0].shape) != numel(problem.out[0].shape)) return refused("the copy takes a part of the result");
     const auto carried = carry_over(movement.in[0], movement.out[0], problem.out[0]);

@@ -3,6 +3,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -30,13 +31,13 @@ class FuseEpilogue final : public Rewrite {
   std::string_view precondition() const override { return "the result is only read by pointwise steps that join in one"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
-    if (!has_epilogue(step.variant.problem.kind)) return refused("this kind has no epilogue");
+    if (!traits_of(step.variant.problem).has_epilogue) return refused("this kind has no epilogue");
     if (step.outputs.size() != 1 || context.is_graph_output(step.outputs[0])) return refused("the result itself is needed");
     const auto readers = context.readers.find(step.outputs[0]);
     if (readers == context.readers.end()) return refused("nobody reads the result");
@@ -44,7 +45,7 @@ class FuseEpilogue final : public Rewrite {
     // Candidates: the last reader and what follows it, one pointwise step after the other; the furthest that works is taken.
     std::vector<int> candidates;
     for (int s = readers->second.back(); s >= 0 && candidates.size() < 24; s = context.sole_consumer(s)) {
-      if (context.plan.steps[static_cast<size_t>(s)].variant.problem.kind != "pointwise") break;
+      if (context.plan.steps[static_cast<size_t>(s)].variant.problem.kind != kind::kPointwise) break;
       candidates.push_back(s);
     }
     if (candidates.empty()) return refused("the reader is not pointwise");

@@ -1,6 +1,7 @@
 // Pointwise producers (scale, mask, residual sum) computed while a row is read, in place of a tensor in memory.
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -13,9 +14,9 @@ class FusePrologue final : public Rewrite {
   std::string_view precondition() const override { return "pointwise producers that only this step reads"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
-    const std::string& kind = context.plan.steps[static_cast<size_t>(anchor)].variant.problem.kind;
-    if (kind == "pointwise" || !has_expression(kind)) {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    const Problem& problem = context.plan.steps[static_cast<size_t>(anchor)].variant.problem;
+    if (problem.kind == kind::kPointwise || !traits_of(problem).has_expression) {
       if (refusal) *refusal = "this kind has no prologue";
       return std::nullopt;
     }

@@ -3,6 +3,7 @@
 // that rounding to this step and the gate the user's limit to the model.
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -11,19 +12,20 @@ class MultiplyInBf16 final : public Rewrite {
  public:
   int tier() const override { return 3; }
   std::string_view name() const override { return "multiply_in_bf16"; }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "matmul"; }
   std::string_view precondition() const override { return "--allow bf16; AMX or AVX512_BF16; fp32, B is one constant matrix"; }
   std::string_view wants_allowed() const override { return "bf16"; }
   bool structural() const override { return true; }
   Odds odds() const override { return {0.9, Rewrite::odds().share}; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refuse = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
-    if (step.variant.problem.kind != "matmul") return refuse("not a matmul");
+    if (step.variant.problem.kind != kind::kMatmul) return refuse("not a matmul");
     if (!step.variant.source_override.empty()) return refuse("the kernel's text was edited");
     if (multiplies_in_bf16(step.variant.problem)) return refuse("is in bfloat16 already");
     if (std::string why = refused_in_bf16(step.variant.problem, context.target.device); !why.empty()) return refuse(std::move(why));

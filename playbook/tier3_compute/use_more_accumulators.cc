@@ -1,6 +1,7 @@
 // Several vectors in flight: an addition takes 4 cycles and two can start in each.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -10,7 +11,7 @@ const Rewrite* use_more_accumulators() {
       .name = "use_more_accumulators",
       .target = "pointwise, reduce",
       .precondition = "a loop along memory",
-      .kinds = {"pointwise", "reduce"},
+      .kinds = {kind::kPointwise, kind::kReduce},
       .open = {"UNROLL", "STREAMS"},
   });
   return &rewrite;

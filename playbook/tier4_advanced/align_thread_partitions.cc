@@ -6,6 +6,7 @@
 
 #include "playbook/playbook.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -14,10 +15,11 @@ class AlignThreadPartitions final : public Rewrite {
  public:
   int tier() const override { return 4; }
   std::string_view name() const override { return "align_thread_partitions"; }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "conv of more than one tap with a conv before or after it"; }
   std::string_view precondition() const override { return "channel blocks, more than one thread, nobody else reads what passes between"; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string_view reason) {
       if (refusal) *refusal = reason;
       return std::nullopt;
@@ -58,7 +60,7 @@ class AlignThreadPartitions final : public Rewrite {
   static bool is_shared(const RewriteContext& context, int s) {
     const Step& step = context.plan.steps[static_cast<size_t>(s)];
     const Problem& problem = step.variant.problem;
-    return problem.kind == "conv" && step.variant.source_override.empty() && !format_of_output(problem, 0).empty() &&
+    return problem.kind == kind::kConv && step.variant.source_override.empty() && !format_of_output(problem, 0).empty() &&
            context.target.space(problem).find("PARTITION");
   }
 

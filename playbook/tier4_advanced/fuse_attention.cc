@@ -11,6 +11,7 @@
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "playbook/strided_view.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -220,7 +221,7 @@ std::optional<Step> Matcher::build(std::set<NodeId>* absorbed) {
 
   Step step;
   Problem& problem = step.variant.problem;
-  problem.kind = "attention";
+  problem.kind = kind::kAttention;
   problem.threads = c_.plan.threads;
   const auto read = [&](ValueId value, const Access& access, bool scaling) {
     const Operand operand{c_.storage[static_cast<size_t>(value)], ""};
@@ -301,9 +302,9 @@ class FuseAttention final : public Rewrite {
     return "scores and weights are read by nothing else; scale a scalar; one mask, added or selecting";
   }
   bool structural() const override { return true; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
-    if (step.variant.problem.kind == "attention") {
+    if (step.variant.problem.kind == kind::kAttention) {
       if (refusal) *refusal = "fused already";
       return std::nullopt;
     }

@@ -120,7 +120,7 @@ class FuseGelu final : public Rewrite {
   std::string_view target() const override { return "pointwise, prologues, epilogues"; }
   std::string_view precondition() const override { return "GELU written out within one fused expression"; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     Step step = context.plan.steps[static_cast<size_t>(anchor)];
     bool changed = false;
     if (step.variant.source_override.empty())

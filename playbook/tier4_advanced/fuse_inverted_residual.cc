@@ -6,6 +6,7 @@
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/inverted_residual.h"
 #include "starter_kernels/kinds/inverted_residual.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -14,18 +15,19 @@ class FuseInvertedResidual final : public Rewrite {
  public:
   int tier() const override { return 4; }
   std::string_view name() const override { return "fuse_inverted_residual"; }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "depthwise conv between two 1x1 conv"; }
   std::string_view precondition() const override { return "channel blocks, nobody else reads what passes between, weights fit half of L2, no algorithm of other bounds"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     const auto step = [&](int s) -> const Step& { return context.plan.steps[static_cast<size_t>(s)]; };
     const Step& depthwise = step(anchor);
-    if (depthwise.variant.problem.kind != "conv") return refused("no convolution");
+    if (depthwise.variant.problem.kind != kind::kConv) return refused("no convolution");
     const auto writer = context.writer.find(depthwise.inputs[0]);
     const int before = writer == context.writer.end() ? -1 : writer->second, after = context.sole_consumer(anchor);
     if (before < 0 || context.sole_consumer(before) != anchor) return refused("what it reads is read elsewhere too");

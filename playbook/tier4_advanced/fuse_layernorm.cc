@@ -12,7 +12,7 @@ class FuseLayerNorm final : public Rewrite {
   std::string_view target() const override { return "reduce and pointwise"; }
   std::string_view precondition() const override { return "(x - mean) / sqrt(variance + eps) in primitive operators"; }
   bool structural() const override { return true; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     return match_norm(context, anchor, true, refusal);
   }
 };

@@ -6,6 +6,7 @@
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "playbook/strided_view.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
@@ -70,7 +71,7 @@ bool Matcher::is_plain_product(int s) const {
   if (s < 0) return false;
   const Step& x = step(s);
   const Problem& p = x.variant.problem;
-  if (p.kind != "matmul" || p.params.contains("alpha") || p.params.contains("declared") || !x.variant.source_override.empty()) return false;
+  if (p.kind != kind::kMatmul || p.params.contains("alpha") || p.params.contains("declared") || !x.variant.source_override.empty()) return false;
   if (p.out[0].shape.size() != 2 || !p.out[0].is_dense() || !c_.graph.is_constant(x.inputs[1].value)) return false;
   return std::all_of(p.in.begin(), p.in.begin() + 2, [](const Access& a) { return a.dtype == DType::kF32; }) &&
          p.out[0].dtype == DType::kF32;
@@ -114,7 +115,7 @@ std::optional<Hidden> Matcher::hidden_of(int s) {
     for (size_t i = 2; i < p.in.size(); ++i) hidden.sources.push_back({-1, x.inputs[i], p.in[i]});
     hidden.products.push_back(s);
     rows = p.out[0].shape[0], columns = p.out[0].shape[1];
-  } else if (p.kind == "pointwise" && p.out.size() == 1 && p.out[0].is_dense() && p.out[0].dtype == DType::kF32 &&
+  } else if (p.kind == kind::kPointwise && p.out.size() == 1 && p.out[0].is_dense() && p.out[0].dtype == DType::kF32 &&
              !p.out[0].shape.empty() && p.params.contains("program")) {
     hidden.program = p.params.at("program").get<PointwiseProgram>();
     columns = p.out[0].shape.back();
@@ -136,7 +137,7 @@ std::optional<Hidden> Matcher::hidden_of(int s) {
 
 std::optional<Match> Matcher::match(int anchor) {
   const Step& second = step(anchor);
-  if (second.variant.problem.kind != "matmul") return refuse("no matrix product");
+  if (second.variant.problem.kind != kind::kMatmul) return refuse("no matrix product");
   if (!is_plain_product(anchor)) return refuse("not a two-dimensional float32 product with constant weights");
   const Problem& p = second.variant.problem;
   const int hidden_step = writer(second.inputs[0]);
@@ -149,7 +150,7 @@ std::optional<Match> Matcher::match(int anchor) {
   const Step& first = step(hidden->products[0]);
   Step fused;
   Problem& q = fused.variant.problem;
-  q.kind = "fused_mlp";
+  q.kind = kind::kFusedMlp;
   q.threads = c_.plan.threads;
   const auto add = [&](const Operand& operand, const Access& access) {
     fused.inputs.push_back(operand);
@@ -200,7 +201,7 @@ class FuseMlp final : public Rewrite {
     return "float32, constant weights, the hidden layer is read by nothing else";
   }
   bool structural() const override { return true; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     return Matcher(context, refusal).match(anchor);
   }
 };

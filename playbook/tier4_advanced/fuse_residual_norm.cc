@@ -4,6 +4,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -16,14 +17,14 @@ class FuseResidualNorm final : public Rewrite {
   std::string_view precondition() const override { return "the input is a pointwise result that others read too"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     const Step& norm = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& problem = norm.variant.problem;
-    if (problem.kind != "layernorm" && problem.kind != "rmsnorm") return refused("for layernorm and rmsnorm");
+    if (problem.kind != kind::kLayerNorm && problem.kind != kind::kRmsNorm) return refused("for layernorm and rmsnorm");
     if (problem.params.contains("prologue")) return refused("it has a prologue already");
     const Operand& sum = norm.inputs[0];
     const auto writer = context.writer.find(sum);

@@ -7,6 +7,7 @@
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -90,7 +91,7 @@ class FuseRope final : public Rewrite {
   std::string_view precondition() const override { return "x * cos + concat(-x2, x1) * sin in primitive operators"; }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refused = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
@@ -122,7 +123,7 @@ class FuseRope final : public Rewrite {
     step.inputs = {source.from, {context.storage[static_cast<size_t>(found.cos)], ""}, {context.storage[static_cast<size_t>(found.sin)], ""}};
     step.outputs = {{context.storage[static_cast<size_t>(found.out)], ""}};
     Problem& p = step.variant.problem;
-    p.kind = "rotary_embedding";
+    p.kind = kind::kRotaryEmbedding;
     p.threads = context.plan.threads;
     p.in = {four(source.access), four(broadcast_access(graph, found.cos, x.shape)), four(broadcast_access(graph, found.sin, x.shape))};
     p.out = {four(dense_access(graph, found.out))};

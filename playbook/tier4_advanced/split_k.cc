@@ -2,6 +2,7 @@
 // apart and added at the end.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -11,7 +12,7 @@ const Rewrite* split_k() {
       .name = "split_k",
       .target = "matmul",
       .precondition = "K of 256 or more, at most 65536 sums",
-      .kinds = {"matmul"},
+      .kinds = {kind::kMatmul},
       .open = {"SPLIT_K", "PARTITION"},
       .refuse = [](const RewriteContext& context, const Step& step) {
         const SearchSpace space = context.target.space(step.variant.problem);

@@ -1,6 +1,7 @@
 // Few long rows are cut into pieces, so that all threads fold.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -10,7 +11,7 @@ const Rewrite* split_long_rows() {
       .name = "split_long_rows",
       .target = "reduce",
       .precondition = "threads to split among",
-      .kinds = {"reduce"},
+      .kinds = {kind::kReduce},
       .open = {"PIECES"},
   });
   return &rewrite;

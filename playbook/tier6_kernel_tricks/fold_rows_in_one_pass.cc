@@ -1,6 +1,7 @@
 // Maximum and sum of exponentials together (Milakov & Gimelshein 2018): one walk over the row less, some exponentials more.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -10,7 +11,7 @@ const Rewrite* fold_rows_in_one_pass() {
       .name = "fold_rows_in_one_pass",
       .target = "softmax",
       .precondition = "softmax along memory",
-      .kinds = {"softmax"},
+      .kinds = {kind::kSoftmax},
       .open = {"ONLINE"},
   });
   return &rewrite;

@@ -2,6 +2,7 @@
 // there, summing the next one meanwhile keeps both at work all the time.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -11,7 +12,7 @@ const Rewrite* overlap_rows() {
       .name = "overlap_rows",
       .target = "layernorm, rmsnorm",
       .precondition = "rows are read where they lie and written along memory",
-      .kinds = {"layernorm", "rmsnorm"},
+      .kinds = {kind::kLayerNorm, kind::kRmsNorm},
       .set = {{"OVERLAP", 1}},
   });
   return &rewrite;

@@ -2,6 +2,7 @@
 // all keys, which for long sequences no longer fit L2.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -11,7 +12,7 @@ const Rewrite* use_online_softmax() {
       .name = "use_online_softmax",
       .target = "attention",
       .precondition = "softmax over blocks of keys",
-      .kinds = {"attention"},
+      .kinds = {kind::kAttention},
       .set = {{"ONLINE", 1}},
       .open = {"BLOCK_Q", "BLOCK_K"},
       .structural = true,

@@ -4,6 +4,7 @@
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -17,6 +18,7 @@ class UseStrassen final : public Rewrite {
     if (bf16_) return levels_ == 1 ? "use_strassen_in_bf16" : "use_strassen_twice_in_bf16";
     return levels_ == 1 ? "use_strassen" : "use_strassen_twice";
   }
+  std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return bf16_ ? "matmul" : "matmul, conv"; }
   std::string_view precondition() const override {
     if (bf16_) return levels_ == 1 ? "a product in bf16, no AMX; else as use_strassen" : "as use_strassen_in_bf16, or after it; else as use_strassen_twice";
@@ -29,14 +31,14 @@ class UseStrassen final : public Rewrite {
   Odds odds() const override { return bf16_ ? Odds{0.5, levels_ == 1 ? 0.08 : 0.14} : Rewrite::odds(); }
   bool structural() const override { return true; }
 
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refuse = [&](std::string reason) {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& problem = step.variant.problem;
-    if (problem.kind != "matmul" && problem.kind != "conv") return refuse("neither a matmul nor a convolution");
+    if (problem.kind != kind::kMatmul && problem.kind != kind::kConv) return refuse("neither a matmul nor a convolution");
     if (!step.variant.source_override.empty()) return refuse("the kernel's text was edited");
     if (multiplies_in_bf16(problem) != bf16_) return refuse(bf16_ ? "not in bfloat16" : "in bfloat16");
     if (strassen_levels(problem) >= levels_) return refuse("is halved already");

@@ -1,6 +1,7 @@
 // Moments of blocks, merged (Chan, Golub & LeVeque 1979): mean and variance in one walk over memory, without cancellation.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -10,7 +11,7 @@ const Rewrite* use_welford() {
       .name = "use_welford",
       .target = "layernorm",
       .precondition = "mean and variance of rows",
-      .kinds = {"layernorm"},
+      .kinds = {kind::kLayerNorm},
       .open = {"WELFORD"},
   });
   return &rewrite;

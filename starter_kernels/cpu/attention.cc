@@ -11,6 +11,7 @@
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/attention.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -22,7 +23,7 @@ namespace {
 
 class AttentionOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "attention"; }
+  std::string_view kind() const override { return kind::kAttention; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const AttentionSizes s(problem);

@@ -12,6 +12,7 @@
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/window_constants.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -36,7 +37,7 @@ std::string source_in_halves(const Variant& variant, const SlidingWindow& g) {
 
 class ConvOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "conv"; }
+  std::string_view kind() const override { return kind::kConv; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     return conv_space(problem, device);

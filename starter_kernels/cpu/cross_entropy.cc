@@ -9,6 +9,7 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -20,7 +21,7 @@ namespace {
 
 class CrossEntropyOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "cross_entropy"; }
+  std::string_view kind() const override { return kind::kCrossEntropy; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const int64_t classes = problem.in[0].shape[1], positions = numel(problem.in[1].shape);

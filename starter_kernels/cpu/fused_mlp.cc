@@ -10,6 +10,7 @@
 #include "starter_kernels/cpu/gemm_cycles.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/kinds/fused_mlp.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -45,7 +46,7 @@ double cycles_of(const MlpSizes& s, const Knobs& k, int64_t x_row_bytes, int thr
 
 class FusedMlpOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "fused_mlp"; }
+  std::string_view kind() const override { return kind::kFusedMlp; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const MlpSizes s(problem);

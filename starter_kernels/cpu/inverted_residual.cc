@@ -13,6 +13,7 @@
 #include "starter_kernels/cpu/window_constants.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/inverted_residual.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -38,7 +39,7 @@ constexpr size_t kOwnOperands = 2;  // x and w of a convolution
 
 class InvertedResidualOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "inverted_residual"; }
+  std::string_view kind() const override { return kind::kInvertedResidual; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const SlidingWindow wide = SlidingWindow::of(part_of(problem, "depthwise")), project = SlidingWindow::of(part_of(problem, "project"));
@@ -93,7 +94,7 @@ std::string refused_as_inverted_residual(const Problem& expand, const Problem& d
   const int64_t block = channel_block(format_of_output(project, 0));
   if (block == 0) return "not on channel blocks";
   for (const Problem* p : {&expand, &depthwise, &project}) {
-    if (p->kind != "conv") return "not three convolutions";
+    if (p->kind != kind::kConv) return "not three convolutions";
     if (p->params.contains("declared")) return "an algorithm of other bounds is declared";
     if (channel_block(format_of_input(*p, 0)) != block || channel_block(format_of_output(*p, 0)) != block || conv_algorithms(*p, device).empty())
       return "not on channel blocks";

@@ -5,6 +5,7 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/normalization.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -14,7 +15,7 @@ namespace {
 
 class LayerNormOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "layernorm"; }
+  std::string_view kind() const override { return kind::kLayerNorm; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     return normalization_space(problem, device, true);

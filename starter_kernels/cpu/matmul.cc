@@ -14,6 +14,7 @@
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
@@ -57,7 +58,7 @@ double cycles_of(const MatmulSizes& s, const Knobs& k, int64_t a_row_bytes, int 
 
 class MatmulOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "matmul"; }
+  std::string_view kind() const override { return kind::kMatmul; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override;
 

@@ -8,6 +8,7 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -26,7 +27,7 @@ struct Sizes {
 };
 Sizes sizes_of(const Problem& problem) {
   const Shape &a = problem.in[0].shape, &c = problem.out[0].shape;
-  if (problem.kind == "conv") return {numel(c) / c[0] / c[1], c[1], a[1]};
+  if (problem.kind == kind::kConv) return {numel(c) / c[0] / c[1], c[1], a[1]};
   return {c[c.size() - 2], c.back(), a.back()};
 }
 
@@ -47,7 +48,7 @@ std::string refused_in_halves(const Problem& problem, int levels, const DeviceIn
   const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
   if (a.dtype != DType::kF32 || b.dtype != DType::kF32 || c.dtype != DType::kF32) return "operands are not fp32";
   if (!b.constant) return "B is not a constant: its sums would be made at every call";
-  if (problem.kind == "conv") {
+  if (problem.kind == kind::kConv) {
     if (std::string why = refused_on_blocks(problem, levels, device); !why.empty()) return why;
   } else {
     for (size_t i = 0; i + 2 < c.shape.size(); ++i)

@@ -8,6 +8,7 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/movement.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -137,7 +138,7 @@ Emitted emit_gather(const Problem& problem, const Knobs& knobs) {
 
 class MovementOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "movement"; }
+  std::string_view kind() const override { return kind::kMovement; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
     const int64_t n = elements_written(problem);

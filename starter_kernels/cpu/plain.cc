@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -49,7 +50,7 @@ std::string constant_text(const std::string& name, const Json& value) {
 
 class PlainOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "plain"; }
+  std::string_view kind() const override { return kind::kPlain; }
 
   SearchSpace space(const Problem&, const DeviceInfo&) const override { return {}; }
 

@@ -10,6 +10,7 @@
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/pointwise.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -111,7 +112,7 @@ bool outputs_are_contiguous(const Problem& problem) {
 
 class PointwiseOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "pointwise"; }
+  std::string_view kind() const override { return kind::kPointwise; }
 
   SearchSpace space(const Problem& logical, const DeviceInfo& device) const override {
     const Problem problem = stored_in_blocks(logical);

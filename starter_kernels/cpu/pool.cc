@@ -8,6 +8,7 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/window_constants.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -27,7 +28,7 @@ std::string blocks_of(const Problem& problem) {
 
 class PoolOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "pool"; }
+  std::string_view kind() const override { return kind::kPool; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
     const bool in = channel_block(format_of_input(problem, 0)) > 0,

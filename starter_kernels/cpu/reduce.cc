@@ -11,6 +11,7 @@
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/row_space.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/reduce.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -88,7 +89,7 @@ bool is_small(const Problem& problem) {
 
 class ReduceOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "reduce"; }
+  std::string_view kind() const override { return kind::kReduce; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const RowSpace space = space_of(problem);

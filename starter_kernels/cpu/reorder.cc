@@ -7,6 +7,7 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -16,7 +17,7 @@ namespace {
 
 class ReorderOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "reorder"; }
+  std::string_view kind() const override { return kind::kReorder; }
 
   SearchSpace space(const Problem&, const DeviceInfo&) const override {
     return {{}, [](const Knobs&) { return std::string(); }};

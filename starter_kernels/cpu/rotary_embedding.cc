@@ -7,6 +7,7 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -34,7 +35,7 @@ bool packs_tables(const Problem& problem) {
 
 class RotaryEmbeddingOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "rotary_embedding"; }
+  std::string_view kind() const override { return kind::kRotaryEmbedding; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const Shape& s = problem.out[0].shape;

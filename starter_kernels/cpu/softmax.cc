@@ -7,6 +7,7 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -26,7 +27,7 @@ RowSpace space_of(const Problem& problem) {
 
 class SoftmaxOnCpu final : public KernelImplementation {
  public:
-  std::string_view kind() const override { return "softmax"; }
+  std::string_view kind() const override { return kind::kSoftmax; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const RowSpace space = space_of(problem);

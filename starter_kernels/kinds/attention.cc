@@ -18,6 +18,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 
@@ -26,8 +27,9 @@ namespace {
 
 class Attention : public KernelKind {
  public:
-  std::string_view name() const override { return "attention"; }
+  std::string_view name() const override { return kind::kAttention; }
   std::string_view summary() const override { return "softmax(scale q k' + mask) v, head by head (Attention)"; }
+  Traits traits() const override { return {.family = Traits::Family::kProducts, .reads_strides = true}; }
 
   // What causality hides need not be computed: half of a square.
   Work work(const Problem& problem) const override {
@@ -74,7 +76,7 @@ std::optional<Lowering> Attention::lower(const Graph& graph, const Node& node, i
 
   Lowering l;
   Problem& p = l.variant.problem;
-  p.kind = "attention";
+  p.kind = kind::kAttention;
   p.threads = threads;
   p.in = {head_access(q, heads), head_access(k, kv_heads), head_access(v, kv_heads)};
   p.out = {head_access(graph.value(node.outputs[0]), heads)};

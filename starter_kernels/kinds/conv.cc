@@ -9,6 +9,7 @@
 #include "starter_kernels/kinds/halved_work.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
@@ -17,10 +18,11 @@ namespace {
 
 class Conv : public KernelKind {
  public:
-  std::string_view name() const override { return "conv"; }
+  std::string_view name() const override { return kind::kConv; }
   std::string_view summary() const override {
     return "convolution (grouped, depthwise, dilated, transposed) with epilogue";
   }
+  Traits traits() const override { return {.family = Traits::Family::kProducts, .is_product = true, .has_epilogue = true}; }
 
   Work work(const Problem& problem) const override {
     const SlidingWindow g = SlidingWindow::of(problem);
@@ -42,7 +44,7 @@ class Conv : public KernelKind {
     if (rank > 5) throw Refusal("convolution over more than three spatial dimensions");
     Lowering lowering;
     Problem& problem = lowering.variant.problem;
-    problem.kind = "conv";
+    problem.kind = kind::kConv;
     problem.threads = threads;
     problem.in = {Access::dense(x.dtype, x.shape), Access::dense(w.dtype, w.shape, graph.is_constant(node.inputs[1]))};
     problem.out = {Access::dense(y.dtype, y.shape)};

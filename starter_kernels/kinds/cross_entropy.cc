@@ -9,6 +9,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -16,8 +17,9 @@ namespace {
 
 class CrossEntropy final : public KernelKind {
  public:
-  std::string_view name() const override { return "cross_entropy"; }
+  std::string_view name() const override { return kind::kCrossEntropy; }
   std::string_view summary() const override { return "softmax cross-entropy of scores against class numbers"; }
+  Traits traits() const override { return {.family = Traits::Family::kRows}; }
 
   Work work(const Problem& problem) const override {
     Work w{20.0 * static_cast<double>(numel(problem.in[0].shape)), 0};

@@ -10,6 +10,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -17,8 +18,9 @@ namespace {
 
 class FusedMlp : public KernelKind {
  public:
-  std::string_view name() const override { return "fused_mlp"; }
+  std::string_view name() const override { return kind::kFusedMlp; }
   std::string_view summary() const override { return "two matrix products with an activation between, gated or not"; }
+  Traits traits() const override { return {.family = Traits::Family::kProducts}; }
 
   Work work(const Problem& problem) const override {
     const MlpSizes s(problem);

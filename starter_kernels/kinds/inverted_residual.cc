@@ -9,6 +9,7 @@
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -16,12 +17,13 @@ namespace {
 
 class InvertedResidual : public KernelKind {
  public:
-  std::string_view name() const override { return "inverted_residual"; }
+  std::string_view name() const override { return kind::kInvertedResidual; }
   std::string_view summary() const override { return "convolutions 1x1, depthwise and 1x1, row by row, what lies between in L2"; }
+  Traits traits() const override { return {.family = Traits::Family::kProducts}; }
 
   Work work(const Problem& problem) const override {
     Work work;
-    for (const char* part : kInvertedResidualParts) work.flops += kernel_kind("conv").work(part_of(problem, part)).flops;
+    for (const char* part : kInvertedResidualParts) work.flops += kernel_kind(kind::kConv).work(part_of(problem, part)).flops;
     for (const auto* side : {&problem.in, &problem.out})
       for (const Access& a : *side) work.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
     return work;
@@ -35,7 +37,7 @@ class InvertedResidual : public KernelKind {
 
 Problem inverted_residual_problem(const Problem& expand, const Problem& depthwise, const Problem& project) {
   Problem fused;
-  fused.kind = "inverted_residual";
+  fused.kind = kind::kInvertedResidual;
   fused.threads = project.threads;
   fused.in = {expand.in[0], expand.in[1], depthwise.in[1], project.in[1]};
   fused.out = project.out;

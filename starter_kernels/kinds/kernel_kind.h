@@ -36,11 +36,23 @@ struct Lowering {
   std::vector<ValueId> outputs;   // out[i]
 };
 
+// What rewrites and measurements may ask of any kind.
+struct Traits {
+  enum class Family { kProducts, kRows, kElements };
+  Family family = Family::kElements;  // what it spends its time on: products are summed, rows are folded, or each element stands alone
+  bool is_product = false;      // all its arithmetic is products and their sums: what a machine's multiply-add ceiling bounds
+  bool has_expression = false;  // it reads its input through a pointwise program, which others can be composed with
+  bool has_epilogue = false;    // it applies params["epilogue"] to its result
+  bool reads_strides = false;   // its own operands may lie in any order, those of its expression apart
+  bool writes_strides = false;  // so may its result
+};
+
 class KernelKind {
  public:
   virtual ~KernelKind() = default;
-  virtual std::string_view name() const = 0;
+  virtual std::string_view name() const = 0;     // kind_names.h
   virtual std::string_view summary() const = 0;  // one line: what it computes
+  virtual Traits traits() const = 0;
   virtual Work work(const Problem& problem) const = 0;
   // A node of the graph as a problem of this kind, knobs not yet set, or nullopt when this kind does not compute it.
   virtual std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const = 0;
@@ -52,6 +64,7 @@ class KernelKind {
 // In order: the first kind whose lower() accepts a node computes it.
 const std::vector<const KernelKind*>& kernel_kinds();
 const KernelKind& kernel_kind(std::string_view name);
+Traits traits_of(const Problem& problem);
 
 // The target's starter for a node; throws Refusal (graph/op.h) when no kind takes it, or none that the target computes.
 Lowering lower_node(const Graph& graph, const Node& node, int threads, const Target& target);

@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "graph/op.h"
 #include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/target.h"
 
 namespace amdahl {
@@ -39,12 +40,14 @@ const KernelKind& kernel_kind(std::string_view name) {
   throw Error(ExitCode::kInternal, fmt::format("unknown kernel kind '{}'", name));
 }
 
+Traits traits_of(const Problem& problem) { return kernel_kind(problem.kind).traits(); }
+
 Lowering lower_node(const Graph& graph, const Node& node, int threads, const Target& target) {
   const auto start = [&](Lowering lowering) {
     lowering.variant.knobs = target.space(lowering.variant.problem).starters();
     return lowering;
   };
-  if (auto nothing = lower_empty_outputs(graph, node, threads); nothing && target.computes("pointwise")) return start(*nothing);
+  if (auto nothing = lower_empty_outputs(graph, node, threads); nothing && target.computes(kind::kPointwise)) return start(*nothing);
   std::string_view missing;
   for (const KernelKind* kind : kernel_kinds())
     if (auto lowering = kind->lower(graph, node, threads)) {

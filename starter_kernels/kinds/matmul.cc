@@ -16,6 +16,7 @@
 #include "starter_kernels/kinds/halved_work.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 
@@ -29,8 +30,9 @@ bool is_multiplied_as(DType dtype) {
 
 class Matmul : public KernelKind {
  public:
-  std::string_view name() const override { return "matmul"; }
+  std::string_view name() const override { return kind::kMatmul; }
   std::string_view summary() const override { return "matrix product, batched, with epilogue (MatMul, Gemm)"; }
+  Traits traits() const override { return {.family = Traits::Family::kProducts, .is_product = true, .has_epilogue = true, .reads_strides = true}; }
 
   Work work(const Problem& problem) const override {
     const MatmulSizes s = MatmulSizes::of(problem);
@@ -81,7 +83,7 @@ std::optional<Lowering> lower_matmul(const Graph& graph, const Node& node) {
 
   Lowering l;
   Problem& p = l.variant.problem;
-  p.kind = "matmul";
+  p.kind = kind::kMatmul;
   p.in = {matrix_access(a, a_shape, batch), matrix_access(b, b_shape, batch)};
   p.out = {Access::dense(a.dtype, c_shape)};
   l.inputs = {node.inputs[0], node.inputs[1]};
@@ -97,7 +99,7 @@ std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
     return std::nullopt;
   Lowering l;
   Problem& p = l.variant.problem;
-  p.kind = "matmul";
+  p.kind = kind::kMatmul;
   p.in = {matrix_access(a, a.shape, {}), matrix_access(b, b.shape, {})};
   p.out = {Access::dense(y.dtype, y.shape)};
   const auto transpose = [](Access& access) {

@@ -14,6 +14,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -21,8 +22,9 @@ namespace {
 
 class Movement final : public KernelKind {
  public:
-  std::string_view name() const override { return "movement"; }
+  std::string_view name() const override { return kind::kMovement; }
   std::string_view summary() const override { return "strided copies: transpose, slice, concat, split, expand, pad, gather"; }
+  Traits traits() const override { return {}; }
 
   Work work(const Problem& problem) const override {
     double bytes = 0;

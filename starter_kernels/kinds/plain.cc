@@ -5,6 +5,7 @@
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -12,8 +13,9 @@ namespace {
 
 class Plain : public KernelKind {
  public:
-  std::string_view name() const override { return "plain"; }
+  std::string_view name() const override { return kind::kPlain; }
   std::string_view summary() const override { return "operators without a kind of their own (TopK, CumSum, Scatter, Resize, ...)"; }
+  Traits traits() const override { return {}; }
 
   Work work(const Problem& problem) const override {
     Work work;
@@ -33,7 +35,7 @@ class Plain : public KernelKind {
       lowering.inputs = form.inputs;
       lowering.outputs = form.outputs;
       Problem& p = lowering.variant.problem;
-      p.kind = "plain";
+      p.kind = kind::kPlain;
       p.threads = threads;
       p.params = Json{{"op", node.op}, {"source", row.source}, {"constants", form.constants}};
       for (ValueId v : form.inputs) p.in.push_back(dense(graph, v));

@@ -8,6 +8,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -51,8 +52,9 @@ Access no_elements(DType dtype) { return Access::dense(dtype, {0}); }
 
 class Pointwise final : public KernelKind {
  public:
-  std::string_view name() const override { return "pointwise"; }
+  std::string_view name() const override { return kind::kPointwise; }
   std::string_view summary() const override { return "any broadcast expression, one pass over its operands"; }
+  Traits traits() const override { return {.has_expression = true, .writes_strides = true}; }
 
   Work work(const Problem& problem) const override {
     Work w;

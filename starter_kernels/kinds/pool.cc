@@ -7,6 +7,7 @@
 #include "starter_kernels/examples/conv_examples.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
@@ -15,8 +16,9 @@ namespace {
 
 class Pool : public KernelKind {
  public:
-  std::string_view name() const override { return "pool"; }
+  std::string_view name() const override { return kind::kPool; }
   std::string_view summary() const override { return "maximum or average over windows or whole planes"; }
+  Traits traits() const override { return {.family = Traits::Family::kRows}; }
 
   Work work(const Problem& problem) const override {
     const SlidingWindow g = SlidingWindow::of(problem);
@@ -39,7 +41,7 @@ class Pool : public KernelKind {
     if (node.outputs.size() > 1 && node.outputs[1] != kNoValue) return std::nullopt;  // plain computes indices
     Lowering lowering;
     Problem& problem = lowering.variant.problem;
-    problem.kind = "pool";
+    problem.kind = kind::kPool;
     problem.threads = threads;
     Shape x_shape = x.shape, y_shape = y.shape;
     if (global && x_shape.size() > 5) {  // whole planes: how they are laid out in dimensions does not matter

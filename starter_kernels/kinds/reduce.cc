@@ -16,6 +16,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -25,8 +26,9 @@ const std::set<std::string_view> kReductions{"sum", "mean", "max", "min", "prod"
 
 class Reduce final : public KernelKind {
  public:
-  std::string_view name() const override { return "reduce"; }
+  std::string_view name() const override { return kind::kReduce; }
   std::string_view summary() const override { return "sums, extremes and norms over any axes"; }
+  Traits traits() const override { return {.family = Traits::Family::kRows, .has_expression = true, .has_epilogue = true}; }
 
   Work work(const Problem& problem) const override {
     Work w{static_cast<double>(numel(problem.in[0].shape)) * (is_shifted_reduction(problem) ? 17 : 2), operand_bytes(problem.out[0])};

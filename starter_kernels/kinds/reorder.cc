@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -11,10 +12,11 @@ namespace {
 
 class Reorder : public KernelKind {
  public:
-  std::string_view name() const override { return "reorder"; }
+  std::string_view name() const override { return kind::kReorder; }
   std::string_view summary() const override {
     return "storage format conversion: row-major to channel blocks and back";
   }
+  Traits traits() const override { return {}; }
 
   Work work(const Problem& problem) const override {
     return {0,

@@ -4,6 +4,7 @@
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/normalization.h"
 #include "starter_kernels/kinds/problem.h"
 
@@ -12,8 +13,9 @@ namespace {
 
 class RmsNorm final : public KernelKind {
  public:
-  std::string_view name() const override { return "rmsnorm"; }
+  std::string_view name() const override { return kind::kRmsNorm; }
   std::string_view summary() const override { return "normalisation of rows to mean square 1, or by their norm"; }
+  Traits traits() const override { return {.family = Traits::Family::kRows, .has_expression = true, .has_epilogue = true, .writes_strides = true}; }
   Work work(const Problem& problem) const override { return normalization_work(problem); }
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
     std::optional<Lowering> l;

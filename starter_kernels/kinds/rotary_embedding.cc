@@ -13,6 +13,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -20,8 +21,9 @@ namespace {
 
 class RotaryEmbedding final : public KernelKind {
  public:
-  std::string_view name() const override { return "rotary_embedding"; }
+  std::string_view name() const override { return kind::kRotaryEmbedding; }
   std::string_view summary() const override { return "rotation of pairs by position"; }
+  Traits traits() const override { return {.writes_strides = true}; }
 
   Work work(const Problem& problem) const override {
     Work w{3.0 * static_cast<double>(numel(problem.out[0].shape)), operand_bytes(problem.out[0])};

@@ -8,6 +8,7 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -15,8 +16,9 @@ namespace {
 
 class Softmax final : public KernelKind {
  public:
-  std::string_view name() const override { return "softmax"; }
+  std::string_view name() const override { return kind::kSoftmax; }
   std::string_view summary() const override { return "softmax and log-softmax along one axis"; }
+  Traits traits() const override { return {.family = Traits::Family::kRows, .has_expression = true, .has_epilogue = true, .writes_strides = true}; }
 
   Work work(const Problem& problem) const override {
     Work w{20.0 * static_cast<double>(numel(problem.out[0].shape)), operand_bytes(problem.out[0])};

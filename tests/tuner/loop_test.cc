@@ -72,7 +72,7 @@ TEST_F(Loop, GivesUpPrecisionOnlyWhereItMay) {
 class RoundsMore final : public testing::TuneBlocks {
   std::string_view wants_allowed() const override { return "bf16"; }
   bool costs_accuracy() const override { return true; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     std::optional<Match> match = TuneBlocks::match(context, anchor, refusal);
     if (match) match->replacement[0].variant.problem.params["declared"] = "bf16_strassen";
     return match;
@@ -206,7 +206,7 @@ TEST_F(Loop, FailuresAreRecordedAndTheRunGoesOn) {
 class FuseTwo final : public testing::TuneBlocks {
   std::string_view name() const override { return "fuse_two"; }
   bool structural() const override { return true; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto next = static_cast<size_t>(anchor) + 1;
     if (anchor > 0 || next >= context.plan.steps.size() || context.plan.steps[0].nodes.size() > 1) return std::nullopt;
     auto match = testing::TuneBlocks::match(context, anchor, refusal);
@@ -244,7 +244,7 @@ class UseAnotherForm final : public testing::TuneBlocks {
   static bool in_place(const Step& s) { return !s.variant.flags.empty(); }
   std::string_view name() const override { return "use_another_form"; }
   bool structural() const override { return true; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string*) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string*) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     if (in_place(step)) return std::nullopt;
     Match match{{{anchor}}, {step}, {}};

@@ -46,7 +46,7 @@ class TuneBlocks : public Rewrite {
   std::string_view name() const override { return "tune_blocks"; }
   std::string_view target() const override { return "matmul"; }
   std::string_view precondition() const override { return ""; }
-  std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const override {
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     if (step.variant.problem.kind != "matmul") {
       *refusal = "not a matmul";

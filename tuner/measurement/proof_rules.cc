@@ -8,14 +8,9 @@ namespace amdahl {
 namespace {
 
 constexpr std::array kFamilies{NoiseFamily::kProducts, NoiseFamily::kElements, NoiseFamily::kRows};
-constexpr std::array<std::string_view, 5> kProductKinds{"matmul", "conv", "attention", "fused_mlp", "inverted_residual"};
-constexpr std::array<std::string_view, 6> kRowKinds{"softmax", "layernorm", "rmsnorm", "reduce", "cross_entropy", "pool"};
 
-template <size_t N>
-bool has_kind(const std::vector<Step>& steps, const std::array<std::string_view, N>& kinds) {
-  return std::any_of(steps.begin(), steps.end(), [&](const Step& s) {
-    return std::find(kinds.begin(), kinds.end(), s.variant.problem.kind) != kinds.end();
-  });
+bool has(const std::vector<Step>& steps, Traits::Family family) {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& s) { return traits_of(s.variant.problem).family == family; });
 }
 
 }  // namespace
@@ -36,8 +31,8 @@ NoiseFamily noise_family_named(std::string_view name) {
 }
 
 NoiseFamily noise_family(const std::vector<Step>& steps) {
-  if (has_kind(steps, kProductKinds)) return NoiseFamily::kProducts;
-  return has_kind(steps, kRowKinds) ? NoiseFamily::kRows : NoiseFamily::kElements;
+  if (has(steps, Traits::Family::kProducts)) return NoiseFamily::kProducts;
+  return has(steps, Traits::Family::kRows) ? NoiseFamily::kRows : NoiseFamily::kElements;
 }
 
 const ProofRule& ProofRules::of(NoiseFamily family) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
+#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -22,7 +23,6 @@ double stored_bytes(const Access& access) {
 }
 
 // Only products: what they multiply cannot be avoided, and every weight takes part. Other kinds may skip (a mask, a gather).
-bool is_product(const Problem& problem) { return problem.kind == "matmul" || problem.kind == "conv"; }
 
 }  // namespace
 
@@ -30,8 +30,8 @@ double provable_floor(const std::vector<Step>& steps, int instances, int threads
   double flops = 0, weights = 0;
   for (const Step& step : steps) {
     const Problem& p = step.variant.problem;
-    if (!is_product(p) || !computes_in_fp32(p) || multiplies_in_bf16(p)) continue;
-    flops += kernel_kind(p.kind).work(p).flops / (p.kind == "conv" ? options.conv_factor : 1);
+    if (!traits_of(p).is_product || !computes_in_fp32(p) || multiplies_in_bf16(p)) continue;
+    flops += kernel_kind(p.kind).work(p).flops / (p.kind == kind::kConv ? options.conv_factor : 1);
     for (const Access& in : p.in)
       if (in.constant) weights += stored_bytes(in);
   }
