@@ -26,6 +26,8 @@ struct CompileResult {
   double seconds = 0;
 };
 
+inline constexpr const char* kNoLayouts = "no-layouts";
+
 // Safe to use from several threads. compile() and compile_placebo() never throw for a bad candidate; they throw Error when nothing at all can be built
 // any more: kNoCompiler (the compiler has gone or hangs), kIo (no space, no processes).
 class Toolchain {
@@ -34,7 +36,8 @@ class Toolchain {
   virtual const Target& target() const = 0;              // what it builds for
   virtual const std::string& description() const = 0;    // "g++ (Debian …) 12.2.0; clang …": part of a session's identity
   virtual CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const = 0;
-  // Build `number` (1, 2, ...) of the variant: the code of compile() at other addresses (placebo.h).
+  // Build `number` (1, 2, ...) of the variant: the code of compile() at other addresses (placebo.h). Not ok with the code kNoLayouts where a
+  // device's code has no addresses to choose.
   virtual CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const = 0;
   // Identity of an artifact by what it does: two variants with the same instructions and data are one candidate. "" when it is no artifact.
   virtual std::string code_hash(const std::string& artifact) const = 0;

@@ -382,7 +382,8 @@ Placebos WindowBench::placebos(const std::vector<Step>& challenger, int first, i
   Placebos p{std::move(built[0]), std::move(built[1]), ""};
   for (const auto* arm : {&p.incumbent, &p.challenger})
     for (const Built& b : *arm)
-      if (!b.ok && p.message.empty()) p.message = b.message;
+      if (b.failure_code == kNoLayouts) return {};
+      else if (!b.ok && p.message.empty()) p.message = b.message;
   return p;
 }
 
