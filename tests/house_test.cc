@@ -28,7 +28,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"starter_kernels/kinds", {"graph", "graph/ops", "starter_kernels/examples"}},
     {"starter_kernels/toolchain", {"starter_kernels/kinds"}},
     {"starter_kernels/cpu", {}},
-    {"plan", {"graph", "graph/models", "graph/onnx", "starter_kernels/kinds", "starter_kernels/toolchain"}},
+    {"plan", {"graph", "graph/models", "graph/onnx", "starter_kernels/kinds"}},
     {"profiler", {"plan"}},
     {"playbook", {"plan", "starter_kernels/kinds"}},
     {"playbook/tiers", {"playbook", "starter_kernels/kinds"}},

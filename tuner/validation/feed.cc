@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/format.h"
+
 namespace amdahl {
 namespace {
 

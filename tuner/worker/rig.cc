@@ -61,7 +61,7 @@ std::byte* Rig::scratch(const std::string& name, size_t bytes) {
   return memory->data();
 }
 
-Rig::Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places)
+Rig::Rig(const Program& program, Device& device, const std::byte* constants, Layout layout, const Places& places)
     : program_(program), layout_(layout), temporary_at_(program.buffers.size(), nullptr) {
   if (layout_ == Layout::kModel)
     temporaries_.push_back(std::make_unique<GuardedMemory>("arena", program_.arena_bytes, 64, layout_));
@@ -94,7 +94,7 @@ Rig::Rig(const Program& program, const std::byte* constants, Layout layout, cons
       return copy.weights.back()->data();
     };
     hooks.scratch = [&](const std::string& name, size_t bytes) { return scratch(name, bytes); };
-    copy.executor = std::make_unique<Executor>(program_, constants, hooks);
+    copy.executor = std::make_unique<Executor>(program_, device, constants, hooks);
     binding_of_slot_.push_back(0);
   }
   for (GuardedMemory* copy : packed_) copy->allow_writes(false);

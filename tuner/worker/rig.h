@@ -32,7 +32,7 @@ Layout layout_of_weight(size_t bytes, Layout layout);
 class Rig {
  public:
   // Loads the libraries and packs constants. Throws what Executor and GuardedMemory throw.
-  Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places);
+  Rig(const Program& program, Device& device, const std::byte* constants, Layout layout, const Places& places);
   ~Rig();
 
   // `count` slots from `first` on (modulo the number of slots), the whole row `times` times.
@@ -49,7 +49,7 @@ class Rig {
   // Whether something wrote beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is good enough.
   bool damaged() const;
   int slots() const { return static_cast<int>(binding_of_slot_.size()); }
-  const Executor& executor() const { return *copies_[0].executor; }
+  void discard_packed_constants() { copies_[0].executor->discard_packed_constants(); }
 
  private:
   using Memories = std::vector<std::unique_ptr<GuardedMemory>>;

@@ -39,6 +39,7 @@
 
 #include "base/amx.h"
 #include "base/error.h"
+#include "plan/cpu_device.h"
 #include "tuner/worker/huge_file.h"
 #include "tuner/worker/protocol.h"
 #include "tuner/worker/rig.h"
@@ -125,10 +126,9 @@ class Worker {
     places.outputs = r.at("outputs");
     places.weights = r.at("weights");
     const auto layout = static_cast<Layout>(r.at("layout").get<int>());
-    rig_ = std::make_unique<Rig>(program, constants, layout, places);
-    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, constants, layout, places);
-    // Packed constants are copies: what they were packed from need not stay resident.
-    for (const auto& [offset, bytes] : rig_->executor().unused_blob_ranges()) release(constants + offset, bytes);
+    rig_ = std::make_unique<Rig>(program, device_, constants, layout, places);
+    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, device_, constants, layout, places);
+    rig_->discard_packed_constants();
     return Json::object();
   }
 
@@ -153,12 +153,6 @@ class Worker {
       mapped_bytes_ = up_to_huge_page(bytes);
     }
     return mapped_.first;
-  }
-
-  static void release(const std::byte* data, int64_t bytes) {
-    const auto first = (reinterpret_cast<uintptr_t>(data) + 4095) / 4096 * 4096;
-    const auto end = (reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(bytes)) / 4096 * 4096;
-    if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
   }
 
   static void touch_malloc() {
@@ -250,6 +244,7 @@ class Worker {
   Channel channel_;
   uint64_t control_at_start_;
   SignalHandlers handlers_{};
+  CpuDevice device_;
   FileMapping mapped_;
   size_t mapped_bytes_ = 0;
   std::unique_ptr<Rig> rig_, twin_;
