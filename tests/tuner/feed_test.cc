@@ -9,6 +9,9 @@
 #include <cstring>
 #include <set>
 
+#include "tuner/worker/guarded_memory.h"
+#include "tuner/worker/host_arena.h"
+
 namespace amdahl {
 namespace {
 
@@ -28,12 +31,14 @@ Program program_with_input(int64_t n) {
   return p;
 }
 
+Feed on_host() { return Feed({}, std::make_unique<HostArena>("test")); }
+
 const float* floats(const Region& region) { return reinterpret_cast<const float*>(region.data); }
 
 TEST(Feed, ANudgedDrawDiffersInOneElementThatIsNeitherFirstNorLast) {
   for (int64_t n : {3, 64, 1000}) {
     const Program p = program_with_input(n);
-    Feed feed({});
+    Feed feed = on_host();
     const Stand stand = feed.stand(p, Layout::kEnd, 2, 1);
     Draw draw;
     draw.seed = 7;
@@ -51,7 +56,7 @@ TEST(Feed, ANudgedDrawDiffersInOneElementThatIsNeitherFirstNorLast) {
 
 TEST(Feed, NoTwoCallsReadTheSameNumbers) {
   const Program p = program_with_input(256);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kModel, 1, 1);
   Random random(3);
   std::set<std::vector<float>> seen;
@@ -64,7 +69,7 @@ TEST(Feed, NoTwoCallsReadTheSameNumbers) {
 
 TEST(Feed, FreshNumbersAreDistributedAsDrawnOnes) {
   const Program p = program_with_input(20000);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kModel, 1, 1);
   Random random(3);
   feed.fresh_inputs(p, stand, 0, Family::kNormal, random);
@@ -80,7 +85,7 @@ TEST(Feed, FreshNumbersAreDistributedAsDrawnOnes) {
 
 TEST(Feed, WeightsChangeInPlace) {
   const Program p = program_with_input(64);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kEnd, 1, 2);
   Draw draw;
   feed.draw_weights(p, stand, draw);
@@ -100,7 +105,7 @@ TEST(Feed, WeightsChangeInPlace) {
 
 TEST(Feed, ProgramsOfOneWindowShareRegions) {
   const Program p = program_with_input(64), q = p;
-  Feed feed({});
+  Feed feed = on_host();
   const Stand a = feed.stand(p, Layout::kModel, 3, 1), b = feed.stand(q, Layout::kModel, 3, 1), c = feed.stand(q, Layout::kEnd, 1, 1);
   EXPECT_EQ(a.inputs[2][0].at, b.inputs[2][0].at);
   EXPECT_NE(a.inputs[0][0].at, c.inputs[0][0].at);
@@ -108,17 +113,17 @@ TEST(Feed, ProgramsOfOneWindowShareRegions) {
 
 TEST(Feed, NumbersBesideTheDataAreNaN) {
   const Program p = program_with_input(5);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kShift, 1, 1);
   EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[-1]));
   EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[5]));
 }
 
-TEST(SharedMemory, WhoMayOnlyReadCannotWrite) {
-  SharedMemory memory("test");
-  const Region region = memory.allocate(4096, 4, Layout::kModel);
-  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory.read_only(), region.at), MAP_FAILED);
-  void* view = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, memory.read_only(), region.at);
+TEST(HostArena, WhoMayOnlyReadCannotWrite) {
+  HostArena arena("test");
+  const Region region = arena.allocate(4096, 4, Layout::kModel);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, arena.read_only(), region.at), MAP_FAILED);
+  void* view = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, arena.read_only(), region.at);
   ASSERT_NE(view, MAP_FAILED);
   EXPECT_NE(mprotect(view, 4096, PROT_READ | PROT_WRITE), 0);
   region.data[17] = std::byte{42};

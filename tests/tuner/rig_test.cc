@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "plan/cpu_device.h"
 #include "tuner/trials/builder.h"
+#include "tuner/worker/cpu_worker_device.h"
 
 namespace amdahl {
 namespace {
@@ -30,8 +30,8 @@ TEST(Rig, CopiesOfTheWeightsWorkInOneWorkspace) {
   program.libraries = built.libraries;
   program.calls = {{}};
   const std::vector<std::vector<int64_t>> two(2);
-  CpuDevice device;
-  Rig rig(program, device, nullptr, Layout::kModel, {two, two, two});
+  CpuWorkerDevice device;
+  Rig rig(program, device, Layout::kModel, {two, two, two});
   rig.run(0, 2, 1);
   void* library = dlopen(built.libraries.front().c_str(), RTLD_NOW | RTLD_NOLOAD);
   ASSERT_TRUE(library);

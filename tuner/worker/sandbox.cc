@@ -26,8 +26,8 @@
 #include "base/error.h"
 #include "base/landlock.h"
 #include "base/sanitized.h"
-#include "tuner/worker/guarded_memory.h"
-#include "tuner/worker/rig.h"
+#include "tuner/worker/descriptors.h"
+#include "tuner/worker/named_addresses.h"
 
 namespace amdahl {
 namespace {

@@ -2,7 +2,7 @@
 // nor the verdict. What it answers is either checked by the supervisor or only a diagnostic: the outputs themselves lie in
 // memory that the supervisor reads after it has stopped this process.
 //
-//   amdahl-worker [--memory BYTES]       speaks tuner/worker/protocol.h over stdin and stdout; descriptors as in tuner/worker/rig.h
+//   amdahl-worker [--memory BYTES]       speaks tuner/worker/protocol.h over stdin and stdout; descriptors as in tuner/worker/descriptors.h
 //
 // Requests, each answered by {nonce, …} or {nonce, "error": text}:
 //   enter   libraries: the sandbox closes, threads start, the libraries can be mapped; no code of theirs runs
@@ -39,8 +39,7 @@
 
 #include "base/amx.h"
 #include "base/error.h"
-#include "plan/cpu_device.h"
-#include "tuner/worker/huge_file.h"
+#include "tuner/worker/cpu_worker_device.h"
 #include "tuner/worker/protocol.h"
 #include "tuner/worker/rig.h"
 #include "tuner/worker/sandbox.h"
@@ -102,16 +101,13 @@ class Worker {
     begin_one_thread();
     wake_threads();  // created here, with the affinity that OpenMP gives them, rather than in a candidate's first call
     handlers_ = signal_handlers();
-    for (const std::string& library : libraries) require_mappable(library);
+    for (const std::string& library : libraries) device_.require_loadable(library);
     return Json::object();
   }
 
   Json load(const Json& r) {
     const auto libraries = r.at("libraries").get<std::vector<std::string>>();
-    // Never unloaded: threads that a candidate leaves behind must be found, not crash in unmapped code.
-    for (const std::string& library : libraries)
-      if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
-        throw Error(ExitCode::kInternal, fmt::format("cannot load {}: {}", library, dlerror()));
+    for (const std::string& library : libraries) device_.keep_loaded(library);
     seal_sandbox(channel_.in(), channel_.out(), r.value("clock", false));
     return Json::object();
   }
@@ -120,39 +116,15 @@ class Worker {
     rig_.reset();
     twin_.reset();
     const Program program = r.at("program").get<Program>();
-    const std::byte* constants = program.blob_bytes > 0 ? map_constants(program.blob_bytes) : nullptr;
     Places places;
     places.inputs = r.at("inputs");
     places.outputs = r.at("outputs");
     places.weights = r.at("weights");
     const auto layout = static_cast<Layout>(r.at("layout").get<int>());
-    rig_ = std::make_unique<Rig>(program, device_, constants, layout, places);
-    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, device_, constants, layout, places);
+    rig_ = std::make_unique<Rig>(program, device_, layout, places);
+    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, device_, layout, places);
     rig_->discard_packed_constants();
     return Json::object();
-  }
-
-  // What the loader will do with any library: a failure here says nothing of what is in it.
-  static void require_mappable(const std::string& library) {
-    const int fd = open(library.c_str(), O_RDONLY | O_CLOEXEC);
-    const int not_opened = errno;
-    if (fd < 0) throw Error(ExitCode::kIo, fmt::format("cannot open {}: {}", library, std::strerror(not_opened)));
-    void* page = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-    const int not_mapped = errno;
-    close(fd);
-    if (page == MAP_FAILED) throw Error(ExitCode::kIo, fmt::format("cannot run code from {}: {}", library, std::strerror(not_mapped)));
-    munmap(page, 4096);
-  }
-
-  const std::byte* map_constants(size_t bytes) {
-    if (bytes > mapped_bytes_) {
-      const FileMapping m = map_on_huge_pages(kConstantsDescriptor, 0, up_to_huge_page(bytes), PROT_READ);
-      if (!m.first) throw std::bad_alloc();
-      if (mapped_.first) munmap(mapped_.reserved, mapped_.span);
-      mapped_ = m;
-      mapped_bytes_ = up_to_huge_page(bytes);
-    }
-    return mapped_.first;
   }
 
   static void touch_malloc() {
@@ -244,9 +216,7 @@ class Worker {
   Channel channel_;
   uint64_t control_at_start_;
   SignalHandlers handlers_{};
-  CpuDevice device_;
-  FileMapping mapped_;
-  size_t mapped_bytes_ = 0;
+  CpuWorkerDevice device_;
   std::unique_ptr<Rig> rig_, twin_;
 };
 
