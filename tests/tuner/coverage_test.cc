@@ -15,7 +15,6 @@
 #include "tuner/trials/builder.h"
 #include "tuner/validation/input_ranges.h"
 #include "tuner/validation/validate.h"
-#include "tuner/worker/host_arena.h"
 
 namespace amdahl {
 namespace {
@@ -45,7 +44,7 @@ Judge judge_of(const Graph& graph, int threads = 2) {
   const std::vector<InputRange> ranges = input_ranges(graph, distinct_inputs(io));
   WorkerOptions options;
   options.threads = threads;
-  Feed feed(ranges, std::make_unique<HostArena>("amdahl-inputs"));
+  Feed feed(ranges, options.backend->make_arena("amdahl-inputs"));
   Harness harness(options, program, feed, constants);
   GivenValues given;
   return make_judge(signature(graph, plan, all), ranges, Work{}, harness, draws_seed(), [&](const Draw& draw) {

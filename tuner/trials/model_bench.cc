@@ -18,13 +18,12 @@
 #include "tuner/measurement/decision.h"
 #include "tuner/trials/despite_kills.h"
 #include "tuner/validation/input_ranges.h"
-#include "tuner/worker/host_arena.h"
 
 namespace amdahl {
 
 ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir)
     : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)), constants_(graph),
-      feed_(input_ranges(graph, graph.inputs), std::make_unique<HostArena>("amdahl-inputs")) {}
+      feed_(input_ranges(graph, graph.inputs), options.worker.backend->make_arena("amdahl-inputs")) {}
 
 const Ceilings& ModelBench::ceilings() {
   if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(this_machine(), cache_dir_));

@@ -20,6 +20,11 @@ CpuWorkerDevice::~CpuWorkerDevice() {
   if (constants_.first) munmap(constants_.reserved, constants_.span);
 }
 
+void CpuWorkerDevice::on_kernel_threads(const std::function<void()>& task) {
+#pragma omp parallel
+  task();
+}
+
 // What the loader will do with any library: a failure here says nothing of what is in it.
 void CpuWorkerDevice::require_loadable(const std::string& artifact) {
   const int fd = open(artifact.c_str(), O_RDONLY | O_CLOEXEC);
@@ -48,7 +53,8 @@ const std::byte* CpuWorkerDevice::constants(size_t bytes) {
   return constants_.first;
 }
 
-std::unique_ptr<GuardedBuffer> CpuWorkerDevice::map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands, int64_t at) {
+std::unique_ptr<GuardedBuffer> CpuWorkerDevice::map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands,
+                                                    int64_t at) {
   const bool writable = operands == Operands::kWritten;
   return std::make_unique<GuardedMemory>(name, bytes, element, layout, writable ? kOutputsDescriptor : kInputsDescriptor, at, writable);
 }

@@ -11,6 +11,7 @@ class CpuWorkerDevice : public WorkerDevice {
  public:
   ~CpuWorkerDevice() override;
   Device& device() override { return device_; }
+  void on_kernel_threads(const std::function<void()>& task) override;  // OpenMP's
   void require_loadable(const std::string& artifact) override;
   void keep_loaded(const std::string& artifact) override;
   const std::byte* constants(size_t bytes) override;

@@ -32,7 +32,7 @@ uint64_t early_digest(size_t bytes, uint64_t seed, const ReadAt& read) {
 }
 
 uint64_t early_digest(std::span<const std::byte> output, uint64_t seed) {
-  return early_digest(output.size(), seed, [&](size_t at, std::span<std::byte> to) { std::copy_n(output.begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin()); });
+  return early_digest(output.size(), seed, [&](size_t at, std::span<std::byte> to) { std::copy_n(output.data() + at, to.size(), to.begin()); });
 }
 
 }  // namespace amdahl

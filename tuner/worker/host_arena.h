@@ -1,6 +1,6 @@
 #pragma once
-// Memory that the supervisor shares with workers whose kernels run on the processor: a file in memory, of which the supervisor maps every region writable,
-// and a worker those that it is told of (tuner/worker/guarded_memory.h). A worker that is given read_only() can by no means write: the
+// Memory that the supervisor shares with workers whose kernels run on the processor: a file in memory, of which the supervisor maps every region
+// writable, and a worker those that it is told of (tuner/worker/guarded_memory.h). A worker that is given read_only() can by no means write: the
 // kernel refuses writable mappings of a descriptor that was opened for reading, and mprotect() of the ones that exist.
 
 #include <vector>

@@ -1,9 +1,10 @@
 #pragma once
-// What a worker needs of a device beyond running kernels (plan/device.h), because it trusts none of them: the supervisor's operands and memory of its own, each
-// between guards, and code that is looked at before it runs and never goes away.
+// What a worker needs of a device beyond running kernels (plan/device.h), because it trusts none of them: the supervisor's operands and memory of
+// its own, each between guards, and code that is loaded once and never goes away.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,13 +33,18 @@ class WorkerDevice {
  public:
   virtual ~WorkerDevice() = default;
   virtual Device& device() = 0;
+  // Runs `task` on every thread of this process that kernels run on; on none where they run elsewhere. Returns when all have done it, and leaves
+  // them awake for what comes.
+  virtual void on_kernel_threads(const std::function<void()>& task) = 0;
 
   // Throws Error(kIo) when the machine would not let this artifact be loaded, whatever is in it. Runs none of its code.
   virtual void require_loadable(const std::string& artifact) = 0;
-  // Loads it for good, which may run its code: threads that a candidate leaves behind must be found, not crash in code that is gone. Throws Error(kInternal).
+  // Loads it for good, which may run its code: threads that a candidate leaves behind must be found, not crash in code that is gone.
+  // Throws Error(kInternal).
   virtual void keep_loaded(const std::string& artifact) = 0;
 
-  // The first `bytes` of the constants that the supervisor shares (tuner/worker/constants_file.h), as kernels may read them. An address holds until more are asked for.
+  // The first `bytes` of the constants that the supervisor shares (tuner/worker/constants_file.h), as kernels may read them. The address holds until
+  // more are asked for.
   virtual const std::byte* constants(size_t bytes) = 0;
   // The region at `at` of an arena, made with the same bytes, element and layout. Both throw std::bad_alloc when memory is refused.
   virtual std::unique_ptr<GuardedBuffer> map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands, int64_t at) = 0;

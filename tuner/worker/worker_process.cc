@@ -26,7 +26,6 @@
 #include "base/error.h"
 #include "base/process_limits.h"
 #include "tuner/worker/descriptors.h"
-#include "tuner/worker/host_arena.h"
 #include "tuner/worker/spawn_worker.h"
 
 extern char** environ;
@@ -91,22 +90,14 @@ std::string signal_text(int number) {
 
 }  // namespace
 
-std::string worker_program() {
-  if (const char* path = std::getenv("AMDAHL_WORKER"); path && *path) return path;
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& candidate : {here / "amdahl-worker", here.parent_path() / "amdahl-worker", here.parent_path() / "libexec/amdahl/amdahl-worker"})
-    if (fs::exists(candidate)) return candidate;
-  throw Error(ExitCode::kIo, fmt::format("amdahl-worker is missing beside {0} and in {0}/../libexec/amdahl: build or install it, or set AMDAHL_WORKER to its path",
-                                         here.string()));
-}
-
 WorkerProcess::WorkerProcess(const WorkerOptions& options, const Arena& inputs, int constants_fd)
-    : options_(options), output_arena_(std::make_unique<HostArena>("amdahl-outputs")), nonces_(entropy()) {
+    : options_(options), output_arena_(options.backend->make_arena("amdahl-outputs")), nonces_(entropy()) {
   // Expected outputs and seeds are in this process: nobody but root may look into it.
   prctl(PR_SET_DUMPABLE, 0);
   Pipe request, reply;
   Descriptor words("make a file in memory", memfd_create("worker-stderr", MFD_CLOEXEC));
-  std::vector<std::string> argv{worker_program(), "--memory", std::to_string(options_.memory_bytes)};
+  std::vector<std::string> argv{options_.backend->worker_program(), "--backend", std::string(options_.backend->name()), "--memory",
+                                std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
 
   std::vector<std::pair<int, int>> descriptors = {{request.read, 0},  {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor},

@@ -22,6 +22,7 @@
 #include "plan/program.h"
 #include "tuner/worker/arena.h"
 #include "tuner/worker/protocol.h"
+#include "tuner/worker/worker_backends.h"
 
 namespace amdahl {
 
@@ -45,6 +46,7 @@ struct WorkerRefused : std::runtime_error {
 struct Stopped {};
 
 struct WorkerOptions {
+  const WorkerBackend* backend = &cpu_worker_backend();
   int threads = 1;
   int64_t memory_bytes = int64_t{3} << 30;  // address space
   uint64_t layout_seed = 0;                 // size of the environment: moves the stack, as any other start would
@@ -87,7 +89,7 @@ constexpr std::byte kOutputSlack{0xA5};
 
 class WorkerProcess {
  public:
-  // `constants` and `inputs` are read by the worker as long as it lives. Throws Error(kIo) when no process can be started or
+  // `constants` and `inputs`, of the same backend, are read by the worker as long as it lives. Throws Error(kIo) when no process can be started or
   // the worker program is not found.
   WorkerProcess(const WorkerOptions& options, const Arena& inputs, int constants_fd);
   ~WorkerProcess();  // kills
@@ -125,8 +127,8 @@ class WorkerProcess {
   // Lets it have one CPU only, or again those it was born with: threads then meet in other orders.
   void squeeze(bool squeezed);
 
-  // Outputs of a slot as the worker has left them, by Program::outputs; region.at is -1 for a constant or an output that was named before. They are fetched
-  // when the worker has been awake since they were last, so that to look twice costs nothing. The worker must stand still.
+  // Outputs of a slot as the worker has left them, by Program::outputs; region.at is -1 for a constant or an output that was named before. They are
+  // fetched when the worker has been awake since they were last: to look twice costs nothing.
   const std::vector<Region>& outputs(size_t slot);
   // What was written to them since is what the worker finds there.
   void publish_outputs(size_t slot);
@@ -159,9 +161,5 @@ class WorkerProcess {
   std::map<pid_t, cpu_set_t> born_with_;  // by thread, while squeezed
   Random nonces_;
 };
-
-// $AMDAHL_WORKER, else amdahl-worker beside this program or one folder up (as built), else ../libexec/amdahl (as installed).
-// Throws Error(kIo).
-std::string worker_program();
 
 }  // namespace amdahl
