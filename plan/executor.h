@@ -23,7 +23,7 @@ struct ExecutorHooks {
 
 class Executor {
  public:
-  // `blob`: the constants' bytes, the device's address of them. The device and they must outlive the executor. Throws Error when a kernel does not load.
+  // `blob`: the device's address of the constants' bytes. The device and they must outlive the executor. Throws Error when a kernel does not load.
   Executor(Program program, Device& device, const std::byte* blob, const ExecutorHooks& hooks = {});
   ~Executor();
   Executor(const Executor&) = delete;

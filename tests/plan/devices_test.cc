@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "tests/plan/kernel_bench.h"
@@ -42,7 +43,8 @@ Program program() {
   const CompileResult built = testing::toolchain().compile_source(kSubtracts, {});
   if (!built.ok) throw std::runtime_error(built.message);
   Program p;
-  p.buffers = {buffer("x", Program::Role::kInput), buffer("w", Program::Role::kConstant), buffer("between", Program::Role::kTemporary), buffer("y", Program::Role::kOutput)};
+  p.buffers = {buffer("x", Program::Role::kInput), buffer("w", Program::Role::kConstant), buffer("between", Program::Role::kTemporary),
+               buffer("y", Program::Role::kOutput)};
   p.buffers[1].blob_offset = 0;
   p.buffers[2].arena_offset = 0;
   p.arena_bytes = p.blob_bytes = 64;

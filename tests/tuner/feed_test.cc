@@ -7,8 +7,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
 
+#include "tests/distant/distant_backend.h"
 #include "tuner/worker/guarded_memory.h"
 #include "tuner/worker/host_arena.h"
 
@@ -117,6 +119,41 @@ TEST(Feed, NumbersBesideTheDataAreNaN) {
   const Stand stand = feed.stand(p, Layout::kShift, 1, 1);
   EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[-1]));
   EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[5]));
+}
+
+// The page of a small region as a worker maps it.
+std::vector<std::byte> page_in_worker(const Feed& feed, const Region& region) {
+  const auto* page = static_cast<const std::byte*>(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, feed.arena().read_only(), region.at));
+  std::vector<std::byte> seen(page, page + 4096);
+  munmap(const_cast<std::byte*>(page), 4096);
+  return seen;
+}
+
+std::vector<std::byte> page_here(const Region& region) {
+  const std::byte* page = region.data - reinterpret_cast<uintptr_t>(region.data) % 4096;
+  return {page, page + 4096};
+}
+
+TEST(Feed, PublishesWhateverItWrites) {
+  const Program p = program_with_input(64);
+  Feed feed({}, testing::distant_backend().make_arena("test"));
+  const Stand stand = feed.stand(p, Layout::kEnd, 1, 2);
+  const Region &input = stand.inputs[0][0], &weight = stand.weights[0][0], &copy = stand.weights[1][0];
+  for (const Region* r : {&input, &weight, &copy}) EXPECT_EQ(page_in_worker(feed, *r), page_here(*r));
+  const auto changes = [&](const std::vector<const Region*>& regions, const std::function<void()>& write) {
+    std::vector<std::vector<std::byte>> before;
+    for (const Region* r : regions) before.push_back(page_here(*r));
+    write();
+    for (size_t i = 0; i < regions.size(); ++i) {
+      EXPECT_NE(page_here(*regions[i]), before[i]);
+      EXPECT_EQ(page_in_worker(feed, *regions[i]), page_here(*regions[i]));
+    }
+  };
+  Draw draw;
+  Random random(3);
+  changes({&input}, [&] { feed.draw_inputs(p, stand, 0, draw); });
+  changes({&weight, &copy}, [&] { feed.draw_weights(p, stand, draw); });
+  changes({&input}, [&] { feed.fresh_inputs(p, stand, 0, Family::kNormal, random); });
 }
 
 TEST(HostArena, WhoMayOnlyReadCannotWrite) {
