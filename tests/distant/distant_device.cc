@@ -17,17 +17,15 @@ DeviceThread::~DeviceThread() {
   if (thread_.joinable()) thread_.join();
 }
 
-void DeviceThread::queue(std::packaged_task<void()> task) {
-  const std::lock_guard lock(mutex_);
-  tasks_.push_back(std::move(task));
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-  changed_.notify_one();
-}
-
 void DeviceThread::finish(const std::function<void()>& task) {
   std::packaged_task<void()> queued(task);
   std::future<void> done = queued.get_future();
-  queue(std::move(queued));
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(queued));
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  }
+  changed_.notify_one();
   done.get();
 }
 

@@ -19,8 +19,7 @@ namespace amdahl::testing {
 class DeviceThread {
  public:
   ~DeviceThread();
-  void queue(std::packaged_task<void()> task);
-  void finish(const std::function<void()>& task);  // queues it, and returns when it is done
+  void finish(const std::function<void()>& task);  // queues it, and returns when it is done; what it throws is thrown here
 
  private:
   void work();
