@@ -1,14 +1,11 @@
 #include "cli/prepare_model.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -20,6 +17,7 @@
 #include "base/machine.h"
 #include "base/random.h"
 #include "cli/progress.h"
+#include "plan/devices.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
@@ -57,9 +55,9 @@ struct CompileJobs {
   std::condition_variable changed;
 };
 
-std::byte* copy_blob(const Blob& blob, size_t bytes, HugePages& pages) {
-  std::byte* data = pages.take(bytes);
-  for (const auto& [offset, tensor] : blob.pieces) std::memcpy(data + offset, tensor.data(), tensor.bytes());
+std::byte* copy_blob(const Blob& blob, size_t bytes, Device& device) {
+  std::byte* data = device.allocate(bytes);
+  for (const auto& [offset, tensor] : blob.pieces) device.write(data + offset, {tensor.data(), tensor.bytes()});
   return data;
 }
 
@@ -99,20 +97,15 @@ Tensor example_input(const Graph& graph, ValueId input, uint64_t seed) {
   return from_ints(value.dtype, value.shape, numbers);
 }
 
-PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global) : steps_(plan.steps.size()) {
+PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global) : steps_(plan.steps.size()), device_(make_device("cpu")) {
   for (ValueId v : graph.outputs) output_shapes_.push_back(graph.value(v).shape);
   const std::vector<std::string> library_of = compile(plan, global);
   Blob blob;
   Program program = model_program(graph, plan, library_of, &blob);
-  std::byte* constants = copy_blob(blob, program.blob_bytes, constants_);
+  const std::byte* constants = copy_blob(blob, program.blob_bytes, *device_);
   blob.pieces.clear();
-  executor_ = std::make_unique<Executor>(std::move(program), constants);
-  // Weights that every kernel keeps packed need not stay a second time.
-  const auto page = static_cast<int64_t>(sysconf(_SC_PAGESIZE));
-  for (const auto& [offset, bytes] : executor_->unused_blob_ranges()) {
-    const int64_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
-    if (end > begin) madvise(constants + begin, static_cast<size_t>(end - begin), MADV_DONTNEED);
-  }
+  executor_ = std::make_unique<Executor>(std::move(program), *device_, constants);
+  executor_->discard_packed_constants();
 }
 
 std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOptions& global) {
@@ -161,9 +154,7 @@ std::vector<double> PreparedModel::run_timed() {
 }
 
 void PreparedModel::set_input(int i, const Tensor& tensor) {
-  const int number = executor_->program().inputs[static_cast<size_t>(i)];
-  const Program::Buffer& buffer = executor_->program().buffers[static_cast<size_t>(number)];
-  to_format(tensor.data(), executor_->buffer(number), buffer.dtype, buffer.shape, buffer.format);
+  executor_->write(executor_->program().inputs[static_cast<size_t>(i)], {tensor.data(), tensor.bytes()});
 }
 
 Tensor PreparedModel::output(int i) {
@@ -171,7 +162,7 @@ Tensor PreparedModel::output(int i) {
   const Program::Buffer& buffer = executor_->program().buffers[static_cast<size_t>(number)];
   std::byte* data = nullptr;
   Tensor tensor = Tensor::allocate(buffer.dtype, buffer.shape, &data);
-  from_format(executor_->buffer(number), data, buffer.dtype, buffer.shape, buffer.format);
+  executor_->read(number, {data, tensor.bytes()});
   return tensor.reshaped(output_shapes_[static_cast<size_t>(i)]);  // a Reshape at the end has no buffer of its own
 }
 

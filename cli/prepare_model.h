@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "plan/device.h"
 #include "plan/executor.h"
-#include "plan/huge_pages.h"
 #include "plan/plan.h"
 
 namespace amdahl {
@@ -34,8 +34,8 @@ class PreparedModel {
   size_t steps_;
   std::string toolchain_;
   int kernels_ = 0, compiled_ = 0;
-  HugePages constants_;
   std::vector<Shape> output_shapes_;
+  std::unique_ptr<Device> device_;
   std::unique_ptr<Executor> executor_;
 };
 

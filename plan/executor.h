@@ -1,45 +1,45 @@
 #pragma once
-// Runs a Program in this process: allocates, packs constants, calls kernels in order. Used by `run`, by the worker (where
+// Runs a Program on a device in this process: allocates, packs constants, calls kernels in order. Used by `run`, by the worker (where
 // kernels are not trusted) and by tests.
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "plan/device.h"
 #include "plan/program.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 
-// For harnesses: where memory lies and what seeded constants hold. Any may be empty.
+// For harnesses: where memory lies, in the device's addresses. Either may be empty.
 struct ExecutorHooks {
-  // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it. A seeded constant (blob_offset -1)
-  // that is placed holds its numbers already, unless `fill` is given.
+  // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it. Seeded constants (blob_offset -1) must be placed, and hold
+  // their numbers already.
   std::function<std::byte*(int number, const Program::Buffer& buffer)> place;
-  // Fills a seeded constant; called once, before it is packed.
-  std::function<void(int number, const Program::Buffer& buffer, std::byte* data)> fill;
   // Memory whose size kernels state themselves: the workspace, packed copies. 64-byte aligned; holds anything.
   std::function<std::byte*(const std::string& name, size_t bytes)> scratch;
 };
 
 class Executor {
  public:
-  // `blob`: the constants' bytes (may be a mapping; must outlive the executor unless all constants are packed).
-  // Throws Error when a library does not load.
-  Executor(Program program, const std::byte* blob, const ExecutorHooks& hooks = {});
+  // `blob`: the device's address of the constants' bytes. The device and they must outlive the executor. Throws Error when a kernel does not load.
+  Executor(Program program, Device& device, const std::byte* blob, const ExecutorHooks& hooks = {});
   ~Executor();
   Executor(const Executor&) = delete;
 
   const Program& program() const;
-  std::byte* buffer(int number);  // storage of an input, output or temporary
+  // Bytes of an input, output or temporary, as stored: all of them, or the first.
+  void write(int number, std::span<const std::byte> from);
+  void read(int number, std::span<std::byte> to) const;
   // Inputs and outputs somewhere else: `at(number)`, or nullptr to leave a buffer where it is. Returns the binding's number;
   // 0 is the executor's own. Constants, temporaries and workspace are shared.
   int add_binding(const std::function<std::byte*(int number)>& at);
   void run(int binding = 0);
   // Packs constants again, into the same memory: their raw bytes have changed.
   void repack();
-  // Ranges (offset, bytes) of the blob that nothing reads any more, because every kernel that used them packed a copy.
-  std::vector<std::pair<int64_t, int64_t>> unused_blob_ranges() const;
+  // Discards those of the blob that nothing reads any more, because every kernel that used them packed a copy. They cannot be packed again.
+  void discard_packed_constants();
   // As run(), with the wall-clock seconds of every call added to seconds[i].
   void run_timed(std::vector<double>& seconds);
 
@@ -47,9 +47,5 @@ class Executor {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Row-major <-> storage format.
-void to_format(const std::byte* plain, std::byte* stored, DType dtype, const Shape& shape, const std::string& format);
-void from_format(const std::byte* stored, std::byte* plain, DType dtype, const Shape& shape, const std::string& format);
 
 }  // namespace amdahl

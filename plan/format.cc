@@ -1,9 +1,8 @@
-// Storage formats: row-major "", and channel-blocked "nchw<k>c" = [N, ceil(C/k), spatial…, k] with zero padding channels.
+#include "plan/format.h"
 
 #include <cstring>
 
 #include "base/error.h"
-#include "plan/executor.h"
 
 namespace amdahl {
 namespace {

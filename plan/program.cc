@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/machine.h"
-#include "plan/executor.h"
+#include "plan/format.h"
 #include "plan/memory_plan.h"
 
 namespace amdahl {

@@ -47,15 +47,13 @@ struct Blob {
   size_t bytes = 0;
 };
 
-// The whole model. `library_of[i]` is the compiled kernel of plan.steps[i]. All constants go to the blob.
+// The whole model. `library_of[i]` is the compiled kernel of plan.steps[i]. All constants go to the blob. Inputs and outputs are row-major.
 Program model_program(const Graph& graph, const Plan& plan, const std::vector<std::string>& library_of, Blob* blob);
 
 // One window alone: steps that compute window outputs from window inputs (`io` of the incumbent's window; `steps` the
 // incumbent's or a challenger's). Structural constants go to the blob, weights are seeded.
 Program window_program(const Graph& graph, const WindowIo& io, const std::vector<Step>& steps,
                        const std::vector<std::string>& library_of, int threads, Blob* blob);
-
-size_t storage_bytes(DType dtype, const Shape& shape, const std::string& format);
 
 void to_json(Json& j, const Program& p);
 void from_json(const Json& j, Program& p);

@@ -30,7 +30,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"starter_kernels/cpu/kernels", {}},
     {"starter_kernels/cpu", {"graph", "starter_kernels/kinds", "starter_kernels/text"}},
     {"starter_kernels/toolchain", {"starter_kernels/cpu", "starter_kernels/kinds"}},
-    {"plan", {"graph", "graph/models", "graph/onnx", "starter_kernels/kinds", "starter_kernels/toolchain"}},
+    {"plan", {"graph", "graph/models", "graph/onnx", "starter_kernels/kinds"}},
     {"profiler", {"plan"}},
     {"playbook", {"plan", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"playbook/tiers", {"playbook", "starter_kernels/cpu", "starter_kernels/kinds"}},

@@ -67,26 +67,4 @@ class CpuToolchain : public Toolchain {
 // $AMDAHL_CACHE, else $XDG_CACHE_HOME/amdahl, else ~/.cache/amdahl.
 std::string default_cache_dir();
 
-// A loaded kernel library; unloads on destruction.
-class LoadedKernel {
- public:
-  explicit LoadedKernel(const std::string& library);  // throws Error(kInternal) when it does not load
-  ~LoadedKernel();
-  LoadedKernel(LoadedKernel&&) noexcept;
-  LoadedKernel(const LoadedKernel&) = delete;
-  LoadedKernel& operator=(LoadedKernel&&) = delete;
-
-  size_t workspace_bytes() const { return workspace_bytes_(); }
-  size_t packed_bytes(int input) const { return packed_bytes_(input); }
-  void pack(int input, const void* raw, void* packed) const { pack_(input, raw, packed); }
-  void run(const void* const* in, void* const* out, void* workspace) const { run_(in, out, workspace); }
-
- private:
-  void* handle_ = nullptr;
-  size_t (*workspace_bytes_)() = nullptr;
-  size_t (*packed_bytes_)(int) = nullptr;
-  void (*pack_)(int, const void*, void*) = nullptr;
-  void (*run_)(const void* const*, void* const*, void*) = nullptr;
-};
-
 }  // namespace amdahl

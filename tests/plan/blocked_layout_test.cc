@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/format.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
 #include "tests/plan/kernel_bench.h"
@@ -100,9 +101,9 @@ TEST(Reorder, PaddingChannelsBecomeZero) {
   const Tensor plain = testing::random_tensor(graph.value(x), 3);
   std::vector<float> stored(storage_bytes(DType::kF32, graph.value(x).shape, testing::kBlocks) / 4, std::nanf("")), want(stored.size());
   to_format(plain.data(), reinterpret_cast<std::byte*>(want.data()), DType::kF32, graph.value(x).shape, testing::kBlocks);
-  const void* in[] = {plain.data()};
-  void* out[] = {stored.data()};
-  LoadedKernel(built.library).run(in, out, nullptr);
+  CpuDevice cpu;
+  const auto kernel = cpu.load(built.library);
+  cpu.prepare({{kernel.get(), {plain.data()}, {stored.data()}}})->run();
   EXPECT_EQ(stored, want);
 }
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "plan/executor.h"
+#include "plan/format.h"
 #include "starter_kernels/kinds/formats.h"
 
 namespace amdahl {

@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "graph/oracle.h"
+#include "plan/cpu_device.h"
 #include "plan/executor.h"
 #include "plan/plan.h"
 #include "starter_kernels/cpu/cpu_target.h"
@@ -135,28 +136,20 @@ inline void compare(const Tensor& got, const RefTensor& want, Judgement& j) {
 inline void poison(const Program& program, Executor& executor) {
   for (size_t b = 0; b < program.buffers.size(); ++b)
     if (const Program::Role role = program.buffers[b].role; role == Program::Role::kOutput || role == Program::Role::kTemporary)
-      std::memset(executor.buffer(static_cast<int>(b)), 0xff, program.buffers[b].bytes);
+      executor.write(static_cast<int>(b), std::vector<std::byte>(program.buffers[b].bytes, std::byte{0xff}));
 }
 
-// Buffers between 64 KiB of bytes that are all set: a mutant that reads or writes past an end is judged by what comes of it and does not
-// take the test with it.
-class WideMargins {
+// A processor whose memory lies between 64 KiB of bytes that are all set: a mutant that reads or writes past an end is judged by what comes of it and
+// does not take the test with it.
+class WideMargins : public CpuDevice {
  public:
-  std::byte* take(size_t bytes) {
+  std::byte* allocate(size_t bytes) override {
     constexpr size_t kMargin = size_t{64} << 10;
     auto& memory = taken_.emplace_back(bytes + 2 * kMargin + 64, std::byte{0xff});
     auto* data = memory.data() + kMargin;
     data += (64 - reinterpret_cast<uintptr_t>(data) % 64) % 64;
     std::memset(data, 0, bytes);
     return data;
-  }
-  ExecutorHooks hooks() {
-    ExecutorHooks h;
-    h.place = [this](int, const Program::Buffer& b) -> std::byte* {
-      return b.role == Program::Role::kTemporary ? nullptr : take(b.bytes);  // those share the executor's arena, as in a model
-    };
-    h.scratch = [this](const std::string&, size_t bytes) { return take(bytes); };
-    return h;
   }
 
  private:
@@ -179,14 +172,13 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   j.built = true;
   Blob blob;
   const Program program = model_program(graph, plan, libraries, &blob);
-  std::byte* bytes;
-  const Tensor blob_memory = Tensor::allocate(DType::kU8, {static_cast<int64_t>(blob.bytes)}, &bytes);
-  for (const auto& [offset, tensor] : blob.pieces) std::memcpy(bytes + offset, tensor.data(), tensor.bytes());
-  WideMargins memory;
-  Executor executor(program, bytes, memory.hooks());
+  WideMargins device;
+  std::byte* constants = device.allocate(blob.bytes);
+  for (const auto& [offset, tensor] : blob.pieces) device.write(constants + offset, {tensor.data(), tensor.bytes()});
+  Executor executor(program, device, constants);
   RefValues given;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    std::memcpy(executor.buffer(program.inputs[i]), inputs[i].data(), inputs[i].bytes());
+    executor.write(program.inputs[i], {inputs[i].data(), inputs[i].bytes()});
     given[graph.inputs[i]] = RefTensor::of(inputs[i]);
   }
   std::vector<NodeId> nodes(graph.nodes.size());
@@ -208,7 +200,7 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
       const Value& value = graph.value(graph.outputs[o]);
       std::byte* out;
       const Tensor got = Tensor::allocate(value.dtype, value.shape, &out);
-      std::memcpy(out, executor.buffer(program.outputs[o]), got.bytes());
+      executor.read(program.outputs[o], {out, got.bytes()});
       compare(got, want.at(graph.outputs[o]), j);
       if (outputs) outputs->push_back(got);
     }

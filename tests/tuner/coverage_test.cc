@@ -46,7 +46,7 @@ Judge judge_of(const Graph& graph, int threads = 2) {
   const std::vector<InputRange> ranges = input_ranges(graph, distinct_inputs(io));
   WorkerOptions options;
   options.threads = threads;
-  Feed feed(ranges);
+  Feed feed(ranges, options.backend->make_arena("amdahl-inputs"));
   Harness harness(options, program, feed, constants);
   GivenValues given;
   return make_judge(signature(graph, plan, all), ranges, Work{}, harness, draws_seed(), [&](const Draw& draw) {

@@ -7,7 +7,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
+
+#include "tests/distant/distant_backend.h"
+#include "tuner/worker/guarded_memory.h"
+#include "tuner/worker/host_arena.h"
 
 namespace amdahl {
 namespace {
@@ -28,12 +33,14 @@ Program program_with_input(int64_t n) {
   return p;
 }
 
+Feed on_host() { return Feed({}, std::make_unique<HostArena>("test")); }
+
 const float* floats(const Region& region) { return reinterpret_cast<const float*>(region.data); }
 
 TEST(Feed, ANudgedDrawDiffersInOneElementThatIsNeitherFirstNorLast) {
   for (int64_t n : {3, 64, 1000}) {
     const Program p = program_with_input(n);
-    Feed feed({});
+    Feed feed = on_host();
     const Stand stand = feed.stand(p, Layout::kEnd, 2, 1);
     Draw draw;
     draw.seed = 7;
@@ -51,7 +58,7 @@ TEST(Feed, ANudgedDrawDiffersInOneElementThatIsNeitherFirstNorLast) {
 
 TEST(Feed, NoTwoCallsReadTheSameNumbers) {
   const Program p = program_with_input(256);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kModel, 1, 1);
   Random random(3);
   std::set<std::vector<float>> seen;
@@ -64,7 +71,7 @@ TEST(Feed, NoTwoCallsReadTheSameNumbers) {
 
 TEST(Feed, FreshNumbersAreDistributedAsDrawnOnes) {
   const Program p = program_with_input(20000);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kModel, 1, 1);
   Random random(3);
   feed.fresh_inputs(p, stand, 0, Family::kNormal, random);
@@ -80,7 +87,7 @@ TEST(Feed, FreshNumbersAreDistributedAsDrawnOnes) {
 
 TEST(Feed, WeightsChangeInPlace) {
   const Program p = program_with_input(64);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kEnd, 1, 2);
   Draw draw;
   feed.draw_weights(p, stand, draw);
@@ -100,7 +107,7 @@ TEST(Feed, WeightsChangeInPlace) {
 
 TEST(Feed, ProgramsOfOneWindowShareRegions) {
   const Program p = program_with_input(64), q = p;
-  Feed feed({});
+  Feed feed = on_host();
   const Stand a = feed.stand(p, Layout::kModel, 3, 1), b = feed.stand(q, Layout::kModel, 3, 1), c = feed.stand(q, Layout::kEnd, 1, 1);
   EXPECT_EQ(a.inputs[2][0].at, b.inputs[2][0].at);
   EXPECT_NE(a.inputs[0][0].at, c.inputs[0][0].at);
@@ -108,17 +115,52 @@ TEST(Feed, ProgramsOfOneWindowShareRegions) {
 
 TEST(Feed, NumbersBesideTheDataAreNaN) {
   const Program p = program_with_input(5);
-  Feed feed({});
+  Feed feed = on_host();
   const Stand stand = feed.stand(p, Layout::kShift, 1, 1);
   EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[-1]));
   EXPECT_TRUE(std::isnan(floats(stand.inputs[0][0])[5]));
 }
 
-TEST(SharedMemory, WhoMayOnlyReadCannotWrite) {
-  SharedMemory memory("test");
-  const Region region = memory.allocate(4096, 4, Layout::kModel);
-  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory.read_only(), region.at), MAP_FAILED);
-  void* view = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, memory.read_only(), region.at);
+// The page of a small region as a worker maps it.
+std::vector<std::byte> page_in_worker(const Feed& feed, const Region& region) {
+  const auto* page = static_cast<const std::byte*>(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, feed.arena().read_only(), region.at));
+  std::vector<std::byte> seen(page, page + 4096);
+  munmap(const_cast<std::byte*>(page), 4096);
+  return seen;
+}
+
+std::vector<std::byte> page_here(const Region& region) {
+  const std::byte* page = region.data - reinterpret_cast<uintptr_t>(region.data) % 4096;
+  return {page, page + 4096};
+}
+
+TEST(Feed, PublishesWhateverItWrites) {
+  const Program p = program_with_input(64);
+  Feed feed({}, testing::distant_backend().make_arena("test"));
+  const Stand stand = feed.stand(p, Layout::kEnd, 1, 2);
+  const Region &input = stand.inputs[0][0], &weight = stand.weights[0][0], &copy = stand.weights[1][0];
+  for (const Region* r : {&input, &weight, &copy}) EXPECT_EQ(page_in_worker(feed, *r), page_here(*r));
+  const auto changes = [&](const std::vector<const Region*>& regions, const std::function<void()>& write) {
+    std::vector<std::vector<std::byte>> before;
+    for (const Region* r : regions) before.push_back(page_here(*r));
+    write();
+    for (size_t i = 0; i < regions.size(); ++i) {
+      EXPECT_NE(page_here(*regions[i]), before[i]);
+      EXPECT_EQ(page_in_worker(feed, *regions[i]), page_here(*regions[i]));
+    }
+  };
+  Draw draw;
+  Random random(3);
+  changes({&input}, [&] { feed.draw_inputs(p, stand, 0, draw); });
+  changes({&weight, &copy}, [&] { feed.draw_weights(p, stand, draw); });
+  changes({&input}, [&] { feed.fresh_inputs(p, stand, 0, Family::kNormal, random); });
+}
+
+TEST(HostArena, WhoMayOnlyReadCannotWrite) {
+  HostArena arena("test");
+  const Region region = arena.allocate(4096, 4, Layout::kModel);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, arena.read_only(), region.at), MAP_FAILED);
+  void* view = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, arena.read_only(), region.at);
   ASSERT_NE(view, MAP_FAILED);
   EXPECT_NE(mprotect(view, 4096, PROT_READ | PROT_WRITE), 0);
   region.data[17] = std::byte{42};

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tuner/trials/builder.h"
+#include "tuner/worker/cpu_worker_device.h"
 
 namespace amdahl {
 namespace {
@@ -31,7 +32,8 @@ TEST(Rig, CopiesOfTheWeightsWorkInOneWorkspace) {
   program.libraries = built.libraries;
   program.calls = {{}};
   const std::vector<std::vector<int64_t>> two(2);
-  Rig rig(program, nullptr, Layout::kModel, {two, two, two});
+  CpuWorkerDevice device;
+  Rig rig(program, device, Layout::kModel, {two, two, two});
   rig.run(0, 2, 1);
   void* library = dlopen(built.libraries.front().c_str(), RTLD_NOW | RTLD_NOLOAD);
   ASSERT_TRUE(library);

@@ -55,7 +55,7 @@ Graph layernorm_graph() {
 class Specimen {
  public:
   Specimen(NoiseFamily family, std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
-      : family_(family), name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs)) {
+      : family_(family), name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs), bench.worker.backend->make_arena("amdahl-inputs")) {
     const Plan plan = starter_plan(graph_, options.threads, builder.target());
     Window window;
     for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));

@@ -23,7 +23,7 @@ namespace amdahl {
 
 ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir)
     : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)), constants_(graph),
-      feed_(input_ranges(graph, graph.inputs)) {}
+      feed_(input_ranges(graph, graph.inputs), options.worker.backend->make_arena("amdahl-inputs")) {}
 
 const Ceilings& ModelBench::ceilings() {
   if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(builder_.target().device, cache_dir_));

@@ -135,7 +135,7 @@ const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incum
     const std::vector<InputRange> ranges = input_ranges(graph_, distinct_inputs(io));
     const Work work = work_of(steps);
     judge = despite_kills([&] {
-      Feed feed(ranges);
+      Feed feed(ranges, options_.worker.backend->make_arena("amdahl-inputs"));
       Harness harness(options_.worker, starter, feed, constants_);
       // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
       return make_judge(task.signature, ranges, work, harness, secrets_.next() >> 1,
@@ -157,7 +157,7 @@ std::string WindowBench::enter(const WindowTask& task) {
   at_.incumbent = program_of(at_.task.io, task.incumbent, built.libraries, task.threads);
   at_.judge = &judge_for(task, at_.incumbent);
   if (!at_.judge->unusable.empty()) return at_.judge->unusable;
-  at_.feed = std::make_unique<Feed>(at_.judge->ranges);
+  at_.feed = std::make_unique<Feed>(at_.judge->ranges, options_.worker.backend->make_arena("amdahl-inputs"));
   at_.own_tolerance = at_.tolerance = tolerance_of(at_.incumbent, task.incumbent);
   try {
     // Its speed, before the slots of a segment are known.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/format.h"
+
 namespace amdahl {
 namespace {
 
@@ -31,8 +33,9 @@ void fill_stored(const Program::Buffer& b, std::byte* data, Fill fill) {
 const Region& Feed::region(const Key& key, const Program::Buffer& b, Layout layout) {
   const auto [it, is_new] = regions_.try_emplace(key);
   if (is_new) {
-    it->second = memory_.allocate(b.bytes, size_of(b.dtype), layout);
+    it->second = arena_->allocate(b.bytes, size_of(b.dtype), layout);
     fill_slack(it->second.data, b.bytes, kInputSlack);
+    arena_->publish(it->second);
   }
   return it->second;
 }
@@ -68,6 +71,7 @@ void Feed::draw_inputs(const Program& program, const Stand& stand, size_t slot, 
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
     fill_stored(b, stand.inputs[slot][i].data,
                 [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
+    arena_->publish(stand.inputs[slot][i]);
   }
 }
 
@@ -87,6 +91,7 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
         else fill_stored(b, region.data, [&](std::byte* plain) {
           fill_weight(plain, b.dtype, numel(b.shape), b.mean, b.deviation, draw, b.source);
         });
+        arena_->publish(region);
       }
       ++w;
     }
@@ -113,24 +118,25 @@ const float* Feed::tape(Family family, size_t at_least) {
   return tape_.data();
 }
 
+// Copied, because to draw them would take longer than to time them.
+void Feed::cut_from_tape(const Program::Buffer& b, std::byte* data, Family family, size_t beginning) {
+  const auto n = static_cast<size_t>(numel(b.shape));
+  const auto* numbers = reinterpret_cast<const std::byte*>(tape(family, n + kBeginnings) + beginning);
+  to_format(numbers, data, b.dtype, b.shape, b.format);
+}
+
 void Feed::fresh_inputs(const Program& program, const Stand& stand, size_t slot, Family family, Random& random) {
   Draw draw;
   draw.family = family;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
-    std::byte* data = stand.inputs[slot][i].data;
+    const Region& region = stand.inputs[slot][i];
     const int source = source_of(b, i);
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
     draw.seed = random.next() >> 1;
-    if (b.dtype != DType::kF32) {
-      fill_stored(b, data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
-      continue;
-    }
-    const auto n = static_cast<size_t>(numel(b.shape));
-    // Copied, because to draw them would take longer than to time them.
-    const auto* numbers = reinterpret_cast<const std::byte*>(tape(family, n + kBeginnings) + draw.seed % kBeginnings);
-    if (b.format.empty()) std::memcpy(data, numbers, n * sizeof(float));
-    else to_format(numbers, data, b.dtype, b.shape, b.format);
+    if (b.dtype == DType::kF32) cut_from_tape(b, region.data, family, draw.seed % kBeginnings);
+    else fill_stored(b, region.data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
+    arena_->publish(region);
   }
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 // What workers are fed with: inputs and weights, made here, in memory that they can only read. Workers of both arms of a race
-// read the same bytes.
+// read the same bytes. What is written to a region is published at once.
 //
 // Between timed calls the contents change: every call reads numbers that no call has read before, at addresses that are used
 // again. A kernel that remembers results finds nothing to remember them by. They are cut from a tape of random numbers, which is drawn anew for every
 // race: a kernel that knew another candidate's knows nothing.
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -14,9 +15,9 @@
 
 #include "base/entropy.h"
 #include "base/random.h"
+#include "plan/program.h"
 #include "tuner/validation/inputs.h"
-#include "tuner/worker/rig.h"
-#include "tuner/worker/shared_memory.h"
+#include "tuner/worker/arena.h"
 
 namespace amdahl {
 
@@ -29,10 +30,10 @@ struct Stand {
 
 class Feed {
  public:
-  // `ranges` by Program::Buffer::source (by position for whole models).
-  explicit Feed(std::vector<InputRange> ranges) : ranges_(std::move(ranges)), tape_seed_(entropy()) {}
+  // `ranges` by Program::Buffer::source (by position for whole models). `arena`: of the backend whose workers are fed.
+  Feed(std::vector<InputRange> ranges, std::unique_ptr<Arena> arena) : ranges_(std::move(ranges)), arena_(std::move(arena)), tape_seed_(entropy()) {}
 
-  const SharedMemory& memory() const { return memory_; }
+  const Arena& arena() const { return *arena_; }
   // This and draw_weights() may be called from several threads. Regions are made when new: programs of one window share them, operand by operand. Pages beside the data hold NaNs.
   Stand stand(const Program& program, Layout layout, int slots, int copies);
   void draw_inputs(const Program& program, const Stand& stand, size_t slot, const Draw& draw);
@@ -46,10 +47,11 @@ class Feed {
   using Key = std::tuple<bool, int, size_t, int, std::string, size_t, int>;  // weight, layout, slot or copy, source, format, bytes, dtype
   const Region& region(const Key& key, const Program::Buffer& b, Layout layout);
   const float* tape(Family family, size_t at_least);
+  void cut_from_tape(const Program::Buffer& b, std::byte* data, Family family, size_t beginning);
 
   std::mutex mutex_;
   std::vector<InputRange> ranges_;
-  SharedMemory memory_{"amdahl-inputs"};
+  std::unique_ptr<Arena> arena_;
   std::map<Key, Region> regions_;
   std::map<const std::byte*, std::string> held_;  // what is drawn in a weight's region
   Family tape_family_ = Family::kNormal;

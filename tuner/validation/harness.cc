@@ -16,7 +16,7 @@ constexpr double kLoadSeconds = 30;
 }
 
 Harness::Harness(const WorkerOptions& options, const Program& program, Feed& feed, const ConstantsFile& constants)
-    : program_(program), feed_(feed), constants_(constants), worker_(options, feed.memory(), constants.read_only()) {
+    : program_(program), feed_(feed), constants_(constants), worker_(options, feed.arena(), constants.read_only()) {
   worker_.load(program.libraries, kLoadSeconds);
 }
 
@@ -31,27 +31,29 @@ void Harness::change_weights(const Draw& weights, double seconds) {
   worker_.repack(seconds);
 }
 
+// What lies beside them stays what the worker has made of it: it is fetched before all is published.
 void Harness::poison_outputs(size_t slot, uint64_t seed) {
   for (size_t o = 0; o < program_.outputs.size(); ++o) {
-    const Region& region = worker_.outputs()[slot][o];
+    const Region& region = worker_.outputs(slot)[o];
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
     if (region.at >= 0) poison(region.data, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)), seed + o);
   }
+  worker_.publish_outputs(slot);
 }
 
 std::string Harness::trial(const Trial& trial, double seconds) {
   const std::vector<uint64_t> at_return = worker_.trial(trial, seconds);
   for (size_t o = 0; o < at_return.size(); ++o) {
-    const Region& region = worker_.outputs()[static_cast<size_t>(trial.slot)][o];
+    const Region& region = worker_.outputs(static_cast<size_t>(trial.slot))[o];
     if (region.at < 0 || early_digest({region.data, region.bytes}, trial.seed) == at_return[o]) continue;
     return fmt::format("'{}' was written to after the call had returned", program_.buffers[static_cast<size_t>(program_.outputs[o])].name);
   }
   return "";
 }
 
-std::string Harness::unwritten(size_t slot, uint64_t seed) const {
+std::string Harness::unwritten(size_t slot, uint64_t seed) {
   for (size_t o = 0; o < program_.outputs.size(); ++o) {
-    const Region& region = worker_.outputs()[slot][o];
+    const Region& region = worker_.outputs(slot)[o];
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
     if (region.at < 0) continue;
     if (const int64_t n = count_poisoned(region.data, b.dtype, static_cast<int64_t>(b.bytes / size_of(b.dtype)), seed + o))
@@ -60,15 +62,16 @@ std::string Harness::unwritten(size_t slot, uint64_t seed) const {
   return "";
 }
 
-bool Harness::slack_intact(size_t slot) const {
-  return std::all_of(worker_.outputs()[slot].begin(), worker_.outputs()[slot].end(), [](const Region& r) {
+bool Harness::slack_intact(size_t slot) {
+  const std::vector<Region>& outputs = worker_.outputs(slot);
+  return std::all_of(outputs.begin(), outputs.end(), [](const Region& r) {
     return r.at < 0 || amdahl::slack_intact(r.data, r.bytes, kOutputSlack);
   });
 }
 
 // visit(data, bytes) for every output in order.
 template <typename Visit>
-void Harness::visit_outputs(size_t slot, Visit visit) const {
+void Harness::visit_outputs(size_t slot, Visit visit) {
   for (size_t o = 0; o < program_.outputs.size(); ++o) {
     const int number = program_.outputs[o];
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(number)];
@@ -82,12 +85,12 @@ void Harness::visit_outputs(size_t slot, Visit visit) const {
 }
 
 // An output may be an input that is handed on, or a weight.
-const Region& Harness::region_of(int number, size_t slot) const {
+const Region& Harness::region_of(int number, size_t slot) {
   const auto in = std::find(program_.inputs.begin(), program_.inputs.end(), number);
   if (in != program_.inputs.end()) return stand_.inputs[slot][static_cast<size_t>(in - program_.inputs.begin())];
   if (program_.buffers[static_cast<size_t>(number)].role != Program::Role::kConstant) {
     const auto out = std::find(program_.outputs.begin(), program_.outputs.end(), number);
-    return worker_.outputs()[slot][static_cast<size_t>(out - program_.outputs.begin())];
+    return worker_.outputs(slot)[static_cast<size_t>(out - program_.outputs.begin())];
   }
   size_t weight = 0;
   for (int n = 0; n < number; ++n) {
@@ -97,19 +100,19 @@ const Region& Harness::region_of(int number, size_t slot) const {
   return stand_.weights[slot % stand_.weights.size()][weight];
 }
 
-std::vector<std::byte> Harness::outputs(size_t slot) const {
+std::vector<std::byte> Harness::outputs(size_t slot) {
   std::vector<std::byte> bytes;
   visit_outputs(slot, [&](const std::byte* data, size_t n) { bytes.insert(bytes.end(), data, data + n); });
   return bytes;
 }
 
-std::string Harness::outputs_hash(size_t slot) const {
+std::string Harness::outputs_hash(size_t slot) {
   std::string hashes;
   visit_outputs(slot, [&](const std::byte* data, size_t n) { hashes += hash_hex(data, n); });
   return hashes;
 }
 
-bool Harness::outputs_equal(size_t slot, const std::vector<std::byte>& bytes) const {
+bool Harness::outputs_equal(size_t slot, const std::vector<std::byte>& bytes) {
   size_t at = 0;
   bool equal = true;
   visit_outputs(slot, [&](const std::byte* data, size_t n) {

@@ -30,13 +30,13 @@ class Harness {
   std::string trial(const Trial& trial, double seconds);
 
   // "" or what is wrong with a slot's outputs whoever computed them: elements that still hold the poison …
-  std::string unwritten(size_t slot, uint64_t seed) const;
+  std::string unwritten(size_t slot, uint64_t seed);
   // … or bytes beside them that do not hold what was put there.
-  bool slack_intact(size_t slot) const;
+  bool slack_intact(size_t slot);
   // As stored, in the order of Program::outputs.
-  std::vector<std::byte> outputs(size_t slot) const;
-  std::string outputs_hash(size_t slot) const;
-  bool outputs_equal(size_t slot, const std::vector<std::byte>& bytes) const;
+  std::vector<std::byte> outputs(size_t slot);
+  std::string outputs_hash(size_t slot);
+  bool outputs_equal(size_t slot, const std::vector<std::byte>& bytes);
 
   WorkerProcess& worker() { return worker_; }
   const WorkerProcess& worker() const { return worker_; }
@@ -45,8 +45,8 @@ class Harness {
 
  private:
   template <typename Visit>
-  void visit_outputs(size_t slot, Visit visit) const;
-  const Region& region_of(int number, size_t slot) const;
+  void visit_outputs(size_t slot, Visit visit);
+  const Region& region_of(int number, size_t slot);
 
   const Program& program_;
   Feed& feed_;

@@ -13,7 +13,7 @@
 #include "base/in_parallel.h"
 #include "base/printable.h"
 #include "graph/zero_signs.h"
-#include "plan/executor.h"
+#include "plan/format.h"
 
 namespace amdahl {
 namespace {

@@ -107,7 +107,7 @@ class JudgeMaker {
     }
     starter_.change_weights({Family::kNormal, 0, weights_seed}, judge_.deadline());
     conclude();
-    judge_.honest = state_after_trials();
+    if (judge_.unusable.empty()) judge_.honest = state_after_trials();  // which begin with the first check
   }
 
  private:

@@ -1,7 +1,9 @@
 #include "tuner/worker/rig.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 #include "base/random.h"
 #include "tuner/worker/early_digest.h"
@@ -9,38 +11,46 @@
 namespace amdahl {
 namespace {
 
-constexpr int kPoisonByte = 0xff;                        // a NaN in every float type, -1 in every integer type
+constexpr std::byte kPoison{0xff};                       // a NaN in every float type, -1 in every integer type
 constexpr uint64_t kNanBits = 0x7fff7fff7fff7fffull;     // with any sign: NaN as one double, two floats, four halves or bfloat16
+constexpr size_t kPiece = size_t{64} << 10;              // bytes that are made before they are written: whole words
 
 }  // namespace
 
-Layout layout_of_weight(size_t bytes, Layout layout) {
-  return layout != Layout::kModel && bytes > kLargeWeight ? Layout::kEnd : layout;
+std::unique_ptr<GuardedBuffer> Rig::map(int number, Operands operands, int64_t at, Layout layout) const {
+  const Program::Buffer& b = program_.buffers[static_cast<size_t>(number)];
+  return device_.map(b.name, b.bytes, size_of(b.dtype), layout, operands, at);
 }
 
-std::unique_ptr<GuardedMemory> Rig::map(int number, int fd, int64_t at, bool writable, Layout layout) const {
-  const Program::Buffer& b = program_.buffers[static_cast<size_t>(number)];
-  return std::make_unique<GuardedMemory>(b.name, b.bytes, size_of(b.dtype), layout, fd, at, writable);
+// `make(span)` gives the memory's bytes, piece by piece, of which all but the last are kPiece long.
+template <typename Make>
+void Rig::fill(const GuardedBuffer& memory, Make make) {
+  for (size_t at = 0; at < memory.bytes(); at += kPiece) {
+    const std::span<std::byte> piece(piece_.data(), std::min(kPiece, memory.bytes() - at));
+    make(piece);
+    device_.device().write(memory.data() + at, piece);
+  }
+}
+
+void Rig::poison(const GuardedBuffer& memory) {
+  fill(memory, [](std::span<std::byte> piece) { std::fill(piece.begin(), piece.end(), kPoison); });
 }
 
 // Addresses by buffer; null for what is no input or output.
 std::vector<std::byte*> Rig::map_slot(size_t slot, const Places& places) {
   std::vector<std::byte*> at(program_.buffers.size(), nullptr);
-  const auto place = [&](const std::vector<int>& numbers, const std::vector<int64_t>& offsets, int fd, bool writable) {
+  const auto place = [&](const std::vector<int>& numbers, const std::vector<int64_t>& offsets, Operands operands) {
+    std::vector<const GuardedBuffer*> placed(numbers.size(), nullptr);
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (offsets[i] < 0) continue;
-      operands_.push_back(map(numbers[i], fd, offsets[i], writable, layout_));
-      at[static_cast<size_t>(numbers[i])] = operands_.back()->data();
+      operands_.push_back(map(numbers[i], operands, offsets[i], layout_));
+      placed[i] = operands_.back().get();
+      at[static_cast<size_t>(numbers[i])] = placed[i]->data();
     }
+    return placed;
   };
-  place(program_.inputs, places.inputs[slot], kInputsDescriptor, false);
-  place(program_.outputs, places.outputs[slot], kOutputsDescriptor, true);
-  std::vector<std::span<const std::byte>>& outputs = outputs_.emplace_back();
-  for (size_t o = 0; o < program_.outputs.size(); ++o) {
-    const auto number = static_cast<size_t>(program_.outputs[o]);
-    const bool own = places.outputs[slot][o] >= 0;
-    outputs.push_back(own ? std::span<const std::byte>(at[number], program_.buffers[number].bytes) : std::span<const std::byte>());
-  }
+  place(program_.inputs, places.inputs[slot], Operands::kRead);
+  outputs_.push_back(place(program_.outputs, places.outputs[slot], Operands::kWritten));
   return at;
 }
 
@@ -50,31 +60,35 @@ std::vector<std::byte*> Rig::map_slot(size_t slot, const Places& places) {
 std::byte* Rig::scratch(const std::string& name, size_t bytes) {
   const bool is_workspace = name == "workspace";
   if (is_workspace && workspace_) return workspace_->data();
-  temporaries_.push_back(std::make_unique<GuardedMemory>(name, bytes, 64, Layout::kModel));
-  GuardedMemory* memory = temporaries_.back().get();
+  temporaries_.push_back(device_.allocate(name, bytes, 64, Layout::kModel));
+  GuardedBuffer* memory = temporaries_.back().get();
   if (is_workspace) {
     workspace_ = memory;
   } else {
     packed_.push_back(memory);
-    std::memset(memory->data(), kPoisonByte, bytes);
+    poison(*memory);
   }
   return memory->data();
 }
 
-Rig::Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places)
-    : program_(program), layout_(layout), temporary_at_(program.buffers.size(), nullptr) {
-  if (layout_ == Layout::kModel)
-    temporaries_.push_back(std::make_unique<GuardedMemory>("arena", program_.arena_bytes, 64, layout_));
+void Rig::allocate_temporaries() {
+  if (layout_ == Layout::kModel) temporaries_.push_back(device_.allocate("arena", program_.arena_bytes, 64, layout_));
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
     const Program::Buffer& b = program_.buffers[i];
     if (b.role != Program::Role::kTemporary) continue;
     if (layout_ == Layout::kModel) {
       temporary_at_[i] = temporaries_[0]->data() + b.arena_offset;
     } else {
-      temporaries_.push_back(std::make_unique<GuardedMemory>(b.name, b.bytes, size_of(b.dtype), layout_));
+      temporaries_.push_back(device_.allocate(b.name, b.bytes, size_of(b.dtype), layout_));
       temporary_at_[i] = temporaries_.back()->data();
     }
   }
+}
+
+Rig::Rig(const Program& program, WorkerDevice& device, Layout layout, const Places& places)
+    : program_(program), device_(device), layout_(layout), piece_(kPiece), temporary_at_(program.buffers.size(), nullptr) {
+  const std::byte* constants = program_.blob_bytes > 0 ? device_.constants(program_.blob_bytes) : nullptr;
+  allocate_temporaries();
   const size_t slots = places.inputs.size(), copies = std::max<size_t>(places.weights.size(), 1);
   copies_.resize(std::min(copies, slots));
   for (size_t slot = 0; slot < slots; ++slot) {
@@ -89,18 +103,17 @@ Rig::Rig(const Program& program, const std::byte* constants, Layout layout, cons
       const auto n = static_cast<size_t>(number);
       if (b.role != Program::Role::kConstant) return at[n] ? at[n] : temporary_at_[n];
       const std::vector<int64_t>& offsets = places.weights[slot % copies_.size()];
-      copy.weights.push_back(map(number, kInputsDescriptor, offsets.at(copy.weights.size()), false,
-                                 layout_of_weight(b.bytes, layout_)));
+      copy.weights.push_back(map(number, Operands::kRead, offsets.at(copy.weights.size()), layout_of_weight(b.bytes, layout_)));
       return copy.weights.back()->data();
     };
     hooks.scratch = [&](const std::string& name, size_t bytes) { return scratch(name, bytes); };
-    copy.executor = std::make_unique<Executor>(program_, constants, hooks);
+    copy.executor = std::make_unique<Executor>(program_, device_.device(), constants, hooks);
     binding_of_slot_.push_back(0);
   }
-  for (GuardedMemory* copy : packed_) copy->allow_writes(false);
+  for (GuardedBuffer* copy : packed_) copy->allow_writes(false);
   // What is soiled later is the process's from the beginning: no kernel is to be blamed for its pages.
   constexpr size_t kPage = 4096;
-  for (size_t at = 0; workspace_ && at < workspace_->bytes(); at += kPage) workspace_->data()[at] = static_cast<std::byte>(kPoisonByte);
+  for (size_t at = 0; workspace_ && at < workspace_->bytes(); at += kPage) device_.device().write(workspace_->data() + at, {&kPoison, 1});
 }
 
 Rig::~Rig() = default;
@@ -116,37 +129,43 @@ void Rig::run(int first, int count, int times) {
 }
 
 void Rig::repack() {
-  for (GuardedMemory* copy : packed_) {
+  for (GuardedBuffer* copy : packed_) {
     copy->allow_writes(true);
-    std::memset(copy->data(), kPoisonByte, copy->bytes());
+    poison(*copy);
   }
   for (Copy& c : copies_) c.executor->repack();
-  for (GuardedMemory* copy : packed_) copy->allow_writes(false);
+  for (GuardedBuffer* copy : packed_) copy->allow_writes(false);
 }
 
 void Rig::soil(uint64_t seed) {
   Random random(seed);
-  for (const std::unique_ptr<GuardedMemory>& memory : temporaries_) {
-    if (std::find(packed_.begin(), packed_.end(), memory.get()) != packed_.end()) continue;
-    std::byte *at = memory->data(), *end = at + memory->bytes();
-    for (; end - at >= static_cast<std::ptrdiff_t>(sizeof(uint64_t)); at += sizeof(uint64_t)) {
+  const auto nans = [&](std::span<std::byte> piece) {
+    size_t at = 0;
+    for (; at + sizeof(uint64_t) <= piece.size(); at += sizeof(uint64_t)) {
       const uint64_t bits = random.next() | kNanBits;
-      std::memcpy(at, &bits, sizeof bits);
+      std::memcpy(piece.data() + at, &bits, sizeof bits);
     }
-    std::memset(at, kPoisonByte, static_cast<size_t>(end - at));
-  }
+    std::fill(piece.begin() + static_cast<std::ptrdiff_t>(at), piece.end(), kPoison);
+  };
+  for (const std::unique_ptr<GuardedBuffer>& memory : temporaries_)
+    if (std::find(packed_.begin(), packed_.end(), memory.get()) == packed_.end()) fill(*memory, nans);
 }
 
 void Rig::soil_lines_of_workspace(uint64_t seed) {
   constexpr size_t kLine = 64;
   if (!workspace_ || workspace_->bytes() < kLine) return;
+  std::array<std::byte, kLine> line;
+  line.fill(kPoison);
   Random random(seed);
-  for (int i = 0; i < 32; ++i) std::memset(workspace_->data() + random.below(workspace_->bytes() / kLine) * kLine, kPoisonByte, kLine);
+  for (int i = 0; i < 32; ++i) device_.device().write(workspace_->data() + random.below(workspace_->bytes() / kLine) * kLine, line);
 }
 
 std::vector<uint64_t> Rig::digests(size_t slot, uint64_t seed) const {
   std::vector<uint64_t> digests;
-  for (const std::span<const std::byte> output : outputs_[slot]) digests.push_back(output.empty() ? 0 : early_digest(output, seed));
+  for (const GuardedBuffer* output : outputs_[slot]) {
+    const auto read = [&](size_t at, std::span<std::byte> to) { device_.device().read(output->data() + at, to); };
+    digests.push_back(output && output->bytes() > 0 ? early_digest(output->bytes(), seed, read) : 0);
+  }
   return digests;
 }
 

@@ -5,34 +5,24 @@
 // Lives in the worker. Knows neither seeds nor expected outputs.
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "plan/executor.h"
-#include "tuner/worker/guarded_memory.h"
+#include "tuner/worker/worker_device.h"
 
 namespace amdahl {
 
-// Places in the shared files. A slot is one call's inputs and outputs; slot s reads copy s % copies of the weights.
+// Places in the arenas. A slot is one call's inputs and outputs; slot s reads copy s % copies of the weights.
 struct Places {
   std::vector<std::vector<int64_t>> inputs;   // by slot, by Program::inputs
   std::vector<std::vector<int64_t>> outputs;  // by slot, by Program::outputs; -1: a constant, or an output named before
   std::vector<std::vector<int64_t>> weights;  // by copy, by seeded constant in the order of buffers
 };
 
-// Descriptors that a worker is born with.
-constexpr int kConstantsDescriptor = 3;  // structural constants, a model's weights; for reading only
-constexpr int kInputsDescriptor = 4;     // inputs, seeded weights; for reading only
-constexpr int kOutputsDescriptor = 5;
-
-// Weights above this lie alike in every layout but the model's: one copy of them is enough for what layouts show.
-constexpr size_t kLargeWeight = size_t{8} << 20;
-Layout layout_of_weight(size_t bytes, Layout layout);
-
 class Rig {
  public:
-  // Loads the libraries and packs constants. Throws what Executor and GuardedMemory throw.
-  Rig(const Program& program, const std::byte* constants, Layout layout, const Places& places);
+  // Loads the libraries and packs constants. The device must outlive it. Throws what Executor and WorkerDevice throw.
+  Rig(const Program& program, WorkerDevice& device, Layout layout, const Places& places);
   ~Rig();
 
   // `count` slots from `first` on (modulo the number of slots), the whole row `times` times.
@@ -49,25 +39,31 @@ class Rig {
   // Whether something wrote beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is good enough.
   bool damaged() const;
   int slots() const { return static_cast<int>(binding_of_slot_.size()); }
-  const Executor& executor() const { return *copies_[0].executor; }
+  void discard_packed_constants() { copies_[0].executor->discard_packed_constants(); }
 
  private:
-  using Memories = std::vector<std::unique_ptr<GuardedMemory>>;
+  using Memories = std::vector<std::unique_ptr<GuardedBuffer>>;
   struct Copy {
     Memories weights;
     std::unique_ptr<Executor> executor;
   };
+  void allocate_temporaries();
   std::vector<std::byte*> map_slot(size_t slot, const Places& places);
   std::byte* scratch(const std::string& name, size_t bytes);
-  std::unique_ptr<GuardedMemory> map(int number, int fd, int64_t at, bool writable, Layout layout) const;
+  std::unique_ptr<GuardedBuffer> map(int number, Operands operands, int64_t at, Layout layout) const;
+  template <typename Make>
+  void fill(const GuardedBuffer& memory, Make make);
+  void poison(const GuardedBuffer& memory);
 
   Program program_;
+  WorkerDevice& device_;
   Layout layout_;
-  Memories operands_;     // inputs and outputs of all slots
-  Memories temporaries_;  // kModel: one arena; workspaces and packed copies
-  GuardedMemory* workspace_ = nullptr;    // of all copies; one of temporaries_
-  std::vector<GuardedMemory*> packed_;    // of temporaries_
-  std::vector<std::vector<std::span<const std::byte>>> outputs_;  // by slot
+  std::vector<std::byte> piece_;  // of what is filled, on its way to the device
+  Memories operands_;             // inputs and outputs of all slots
+  Memories temporaries_;          // kModel: one arena; workspaces and packed copies
+  GuardedBuffer* workspace_ = nullptr;    // of all copies; one of temporaries_
+  std::vector<GuardedBuffer*> packed_;    // of temporaries_
+  std::vector<std::vector<const GuardedBuffer*>> outputs_;  // by slot; null where there is no memory of its own
   std::vector<std::byte*> temporary_at_;  // by buffer
   std::vector<Copy> copies_;
   std::vector<int> binding_of_slot_;

@@ -19,15 +19,12 @@
 #include <cstring>
 #include <filesystem>
 #include <initializer_list>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "base/error.h"
 #include "base/landlock.h"
 #include "base/sanitized.h"
-#include "tuner/worker/guarded_memory.h"
-#include "tuner/worker/rig.h"
+#include "tuner/worker/descriptors.h"
+#include "tuner/worker/named_addresses.h"
 
 namespace amdahl {
 namespace {
@@ -72,7 +69,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
   say("\n");
 }
 
-void limit(decltype(RLIMIT_AS) what, uint64_t value) {
+void set_limit(decltype(RLIMIT_AS) what, uint64_t value) {
   const rlimit r{value, value};
   setrlimit(what, &r);
 }
@@ -186,12 +183,12 @@ void allow_arithmetic(Filter& filter) {
 
 }  // namespace
 
-void limit_process(int64_t memory_bytes) {
+void Sandbox::limit(int64_t memory_bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   drop_capabilities();
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_NOFILE, 1024);
-  if (memory_bytes > 0 && !kSanitized) limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_NOFILE, 1024);
+  if (memory_bytes > 0 && !kSanitized) set_limit(RLIMIT_AS, static_cast<uint64_t>(memory_bytes));
   // A stack of its own: the fault may be a stack overflow.
   static char stack[64 << 10];
   stack_t alternate{};
@@ -204,9 +201,9 @@ void limit_process(int64_t memory_bytes) {
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
 }
 
-void enter_sandbox(const std::vector<std::string>& libraries) {
+void Sandbox::enter(const std::vector<std::string>& artifacts) {
   find_clock_pages();
-  restrict_files(libraries);
+  restrict_files(artifacts);
   // The lowest free descriptor is where the loader opens a library: from kFirstOfLoader on, a number that a filter can tell
   // from those of shared memory by its bits.
   for (int fd = kOutputsDescriptor + 1; fd < kFirstOfLoader; ++fd) dup2(2, fd);
@@ -216,7 +213,7 @@ void enter_sandbox(const std::vector<std::string>& libraries) {
   filter.allow({"readv", "pread64", "close", "fstat", "newfstatat", "stat", "lstat", "lseek", "access", "faccessat", "faccessat2",
                 "readlink", "readlinkat", "getcwd", "getdents64", "sigaltstack", "getuid", "geteuid", "getrandom", "getrusage", "uname",
                 "arch_prctl", "sched_getaffinity", "sched_setaffinity", "rt_sigaction", "read", "write", "writev",
-                "seccomp"});  // seal_sandbox() needs it; a candidate can only forbid itself more
+                "seccomp"});  // seal() needs it; a candidate can only forbid itself more
   // Opening: read-only.
   filter.rule(SCMP_ACT_ALLOW, "openat", SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY));
   filter.rule(SCMP_ACT_KILL_PROCESS, "openat", SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_WRONLY));
@@ -236,7 +233,7 @@ void enter_sandbox(const std::vector<std::string>& libraries) {
   filter.load();
 }
 
-void seal_sandbox(int channel_in, int channel_out, bool clock) {
+void Sandbox::seal(int channel_in, int channel_out, bool clock) {
   if (!clock) hide_clock_pages();
   Filter filter(SCMP_ACT_KILL_PROCESS);
   allow_arithmetic(filter);
@@ -260,25 +257,6 @@ void seal_sandbox(int channel_in, int channel_out, bool clock) {
   // The C library's attempts that have a second way.
   for (const char* name : {"getrandom", "prctl", "membarrier"}) filter.rule(SCMP_ACT_ERRNO(EPERM), name);
   filter.load();
-}
-
-SignalHandlers signal_handlers() {
-  SignalHandlers handlers{};
-  for (int n = 1; n < static_cast<int>(handlers.size()); ++n) {
-    struct sigaction action {};
-    if (sigaction(n, nullptr, &action) == 0) handlers[static_cast<size_t>(n)] = reinterpret_cast<const void*>(action.sa_sigaction);
-  }
-  return handlers;
-}
-
-uint64_t float_control_word() {
-#if defined(__x86_64__)
-  uint16_t x87;
-  asm volatile("fnstcw %0" : "=m"(x87));
-  return (_mm_getcsr() & ~0x3fu) | uint64_t{x87} << 32;
-#else
-  return 0;
-#endif
 }
 
 }  // namespace amdahl

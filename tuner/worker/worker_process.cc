@@ -25,6 +25,7 @@
 #include "base/entropy.h"
 #include "base/error.h"
 #include "base/process_limits.h"
+#include "tuner/worker/descriptors.h"
 #include "tuner/worker/spawn_worker.h"
 
 extern char** environ;
@@ -89,26 +90,18 @@ std::string signal_text(int number) {
 
 }  // namespace
 
-std::string worker_program() {
-  if (const char* path = std::getenv("AMDAHL_WORKER"); path && *path) return path;
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& candidate : {here / "amdahl-worker", here.parent_path() / "amdahl-worker", here.parent_path() / "libexec/amdahl/amdahl-worker"})
-    if (fs::exists(candidate)) return candidate;
-  throw Error(ExitCode::kIo, fmt::format("amdahl-worker is missing beside {0} and in {0}/../libexec/amdahl: build or install it, or set AMDAHL_WORKER to its path",
-                                         here.string()));
-}
-
-WorkerProcess::WorkerProcess(const WorkerOptions& options, const SharedMemory& inputs, int constants_fd)
-    : options_(options), nonces_(entropy()) {
+WorkerProcess::WorkerProcess(const WorkerOptions& options, const Arena& inputs, int constants_fd)
+    : options_(options), output_arena_(options.backend->make_arena("amdahl-outputs")), nonces_(entropy()) {
   // Expected outputs and seeds are in this process: nobody but root may look into it.
   prctl(PR_SET_DUMPABLE, 0);
   Pipe request, reply;
   Descriptor words("make a file in memory", memfd_create("worker-stderr", MFD_CLOEXEC));
-  std::vector<std::string> argv{worker_program(), "--memory", std::to_string(options_.memory_bytes)};
+  std::vector<std::string> argv{options_.backend->worker_program(), "--backend", std::string(options_.backend->name()), "--memory",
+                                std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
 
   std::vector<std::pair<int, int>> descriptors = {{request.read, 0},  {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor},
-                                                  {output_memory_.writable(), kOutputsDescriptor}};
+                                                  {output_arena_->writable(), kOutputsDescriptor}};
   if (constants_fd >= 0) descriptors.emplace_back(constants_fd, kConstantsDescriptor);
   pid_ = spawn_worker({argv, env, descriptors});
   if (pid_ < 0) throw machine_refuses(fmt::format("start {}", argv[0]), errno);
@@ -185,6 +178,7 @@ void WorkerProcess::die(IoStatus status, double seconds, std::optional<Death> kn
 void WorkerProcess::resume() {
   if (stopped_) kill(-pid_, SIGCONT);
   stopped_ = false;
+  ++awakenings_;
 }
 
 // Returns when all its threads stand still.
@@ -270,19 +264,38 @@ void WorkerProcess::enter(const std::vector<std::string>& libraries, double seco
   }
 }
 
-void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
-                         const std::vector<std::vector<Region>>& weights, double seconds, bool twin) {
-  output_memory_.clear();
-  outputs_.assign(inputs.size(), {});
-  for (std::vector<Region>& slot : outputs_) {
+void WorkerProcess::make_outputs(const Program& program, Layout layout, size_t slots) {
+  output_arena_->clear();
+  outputs_.assign(slots, {});
+  for (size_t slot = 0; slot < slots; ++slot) {
+    std::vector<Region>& regions = outputs_[slot].regions;
     std::set<int> named;
     for (int number : program.outputs) {
       const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
       const bool ours = b.role == Program::Role::kOutput && named.insert(number).second;
-      slot.push_back(ours ? output_memory_.allocate(b.bytes, size_of(b.dtype), layout) : Region{});
-      if (ours) fill_slack(slot.back().data, slot.back().bytes, kOutputSlack);
+      regions.push_back(ours ? output_arena_->allocate(b.bytes, size_of(b.dtype), layout) : Region{});
+      if (ours) fill_slack(regions.back().data, regions.back().bytes, kOutputSlack);
     }
+    publish_outputs(slot);
   }
+}
+
+const std::vector<Region>& WorkerProcess::outputs(size_t slot) {
+  Outputs& outputs = outputs_[slot];
+  if (std::exchange(outputs.as_of, awakenings_) != awakenings_)
+    for (const Region& r : outputs.regions)
+      if (r.at >= 0) output_arena_->fetch(r);
+  return outputs.regions;
+}
+
+void WorkerProcess::publish_outputs(size_t slot) {
+  for (const Region& r : outputs_[slot].regions)
+    if (r.at >= 0) output_arena_->publish(r);
+}
+
+void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
+                         const std::vector<std::vector<Region>>& weights, double seconds, bool twin) {
+  make_outputs(program, layout, inputs.size());
   const auto offsets = [](const std::vector<std::vector<Region>>& regions) {
     Json rows = Json::array();
     for (const auto& row : regions) {
@@ -292,12 +305,14 @@ void WorkerProcess::bind(const Program& program, Layout layout, const std::vecto
     }
     return rows;
   };
+  std::vector<std::vector<Region>> output_regions;
+  for (const Outputs& slot : outputs_) output_regions.push_back(slot.regions);
   call({{"op", "bind"},
         {"program", program},
         {"layout", static_cast<int>(layout)},
         {"twin", twin},
         {"inputs", offsets(inputs)},
-        {"outputs", offsets(outputs_)},
+        {"outputs", offsets(output_regions)},
         {"weights", offsets(weights)}},
        seconds);
 }
@@ -316,7 +331,7 @@ std::vector<uint64_t> WorkerProcess::trial(const Trial& t, double seconds) {
   const Json reply = call({{"op", "trial"}, {"slot", t.slot}, {"soil", t.seed}, {"seed", t.seed}, {"team", t.team}, {"nested", t.nested}}, seconds,
                           nullptr, /*settle=*/true);
   const auto digests = reply.find("digests");
-  if (digests == reply.end() || !digests->is_array() || digests->size() != outputs_.at(0).size()) die(IoStatus::kGarbage, seconds);
+  if (digests == reply.end() || !digests->is_array() || digests->size() != outputs_.at(0).regions.size()) die(IoStatus::kGarbage, seconds);
   return digests->get<std::vector<uint64_t>>();
 }
 

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <set>
@@ -19,9 +20,9 @@
 
 #include "base/random.h"
 #include "plan/program.h"
+#include "tuner/worker/arena.h"
 #include "tuner/worker/protocol.h"
-#include "tuner/worker/rig.h"
-#include "tuner/worker/shared_memory.h"
+#include "tuner/worker/worker_backends.h"
 
 namespace amdahl {
 
@@ -45,6 +46,7 @@ struct WorkerRefused : std::runtime_error {
 struct Stopped {};
 
 struct WorkerOptions {
+  const WorkerBackend* backend = &cpu_worker_backend();
   int threads = 1;
   int64_t memory_bytes = int64_t{3} << 30;  // address space
   uint64_t layout_seed = 0;                 // size of the environment: moves the stack, as any other start would
@@ -87,16 +89,16 @@ constexpr std::byte kOutputSlack{0xA5};
 
 class WorkerProcess {
  public:
-  // `constants` and `inputs` are read by the worker as long as it lives. Throws Error(kIo) when no process can be started or
+  // `constants` and `inputs`, of the same backend, are read by the worker as long as it lives. Throws Error(kIo) when no process can be started or
   // the worker program is not found.
-  WorkerProcess(const WorkerOptions& options, const SharedMemory& inputs, int constants_fd);
+  WorkerProcess(const WorkerOptions& options, const Arena& inputs, int constants_fd);
   ~WorkerProcess();  // kills
   WorkerProcess(const WorkerProcess&) = delete;
 
   // All throw WorkerDied, WorkerRefused (load, bind) or Stopped. Deadlines in seconds. load() throws Error(kIo) when the machine lets no worker come so
   // far that a candidate's code would run.
   void load(const std::vector<std::string>& libraries, double seconds);  // once
-  // `inputs` and `weights` as in Places. Makes the outputs of every slot; what was bound before is gone.
+  // `inputs` and `weights` as in Places (tuner/worker/rig.h). Makes the outputs of every slot; what was bound before is gone.
   void bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
             const std::vector<std::vector<Region>>& weights, double seconds, bool twin = false);
   void repack(double seconds);
@@ -125,11 +127,15 @@ class WorkerProcess {
   // Lets it have one CPU only, or again those it was born with: threads then meet in other orders.
   void squeeze(bool squeezed);
 
-  // Outputs of slots, by Program::outputs; region.at is -1 for a constant or an output that was named before.
-  const std::vector<std::vector<Region>>& outputs() const { return outputs_; }
+  // Outputs of a slot as the worker has left them, by Program::outputs; region.at is -1 for a constant or an output that was named before. They are
+  // fetched when the worker has been awake since they were last: to look twice costs nothing.
+  const std::vector<Region>& outputs(size_t slot);
+  // What was written to them since is what the worker finds there.
+  void publish_outputs(size_t slot);
 
  private:
   void enter(const std::vector<std::string>& libraries, double seconds);
+  void make_outputs(const Program& program, Layout layout, size_t slots);
   Json call(Json request, double seconds, RunTime* time = nullptr, bool settle = false);
   void come_to_rest();
   void resume();
@@ -141,8 +147,13 @@ class WorkerProcess {
   void kill_group();
 
   WorkerOptions options_;
-  SharedMemory output_memory_{"amdahl-outputs"};
-  std::vector<std::vector<Region>> outputs_;
+  std::unique_ptr<Arena> output_arena_;
+  struct Outputs {
+    std::vector<Region> regions;   // by Program::outputs
+    uint64_t as_of = 0;            // awakenings_ when they were fetched
+  };
+  std::vector<Outputs> outputs_;  // by slot
+  uint64_t awakenings_ = 0;
   pid_t pid_ = -1;
   bool stopped_ = false;
   std::optional<int> exit_status_;  // when it was found dead
@@ -150,9 +161,5 @@ class WorkerProcess {
   std::map<pid_t, cpu_set_t> born_with_;  // by thread, while squeezed
   Random nonces_;
 };
-
-// $AMDAHL_WORKER, else amdahl-worker beside this program or one folder up (as built), else ../libexec/amdahl (as installed).
-// Throws Error(kIo).
-std::string worker_program();
 
 }  // namespace amdahl

@@ -1,4 +1,4 @@
-#include "tuner/worker/shared_memory.h"
+#include "tuner/worker/host_arena.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 }  // namespace
 
-SharedMemory::SharedMemory(const char* name) : writable_(memfd_create(name, MFD_CLOEXEC)) {
+HostArena::HostArena(const char* name) : writable_(memfd_create(name, MFD_CLOEXEC)) {
   if (writable_ < 0) throw machine_refuses("make a file in memory", errno);
   read_only_ = open(fmt::format("/proc/self/fd/{}", writable_).c_str(), O_RDONLY | O_CLOEXEC);
   if (read_only_ < 0) {
@@ -31,13 +31,13 @@ SharedMemory::SharedMemory(const char* name) : writable_(memfd_create(name, MFD_
   }
 }
 
-SharedMemory::~SharedMemory() {
-  clear();
+HostArena::~HostArena() {
+  HostArena::clear();
   close(read_only_);
   close(writable_);
 }
 
-Region SharedMemory::allocate(size_t bytes, size_t element, Layout layout) {
+Region HostArena::allocate(size_t bytes, size_t element, Layout layout) {
   const Placing p = placing(bytes, element, layout);
   if (p.huge) bytes_ = up_to_huge_page(bytes_);
   const auto at = static_cast<int64_t>(bytes_);
@@ -58,7 +58,7 @@ Region SharedMemory::allocate(size_t bytes, size_t element, Layout layout) {
   return {at, m.first + p.offset, bytes};
 }
 
-void SharedMemory::clear() {
+void HostArena::clear() {
   for (const Mapping& m : mappings_) munmap(m.first, m.bytes);
   mappings_.clear();
   bytes_ = 0;

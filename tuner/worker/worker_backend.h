@@ -1,0 +1,28 @@
+#pragma once
+// One backend's two sides, tied together by a name: what the supervisor needs to start and feed its workers, and what a worker is made of.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tuner/worker/arena.h"
+#include "tuner/worker/confinement.h"
+#include "tuner/worker/worker_device.h"
+
+namespace amdahl {
+
+class WorkerBackend {
+ public:
+  virtual ~WorkerBackend() = default;
+  virtual std::string_view name() const = 0;  // what the worker program is asked for: --backend NAME
+
+  // In the supervisor.
+  virtual std::string worker_program() const = 0;                        // path; throws Error(kIo) when it is missing
+  virtual std::unique_ptr<Arena> make_arena(const char* name) const = 0;  // `name` is for who looks at the machine; throws Error(kIo)
+
+  // In the worker, before anything else. A device may ask the system for what it is refused later.
+  virtual std::unique_ptr<WorkerDevice> make_device() const = 0;
+  virtual std::unique_ptr<Confinement> make_confinement() const = 0;
+};
+
+}  // namespace amdahl
