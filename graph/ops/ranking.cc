@@ -156,9 +156,9 @@ void eval_arg_min(EvalContext& c) { arg(c, false); }
 
 std::vector<OpDef> ranking_ops() {
   return {
-      {"", "TopK", infer_top_k, eval_top_k},
-      {"", "ArgMax", infer_arg, eval_arg_max},
-      {"", "ArgMin", infer_arg, eval_arg_min},
+      {"", "TopK", "nI", infer_top_k, eval_top_k, 2},
+      {"", "ArgMax", "n", infer_arg, eval_arg_max},
+      {"", "ArgMin", "n", infer_arg, eval_arg_min},
   };
 }
 

@@ -157,9 +157,9 @@ void eval_scatter_nd(EvalContext& c) {
 
 std::vector<OpDef> scatter_ops() {
   return {
-      {"", "Scatter", infer_scatter_elements, eval_scatter_elements},
-      {"", "ScatterElements", infer_scatter_elements, eval_scatter_elements},
-      {"", "ScatterND", infer_scatter_nd, eval_scatter_nd},
+      {"", "Scatter", "aia", infer_scatter_elements, eval_scatter_elements},
+      {"", "ScatterElements", "aia", infer_scatter_elements, eval_scatter_elements},
+      {"", "ScatterND", "aia", infer_scatter_nd, eval_scatter_nd},
   };
 }
 
