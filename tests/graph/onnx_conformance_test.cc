@@ -117,5 +117,16 @@ TEST_F(OnnxConformance, ExpectedValuesLieWithinTheBounds) {
   for (const std::string& name : kLoose) EXPECT_TRUE(loose.count(name)) << name << " lies within the bounds now: take it out of the list";
 }
 
+// The two ends of what files are written in.
+TEST_F(OnnxConformance, ANewerVersionMeansTheSame) {
+  for (const Judged& j : judged()) {
+    if (j.outcome.verdict != Outcome::kPassed) continue;
+    for (int opset : {17, 24}) {
+      const Outcome outcome = testing::interpreter_outcome(*j.c, opset);
+      EXPECT_EQ(outcome.verdict, Outcome::kPassed) << j.c->name << ", opset " << opset << ": " << outcome.reason;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace amdahl
