@@ -11,7 +11,6 @@ const Rewrite* choose_rows_per_task() {
       .name = "choose_rows_per_task",
       .target = "row kinds, pointwise, movement",
       .precondition = "more than one row or piece",
-      .kinds = {"softmax", "layernorm", "rmsnorm", "reduce", "cross_entropy", "rotary_embedding", "pointwise", "movement"},
       .open = {"ROWS_PER_TASK", "GRAIN"},
   });
   return &rewrite;

@@ -10,7 +10,6 @@ const Rewrite* choose_vector_bits() {
       .name = "choose_vector_bits",
       .target = "row kinds, pointwise",
       .precondition = "the machine has AVX-512",
-      .kinds = {"softmax", "layernorm", "rmsnorm", "reduce", "cross_entropy", "rotary_embedding", "pointwise"},
       .open = {"VECTOR_BITS"},
   });
   return &rewrite;

@@ -47,7 +47,7 @@ std::string constant_text(const std::string& name, const Json& value) {
 class Plain : public KernelKind {
  public:
   std::string_view name() const override { return "plain"; }
-  std::string_view summary() const override { return "operators without a kind of their own (TopK, CumSum, Scatter, Resize, ...)"; }
+  std::string_view summary() const override { return "operators without a kind of their own"; }
 
   Work work(const Problem& problem) const override {
     Work work;
