@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/statistics.h"
 #include "tests/tuner/loop_fixture.h"
 #include "tuner/search/headline.h"
 #include "tuner/search/proof.h"
