@@ -123,59 +123,78 @@ void print_noise(const MachineNoise& n) {
 
 int online() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const DeviceInfo& machine = this_machine();
-  const bool fresh = values["fresh"].as<bool>();
-  std::vector<Advice> advice;
-  const std::string compilers = find_compilers(global, advice);
-  require_threads(threads_needed(global));
-  const PerfCounters counters;
-  look_at_system(advice);
+struct Findings {
+  std::string compilers;  // "" when there is none
   Ceilings ceilings;
-  {
-    Progress progress("measuring what this machine can do", global.progress());
-    ceilings = cached_ceilings(machine, global.cache_dir, fresh,
-                               [&](double, const std::string& what) { progress.update(0, 0, what); });
-  }
-  const double distance = core_distance_seconds();
+  double core_distance = 0;  // seconds; 0: not known
   std::optional<MachineNoise> noise;
-  if (!compilers.empty()) noise = noise_of(global, fresh || values["noise"].as<bool>(), advice);
-  if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
-    advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
-                      "stop other programs, then `amdahl doctor --noise`"});
-  if (ceilings.while_busy())
-    advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", ceilings.busy * 100),
-                      "stop them, then `amdahl doctor --fresh`"});
+  std::vector<Advice> advice;
+};
 
-  if (global.json) {
-    nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
-                        {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
-                        {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
-                        {"compilers", compilers}, {"cache", global.cache_dir},
-                        {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
-                        {"ceilings", ceilings}, {"core_distance_seconds", distance}, {"advice", nlohmann::json::array()}};
-    if (noise) j["noise"] = *noise;
-    for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
-    print_json(j);
-    return 0;
-  }
+Ceilings measure_ceilings(const GlobalOptions& global, bool fresh) {
+  Progress progress("measuring what this machine can do", global.progress());
+  return cached_ceilings(this_machine(), global.cache_dir, fresh, [&](double, const std::string& what) { progress.update(0, 0, what); });
+}
+
+void look_for_disturbance(Findings& found) {
+  if (found.noise && std::any_of(found.noise->kernels.begin(), found.noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
+    found.advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
+                            "stop other programs, then `amdahl doctor --noise`"});
+  if (found.ceilings.while_busy())
+    found.advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", found.ceilings.busy * 100),
+                            "stop them, then `amdahl doctor --fresh`"});
+}
+
+void print_findings_json(const Findings& found, const PerfCounters& counters, const GlobalOptions& global) {
+  const DeviceInfo& machine = this_machine();
+  nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
+                      {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
+                      {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
+                      {"compilers", found.compilers}, {"cache", global.cache_dir},
+                      {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
+                      {"ceilings", found.ceilings}, {"core_distance_seconds", found.core_distance}, {"advice", nlohmann::json::array()}};
+  if (found.noise) j["noise"] = *found.noise;
+  for (const Advice& a : found.advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
+  print_json(j);
+}
+
+void print_machine(const DeviceInfo& machine) {
   fmt::print("machine    {}, {}\n", machine.name, counted(machine.units, "core"));
   if (processors().count < online() || processors().quota > 0) fmt::print("           this process may use processors {}, of {}\n", processors().text(), online());
   fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
              machine.l2_bytes >> 10, machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));
   fmt::print("           {}\n", vector_features(machine));
-  fmt::print("compilers  {}\n", compilers.empty() ? "none" : compilers);
+}
+
+void print_findings(const Findings& found, const PerfCounters& counters, const GlobalOptions& global) {
+  const Ceilings& ceilings = found.ceilings;
+  print_machine(this_machine());
+  fmt::print("compilers  {}\n", found.compilers.empty() ? "none" : found.compilers);
   fmt::print("cache      {}\n", global.cache_dir);
   fmt::print("counters   {}\n", counters.hardware() ? "cycles, instructions, cache and branch misses" : "software only: " + counters.why());
   fmt::print("noise      equal code differs by {:.2f}% from one millisecond to the next (robust sd)\n", ceilings.noise * 100);
   fmt::print("           a parallel region costs {}\n", time_text(ceilings.barrier_seconds));
-  if (distance > 0) fmt::print("           a cache line takes {:.0f} ns from the first core to the last, just now\n", distance * 1e9);
-  fmt::print("\n");
-  fmt::print("{}", ceilings_table(ceilings));
+  if (found.core_distance > 0) fmt::print("           a cache line takes {:.0f} ns from the first core to the last, just now\n", found.core_distance * 1e9);
+  fmt::print("\n{}", ceilings_table(ceilings));
   fmt::print("measured {} ago in {:.1f} s\n\n", age_text(ceilings.measured_at), ceilings.took_seconds);
-  if (noise) print_noise(*noise);
-  if (advice.empty()) fmt::print("nothing is missing\n");
-  for (const Advice& a : advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
+  if (found.noise) print_noise(*found.noise);
+  if (found.advice.empty()) fmt::print("nothing is missing\n");
+  for (const Advice& a : found.advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
+}
+
+int run(const po::variables_map& values, const GlobalOptions& global) {
+  const bool fresh = values["fresh"].as<bool>();
+  Findings found;
+  found.compilers = find_compilers(global, found.advice);
+  require_threads(threads_needed(global));
+  const PerfCounters counters;
+  look_at_system(found.advice);
+  found.ceilings = measure_ceilings(global, fresh);
+  found.core_distance = core_distance_seconds();
+  if (!found.compilers.empty()) found.noise = noise_of(global, fresh || values["noise"].as<bool>(), found.advice);
+  look_for_disturbance(found);
+  if (global.json) print_findings_json(found, counters, global);
+  else print_findings(found, counters, global);
   return 0;
 }
 

@@ -34,7 +34,7 @@ void require_page(const std::string& path) {
 LivePage::LivePage(const Session& session, const std::string& path) : session_(session), path_(page_path(path)) { write(kReloadSeconds); }
 
 void LivePage::refresh() {
-  const double age = std::chrono::duration<double>(Clock::now() - written_).count();
+  const double age = since(written_);
   if (age < std::max<double>(kReloadSeconds, took_ / kShareOfTime)) return;
   try {
     write(kReloadSeconds);

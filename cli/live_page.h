@@ -2,9 +2,9 @@
 // The report's page of a session that is being tuned: written again when there is something new, whole or not at all, and told
 // to reload itself; the last one stands still.
 
-#include <chrono>
 #include <string>
 
+#include "base/clock.h"
 #include "experiments/session.h"
 
 namespace amdahl {
@@ -22,7 +22,6 @@ class LivePage {
   void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
   void write(int reload_seconds);
 
   const Session& session_;

@@ -86,9 +86,9 @@ void LiveView::erase() {
 // when the terminal changes its size, which it may do before this process can know.
 void LiveView::draw() {
   LiveState now = state_;
-  const double since = std::chrono::duration<double>(Clock::now() - status_at_).count();
-  now.status.seconds_spent += since;
-  if (now.status.seconds_left >= 0) now.status.seconds_left = std::max(0.0, now.status.seconds_left - since);
+  const double passed = since(status_at_);
+  now.status.seconds_spent += passed;
+  if (now.status.seconds_left >= 0) now.status.seconds_left = std::max(0.0, now.status.seconds_left - passed);
   const std::vector<std::string> rows = live_block(now, terminal_size(), colour_);
   std::string text = "\r\x1b[?7l";
   for (const std::string& row : rows) text += row + "\x1b[K\n";

@@ -2,13 +2,13 @@
 // What a person sees while the loop runs: one calm block on a terminal that updates in place (live_block.h), plain lines
 // elsewhere.
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "cli/live_block.h"
 
 namespace amdahl {
@@ -28,7 +28,6 @@ class LiveView : public TuneObserver {
   void phase(const std::string& what);
 
  private:
-  using Clock = std::chrono::steady_clock;
   void line(const std::string& text);  // plain: one line more
   void show(std::string* where, const std::string& text);
   void tick();                         // clocks go on while a phase lasts

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/statistics.h"
 #include "cli/prepare_model.h"
 #include "graph/oracle.h"
 
@@ -44,8 +45,7 @@ SelfTestCase make_self_test(const Graph& graph, const Plan& plan, const GlobalOp
     for (double s : model.run_timed()) seconds += s;
     ms.push_back(1e3 * seconds);
   }
-  std::sort(ms.begin(), ms.end());
-  *milliseconds = ms[ms.size() / 2];
+  *milliseconds = median(std::move(ms));
   test.expected = reference_outputs(graph, test.inputs);
   for (size_t o = 0; o < graph.outputs.size(); ++o)
     test.relative_norm = std::max(test.relative_norm, relative_norm(model.output(static_cast<int>(o)), test.expected[o]));

@@ -3,9 +3,10 @@
 // line every ten seconds elsewhere, nothing with --json or --quiet.
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <string>
+
+#include "base/clock.h"
 
 namespace amdahl {
 
@@ -20,7 +21,6 @@ class Progress {
   void update(double done, double total, const std::string& note = {});
 
  private:
-  using Clock = std::chrono::steady_clock;
   std::string label_;
   bool shown_, terminal_;
   Clock::time_point start_, last_;

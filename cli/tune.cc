@@ -1,5 +1,6 @@
 // amdahl tune MODEL and amdahl resume FILE: the loop.
 
+#include "base/clock.h"
 #include "base/machine.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -81,8 +81,6 @@ void set_precision(const po::variables_map& values, TuneOptions& options) {
     say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
 
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The rule is set once, by this machine's noise, and stays with the session. A short budget is not spent on that: then the
 // careful defaults hold.

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/counted.h"
+#include "base/statistics.h"
 #include "base/time_text.h"
 #include "experiments/bucket_times.h"
 #include "experiments/session_time.h"
@@ -43,15 +44,11 @@ std::map<Outcome, int> outcomes_of(const std::vector<Experiment>& experiments) {
   return count;
 }
 
-// Half of the experiments of an outcome took no longer.
 std::map<Outcome, double> median_seconds(const std::vector<Experiment>& experiments) {
   std::map<Outcome, std::vector<double>> seconds;
   for (const Experiment& e : experiments) seconds[e.outcome].push_back(e.seconds.total());
   std::map<Outcome, double> medians;
-  for (auto& [outcome, all] : seconds) {
-    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-    medians[outcome] = all[all.size() / 2];
-  }
+  for (auto& [outcome, all] : seconds) medians[outcome] = median(std::move(all));
   return medians;
 }
 

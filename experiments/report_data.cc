@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/statistics.h"
 #include "experiments/bucket_times.h"
 #include "experiments/kernel_texts.h"
 #include "experiments/report.h"
@@ -28,12 +29,9 @@ Json gain(const Gain& g) { return {{"log", number(g.log)}, {"lo", number(g.lo)},
 
 bool confirmed(const Experiment& e) { return e.outcome == Outcome::kKept && e.gain.pairs > 0 && std::isfinite(e.gain.log); }
 
-double median(std::vector<double> values) {
+double median_of_finite(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
-  if (values.empty()) return NAN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.empty() ? NAN : median(std::move(values));
 }
 
 // The best that is known of an experiment's ratio, and which stage knows it; "" when it was never timed.
@@ -43,7 +41,7 @@ struct Evidence {
 };
 Evidence evidence(const Experiment& e) {
   if (e.gain.pairs > 0) return {"confirmation", e.gain.log};
-  if (!e.prove_log_ratios.empty()) return {"proof", median(e.prove_log_ratios)};
+  if (!e.prove_log_ratios.empty()) return {"proof", median_of_finite(e.prove_log_ratios)};
   if (e.challenger_seconds > 0 && e.incumbent_seconds > 0) return {"race", e.race_log_ratio};
   return {"", NAN};
 }

@@ -4,15 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/statistics.h"
 #include "plan/algorithm.h"
 
 namespace amdahl {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
 
 // The best that is known of an experiment that was timed against its incumbent.
 double log_ratio_of(const Experiment& e) {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/machine.h"
-#include "graph/op_signatures.h"
+#include "graph/check_signature.h"
 
 namespace amdahl {
 
@@ -66,7 +66,7 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
 std::vector<InferContext::Output> infer_node(const Graph& graph, const Node& node) {
   const OpDef* op = find_op(node.domain, node.op);
   if (!op) throw Refusal("unknown operator");
-  check_signature(graph, node);
+  check_signature(*op, graph, node);
   InferContext context(graph, node);
   try {
     op->infer(context);

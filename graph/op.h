@@ -1,6 +1,6 @@
 #pragma once
-// What an operator is: a shape rule and a float64 value with an error bound. One row of the op list (graph/ops/op_list.cc)
-// an operator; conformance tests iterate over that list.
+// What an operator is: what it may be given, a shape rule and a float64 value with an error bound. One row of the op list
+// (graph/ops/op_list.cc) an operator; conformance tests iterate over that list.
 //
 // The bound beside each float value says how far an honest fp32 computation of the same node from the same inputs may be:
 // |computed - value| <= bound. Formulas are those of running error analysis with the probabilistic sqrt(K) growth (Higham
@@ -101,8 +101,12 @@ class EvalContext {
 struct OpDef {
   std::string_view domain;       // "" or "com.microsoft"
   std::string_view name;
+  // A letter an input: a any type, n a number (no bool), f a float, i an integer, b bool. A capital: the input may be absent.
+  // A '+' at the end: any number of the last one. Checked before the shape rule (graph/check_signature.h).
+  std::string_view inputs;
   void (*infer)(InferContext&);  // throws Refusal
   void (*eval)(EvalContext&);
+  int outputs = 1;               // at most; 0: any number
 };
 
 const std::vector<OpDef>& op_list();

@@ -228,64 +228,80 @@ std::optional<Step> absorb_producer(const Step& reader, const Step& producer, st
   return step;
 }
 
-std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, std::string* refusal) {
-  if (!is_plain_pointwise(consumer)) return refuse(refusal, "the consumer is not a pointwise step with one output");
-  if (!traits_of(producer.variant.problem).has_epilogue) return refuse(refusal, "the producer's kind has no epilogue");
-  if (producer.outputs.size() != 1) return refuse(refusal, "the producer has several outputs");
-  if (!producer.variant.source_override.empty()) return refuse(refusal, "the kernel's text was edited");
-  if (!row_major_everywhere(producer) || !row_major_everywhere(consumer)) return refuse(refusal, "blocked formats");
-  const Operand& made = producer.outputs[0];
-  const Problem& after = consumer.variant.problem;
-  Step step = producer;
-  Problem& p = step.variant.problem;
-  const Access out = p.out[0];
-  if (after.out[0].dtype != out.dtype) return refuse(refusal, "the result has another element type");
-  if (elements(after.out[0]) != elements(out)) return refuse(refusal, "the consumer broadcasts: it has more elements");
+namespace {
 
-  Expression e = expression_of(consumer);
-  merge_inputs(e);
-  const auto reads = std::count(e.from.begin(), e.from.end(), made);
-  if (reads != 1) return refuse(refusal, "read through different views");
-  const auto slot = static_cast<size_t>(std::find(e.from.begin(), e.from.end(), made) - e.from.begin());
-  const Access view = e.access[slot];
-  const auto written = carry_over(view, after.out[0], out);
-  if (!written || !same_places(*written, out))
-    return refuse(refusal, "the consumer writes in another order");
+// "" or why the producer's kernel cannot take the consumer's expression whatever that reads.
+std::string keeps_apart(const Step& producer, const Step& consumer) {
+  if (!is_plain_pointwise(consumer)) return "the consumer is not a pointwise step with one output";
+  if (!traits_of(producer.variant.problem).has_epilogue) return "the producer's kind has no epilogue";
+  if (producer.outputs.size() != 1) return "the producer has several outputs";
+  if (!producer.variant.source_override.empty()) return "the kernel's text was edited";
+  if (!row_major_everywhere(producer) || !row_major_everywhere(consumer)) return "blocked formats";
+  const Access &after = consumer.variant.problem.out[0], &out = producer.variant.problem.out[0];
+  if (after.dtype != out.dtype) return "the result has another element type";
+  if (elements(after) != elements(out)) return "the consumer broadcasts: it has more elements";
+  return "";
+}
 
-  // The epilogue so far (or none) takes the slot; its inputs are the raw result and the extras already there.
-  const bool has = p.params.contains("epilogue");
-  const PointwiseProgram before = has ? p.params.at("epilogue").get<PointwiseProgram>() : identity(out.dtype);
+// The epilogue so far, or none, in the place of input `slot` of the consumer's expression: over the raw result first, then what the epilogue reads
+// already, then what the consumer adds. nullopt where that cannot be read by strides in the producer's order.
+std::optional<Expression> longer_epilogue(const Step& producer, const Expression& consumer, size_t slot) {
+  const Problem& p = producer.variant.problem;
+  const Access& out = p.out[0];
+  const PointwiseProgram before = p.params.contains("epilogue") ? p.params.at("epilogue").get<PointwiseProgram>() : identity(out.dtype);
   const size_t old_extras = static_cast<size_t>(before.inputs) - 1, base = p.in.size() - old_extras;
-  PointwiseProgram all = compose(e.program, static_cast<int>(slot), before);
-  // Composition has the inner program's inputs at the slot: raw result first, old extras next, new extras behind.
-  std::vector<int> number;
-  int next_extra = static_cast<int>(old_extras) + 1;
-  for (size_t i = 0; i < e.from.size(); ++i) {
+  Expression epilogue;
+  epilogue.from = {Operand{kNoValue, "raw"}};  // an operand that stands for the raw result keeps it input 0 while the program is tidied up
+  epilogue.access = {out};
+  epilogue.from.insert(epilogue.from.end(), producer.inputs.begin() + static_cast<ptrdiff_t>(base), producer.inputs.end());
+  epilogue.access.insert(epilogue.access.end(), p.in.begin() + static_cast<ptrdiff_t>(base), p.in.end());
+  std::vector<int> number;  // of each input of the composition, which has the epilogue's own at the slot
+  for (size_t i = 0; i < consumer.from.size(); ++i) {
     if (i == slot) {
       for (int k = 0; k <= static_cast<int>(old_extras); ++k) number.push_back(k);
       continue;
     }
-    number.push_back(next_extra++);
-    const auto access = carry_over(view, e.access[i], out);
-    if (!access) return refuse(refusal, "an operand cannot be read in the producer's order by strides");
-    step.inputs.push_back(e.from[i]);
-    p.in.push_back(*access);
+    number.push_back(static_cast<int>(epilogue.from.size()));
+    const auto access = carry_over(consumer.access[slot], consumer.access[i], out);
+    if (!access) return std::nullopt;
+    epilogue.from.push_back(consumer.from[i]);
+    epilogue.access.push_back(*access);
   }
-  // An operand that stands for the raw result keeps it input 0 while the program is tidied up.
-  Expression epilogue;
-  epilogue.program = with_inputs(all, number, next_extra);
-  epilogue.from = {Operand{kNoValue, "raw"}};
-  epilogue.access = {out};
-  epilogue.from.insert(epilogue.from.end(), step.inputs.begin() + static_cast<ptrdiff_t>(base), step.inputs.end());
-  epilogue.access.insert(epilogue.access.end(), p.in.begin() + static_cast<ptrdiff_t>(base), p.in.end());
+  const int inputs = static_cast<int>(epilogue.from.size());
+  epilogue.program = with_inputs(compose(consumer.program, static_cast<int>(slot), before), number, inputs);
   simplify(epilogue);
-  if (epilogue.from.empty() || epilogue.from[0].format != "raw") return refuse(refusal, "the result does not depend on the producer");
-  if (epilogue.from.size() > kMostInputs || epilogue.program.ops.size() > kMostOps) return refuse(refusal, "the expression becomes too large");
-  step.inputs.resize(base);
-  p.in.resize(base);
+  return epilogue;
+}
+
+// The operands of an epilogue stand behind the kernel's own.
+void set_epilogue(Step& step, const Expression& epilogue) {
+  Problem& p = step.variant.problem;
+  const size_t old_extras = p.params.contains("epilogue") ? p.params.at("epilogue").at("inputs").get<size_t>() - 1 : 0;
+  step.inputs.resize(step.inputs.size() - old_extras);
+  p.in.resize(p.in.size() - old_extras);
   step.inputs.insert(step.inputs.end(), epilogue.from.begin() + 1, epilogue.from.end());
   p.in.insert(p.in.end(), epilogue.access.begin() + 1, epilogue.access.end());
   p.params["epilogue"] = epilogue.program;
+}
+
+}  // namespace
+
+std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, std::string* refusal) {
+  if (std::string why = keeps_apart(producer, consumer); !why.empty()) return refuse(refusal, std::move(why));
+  const Operand& made = producer.outputs[0];
+  const Access& out = producer.variant.problem.out[0];
+  Expression e = expression_of(consumer);
+  merge_inputs(e);
+  if (std::count(e.from.begin(), e.from.end(), made) != 1) return refuse(refusal, "read through different views");
+  const auto slot = static_cast<size_t>(std::find(e.from.begin(), e.from.end(), made) - e.from.begin());
+  const auto written = carry_over(e.access[slot], consumer.variant.problem.out[0], out);
+  if (!written || !same_places(*written, out)) return refuse(refusal, "the consumer writes in another order");
+  const auto epilogue = longer_epilogue(producer, e, slot);
+  if (!epilogue) return refuse(refusal, "an operand cannot be read in the producer's order by strides");
+  if (epilogue->from.empty() || epilogue->from[0].format != "raw") return refuse(refusal, "the result does not depend on the producer");
+  if (epilogue->from.size() > kMostInputs || epilogue->program.ops.size() > kMostOps) return refuse(refusal, "the expression becomes too large");
+  Step step = producer;
+  set_epilogue(step, *epilogue);
   step.outputs = consumer.outputs;
   step.nodes = together(producer, consumer);
   return step;

@@ -18,6 +18,47 @@ struct Found {
   bool centred = false;
 };
 
+// The mean that is subtracted before, where there is one: then x is what it is of.
+void find_centre(const NodePattern& p, Found& f) {
+  const NodeId sub = p.producer(f.x, "Sub");
+  if (sub < 0) return;
+  const ValueId x = p.node(sub).inputs[0];
+  const NodeId mean = p.producer(p.node(sub).inputs[1], "ReduceMean");
+  if (mean < 0 || p.mean_axis(mean) != f.axis || p.node(mean).inputs[0] != x || p.sole_consumer(p.out(mean), "Sub") != sub) return;
+  f.centred = true;
+  f.x = x;
+  f.core.insert({sub, mean});
+}
+
+// `numerator` divided by the root, or times its inverse; "" or what is missing.
+std::string find_quotient(const NodePattern& p, NodeId root, ValueId numerator, Found& f) {
+  NodeId result = p.sole_consumer(p.out(root), "Div");
+  if (result >= 0 && p.node(result).inputs[1] == p.out(root) && p.node(result).inputs[0] == numerator) {
+    f.core.insert(result);
+  } else {
+    const bool is_inverse = result >= 0 && p.node(result).inputs[1] == p.out(root) && p.scalar(p.node(result).inputs[0]) == 1.0;
+    const NodeId inverse = is_inverse ? result : p.sole_consumer(p.out(root), "Reciprocal");
+    if (inverse < 0) return "nothing is divided by the root";
+    result = p.sole_consumer(p.out(inverse), "Mul");
+    if (result < 0 || p.other(result, p.out(inverse)) != numerator) return "the input is not scaled by the inverse root";
+    f.core.insert({inverse, result});
+  }
+  f.out = p.out(result);
+  return "";
+}
+
+// The other operand of an `op` that alone reads the result so far, when it is a parameter of the rows; then the result is that of `op`.
+ValueId take_row_parameter(const NodePattern& p, const char* op, Found& f) {
+  const NodeId node = p.sole_consumer(f.out, op);
+  if (node < 0) return kNoValue;
+  const ValueId parameter = p.other(node, f.out);
+  const Shape& space = p.shape(f.x);
+  if (parameter == f.out || !p.is_row_parameter(parameter, space, f.axis) || p.shape(p.out(node)) != space) return kNoValue;
+  f.out = p.out(node);
+  f.core.insert(node);
+  return parameter;
+}
+
 // From the mean of squares forward to the quotient; "" or what is missing.
 std::string recognise(const NodePattern& p, NodeId mean_square, Found& f) {
   const auto axis = p.mean_axis(mean_square);
@@ -25,57 +66,20 @@ std::string recognise(const NodePattern& p, NodeId mean_square, Found& f) {
   f.axis = *axis;
   const NodeId square = p.square_producer(p.node(mean_square).inputs[0]);
   if (square < 0 || p.sole_consumer(p.out(square), "ReduceMean") != mean_square) return "not a mean of squares";
-  ValueId numerator = p.square_of(square);
+  const ValueId numerator = p.square_of(square);
   f.x = numerator;
   f.core = {mean_square, square};
-  if (const NodeId sub = p.producer(numerator, "Sub"); sub >= 0) {
-    const ValueId x = p.node(sub).inputs[0];
-    const NodeId mean = p.producer(p.node(sub).inputs[1], "ReduceMean");
-    if (mean >= 0 && p.mean_axis(mean) == axis && p.node(mean).inputs[0] == x && p.sole_consumer(p.out(mean), "Sub") == sub) {
-      f.centred = true;
-      f.x = x;
-      f.core.insert({sub, mean});
-    }
-  }
+  find_centre(p, f);
   const auto eps = p.shifted(p.out(mean_square));
   if (eps.node < 0) return "no epsilon is added to the mean";
   const NodeId root = p.sole_consumer(p.out(eps.node), "Sqrt");
   if (root < 0) return "no square root of the mean";
   f.epsilon = eps.by;
   f.core.insert({eps.node, root});
-
-  NodeId result = p.sole_consumer(p.out(root), "Div");
-  if (result >= 0 && p.node(result).inputs[1] == p.out(root) && p.node(result).inputs[0] == numerator) {
-    f.core.insert(result);
-  } else {
-    NodeId inverse = result >= 0 && p.node(result).inputs[1] == p.out(root) && p.scalar(p.node(result).inputs[0]) == 1.0
-                         ? result
-                         : p.sole_consumer(p.out(root), "Reciprocal");
-    if (inverse < 0) return "nothing is divided by the root";
-    result = p.sole_consumer(p.out(inverse), "Mul");
-    if (result < 0 || p.other(result, p.out(inverse)) != numerator) return "the input is not scaled by the inverse root";
-    f.core.insert({inverse, result});
-  }
-  f.out = p.out(result);
-  const Shape& space = p.shape(f.x);
-  if (p.shape(f.out) != space) return "the quotient has another shape";
-  // Scale and shift, as far as they follow.
-  if (const NodeId mul = p.sole_consumer(f.out, "Mul"); mul >= 0) {
-    const ValueId scale = p.other(mul, f.out);
-    if (scale != f.out && p.is_row_parameter(scale, space, f.axis) && p.shape(p.out(mul)) == space) {
-      f.scale = scale;
-      f.out = p.out(mul);
-      f.core.insert(mul);
-      if (const NodeId add = p.sole_consumer(f.out, "Add"); add >= 0) {
-        const ValueId shift = p.other(add, f.out);
-        if (shift != f.out && p.is_row_parameter(shift, space, f.axis) && p.shape(p.out(add)) == space) {
-          f.shift = shift;
-          f.out = p.out(add);
-          f.core.insert(add);
-        }
-      }
-    }
-  }
+  if (std::string missing = find_quotient(p, root, numerator, f); !missing.empty()) return missing;
+  if (p.shape(f.out) != p.shape(f.x)) return "the quotient has another shape";
+  f.scale = take_row_parameter(p, "Mul", f);
+  if (f.scale != kNoValue) f.shift = take_row_parameter(p, "Add", f);
   return "";
 }
 

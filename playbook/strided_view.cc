@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace amdahl {
 namespace {
@@ -60,58 +61,82 @@ std::optional<Access> compose(const Access& outer, const Shape& shape, const Acc
   return result;
 }
 
+namespace {
+
+// The input with its own strides and the output's shape, for the views to change.
+Access input_as_output(const Graph& graph, const Node& node, ValueId output) {
+  const Value& in = graph.value(node.inputs[0]);
+  Access view = Access::dense(in.dtype, in.shape, in.constant.has_value());
+  view.shape = graph.value(output).shape;
+  return view;
+}
+
+Access transposed_view(const Graph& graph, const Node& node) {
+  Access view = input_as_output(graph, node, node.outputs[0]);
+  const Shape dense = view.strides;
+  std::vector<int64_t> perm(dense.size());
+  std::iota(perm.rbegin(), perm.rend(), 0);
+  perm = node.attr_ints("perm", perm);
+  for (size_t i = 0; i < perm.size(); ++i) view.strides[i] = dense[static_cast<size_t>(perm[i])];
+  return view;
+}
+
+std::optional<Access> split_view(const Graph& graph, const Node& node, size_t output) {
+  Access view = input_as_output(graph, node, node.outputs[output]);
+  int64_t axis = node.attr_int("axis", 0);
+  if (axis < 0) axis += static_cast<int64_t>(view.strides.size());
+  for (size_t o = 0; o < output; ++o) {
+    if (node.outputs[o] == kNoValue) return std::nullopt;
+    view.offset += graph.value(node.outputs[o]).shape[static_cast<size_t>(axis)] * view.strides[static_cast<size_t>(axis)];
+  }
+  return view;
+}
+
+// Integers of an input: none where it is absent, nullopt where they depend on data.
+std::optional<std::vector<int64_t>> known_ints(const Graph& graph, const Node& node, size_t i) {
+  if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return std::vector<int64_t>{};
+  const Value& v = graph.value(node.inputs[i]);
+  if (!v.constant) return std::nullopt;
+  return to_ints(*v.constant);
+}
+
+std::optional<Access> sliced_view(const Graph& graph, const Node& node) {
+  const auto starts = known_ints(graph, node, 1), axes = known_ints(graph, node, 3), steps = known_ints(graph, node, 4);
+  if (!starts || !axes || !steps) return std::nullopt;
+  const Shape& in = graph.value(node.inputs[0]).shape;
+  Access view = input_as_output(graph, node, node.outputs[0]);
+  const Shape dense = view.strides;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = axes->empty() ? static_cast<int64_t>(i) : (*axes)[i];
+    if (axis < 0) axis += static_cast<int64_t>(in.size());
+    const auto a = static_cast<size_t>(axis);
+    const int64_t step = steps->empty() ? 1 : (*steps)[i], size = in[a];
+    if (step <= 0) return std::nullopt;
+    const int64_t start = std::clamp<int64_t>((*starts)[i] < 0 ? (*starts)[i] + size : (*starts)[i], 0, size);
+    view.offset += start * dense[a];
+    view.strides[a] = dense[a] * step;
+  }
+  return numel(view.shape) > 0 ? std::optional(view) : std::nullopt;
+}
+
+Access expanded_view(const Graph& graph, const Node& node) {
+  const Shape& in = graph.value(node.inputs[0]).shape;
+  Access view = input_as_output(graph, node, node.outputs[0]);
+  const Shape dense = std::exchange(view.strides, Shape(view.shape.size(), 0));
+  const size_t missing = view.shape.size() - in.size();
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i] != 1) view.strides[missing + i] = dense[i];
+  return view;
+}
+
+}  // namespace
+
 std::optional<Access> view_of(const Graph& graph, const Node& node, size_t output) {
   if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) return std::nullopt;
-  const Value &in = graph.value(node.inputs[0]), &out = graph.value(node.outputs[output]);
-  const Access dense = Access::dense(in.dtype, in.shape, in.constant.has_value());
-  Access view = dense;
-  view.shape = out.shape;
-  const size_t rank = in.shape.size();
-  const auto ints = [&](size_t i) -> std::optional<std::vector<int64_t>> {
-    if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return std::vector<int64_t>{};
-    const Value& v = graph.value(node.inputs[i]);
-    if (!v.constant) return std::nullopt;
-    return to_ints(*v.constant);
-  };
-
-  if (node.op == "Transpose") {
-    std::vector<int64_t> reversed(rank);
-    std::iota(reversed.rbegin(), reversed.rend(), 0);
-    const std::vector<int64_t> perm = node.attr_ints("perm", reversed);
-    for (size_t i = 0; i < rank; ++i) view.strides[i] = dense.strides[static_cast<size_t>(perm[i])];
-    return view;
-  }
-  if (node.op == "Split") {
-    int64_t axis = node.attr_int("axis", 0);
-    if (axis < 0) axis += static_cast<int64_t>(rank);
-    for (size_t o = 0; o < output; ++o) {
-      if (node.outputs[o] == kNoValue) return std::nullopt;
-      view.offset += graph.value(node.outputs[o]).shape[static_cast<size_t>(axis)] * dense.strides[static_cast<size_t>(axis)];
-    }
-    return view;
-  }
-  if (node.op == "Slice" && node.inputs.size() >= 3) {
-    const auto starts = ints(1), axes = ints(3), steps = ints(4);
-    if (!starts || !axes || !steps) return std::nullopt;
-    for (size_t i = 0; i < starts->size(); ++i) {
-      int64_t axis = axes->empty() ? static_cast<int64_t>(i) : (*axes)[i];
-      if (axis < 0) axis += static_cast<int64_t>(rank);
-      const auto a = static_cast<size_t>(axis);
-      const int64_t step = steps->empty() ? 1 : (*steps)[i], size = in.shape[a];
-      if (step <= 0) return std::nullopt;
-      const int64_t start = std::clamp<int64_t>((*starts)[i] < 0 ? (*starts)[i] + size : (*starts)[i], 0, size);
-      view.offset += start * dense.strides[a];
-      view.strides[a] = dense.strides[a] * step;
-    }
-    return numel(out.shape) > 0 ? std::optional(view) : std::nullopt;
-  }
-  if (node.op == "Expand") {
-    const size_t missing = out.shape.size() - rank;
-    view.strides.assign(out.shape.size(), 0);
-    for (size_t i = 0; i < rank; ++i)
-      if (in.shape[i] != 1) view.strides[missing + i] = dense.strides[i];
-    return view;
-  }
+  if (node.op == "Transpose") return transposed_view(graph, node);
+  if (node.op == "Split") return split_view(graph, node, output);
+  if (node.op == "Slice" && node.inputs.size() >= 3) return sliced_view(graph, node);
+  if (node.op == "Expand") return expanded_view(graph, node);
   return std::nullopt;
 }
 

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/processors.h"
+#include "base/statistics.h"
 #include "profiler/ceiling_loops.h"
 #include "profiler/repetitions.h"
 #include "profiler/take_cpu.h"
@@ -42,8 +43,8 @@ struct Rate {
 
 // `seconds` of equal repetitions of `amount`.
 Rate rate_of(double amount, const std::vector<double>& seconds) {
-  const double fast = quantile(seconds, 0.1), median = quantile(seconds, 0.5);
-  return {amount / fast, 1 - fast / median};
+  const double fast = quantile(seconds, 0.1);
+  return {amount / fast, 1 - fast / median(seconds)};
 }
 
 double cpu_now() {

@@ -6,13 +6,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/machine.h"
+#include "base/statistics.h"
 #include "profiler/take_cpu.h"
 
 namespace amdahl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kAtMost{50};
 constexpr int kTurns = 200, kRepetitions = 25;  // 200 turns take 8 to 35 us
 
@@ -39,9 +40,7 @@ class Game {
   double median_turn() const {
     std::vector<double> seconds;
     for (size_t i = 1; i < starts_.size(); ++i) seconds.push_back(std::chrono::duration<double>(starts_[i] - starts_[i - 1]).count() / kTurns);
-    if (seconds.empty()) return 0;
-    std::nth_element(seconds.begin(), seconds.begin() + static_cast<long>(seconds.size() / 2), seconds.end());
-    return seconds[seconds.size() / 2];
+    return median(std::move(seconds));
   }
 
  private:

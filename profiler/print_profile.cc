@@ -77,12 +77,7 @@ std::string size_text(int64_t bytes) {
   return fmt::format("{} KiB", bytes >> 10);
 }
 
-}  // namespace
-
-std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows, bool wide) {
-  if (profile.steps.empty()) return "nothing is computed: all outputs are inputs or constants\n";
-  const bool micro = profile.seconds < 5e-3;  // one unit for the whole table, so that columns compare
-  const auto in_unit = [&](double seconds) { return three_digits(seconds * (micro ? 1e6 : 1e3)); };
+std::string headline(const Profile& profile, const Ceilings& ceilings) {
   const double peak = ceilings.peak_gflops(profile.threads) * 1e9;
   const double rate = profile.flops() / profile.seconds;
   std::string out = fmt::format(
@@ -94,41 +89,61 @@ std::string profile_table(const Profile& profile, const Ceilings& ceilings, int 
       time_text(profile.floor_seconds), profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
   if (profile.spread > 0.1)
     out += "The runs differ a lot: other programs use this machine. Take times and ranking with care.\n\n";
-  out += Row{"", "kind", "computes", "×", micro ? "µs" : "ms", "share", "MFLOP", "MB", "F/B", "achieved", "limit",
-             "of roof", "to win", "model"}.text(wide);
+  return out;
+}
 
+// One unit for the whole table, so that columns compare.
+struct TimeUnit {
+  bool micro;
+  const char* name() const { return micro ? "µs" : "ms"; }
+  std::string of(double seconds) const { return three_digits(seconds * (micro ? 1e6 : 1e3)); }
+};
+
+// `first`: one of the group's steps, which are equal.
+Row row_of(int number, const GroupProfile& group, const StepProfile& first, TimeUnit unit) {
+  Row row{std::to_string(number), first.kind, first.computes, std::to_string(group.steps.size())};
+  row.time = unit.of(group.seconds);
+  row.share = percent(group.share);
+  row.mflop = three_digits(first.cost.flops / 1e6);
+  row.megabytes = three_digits(first.bytes() / 1e6);
+  row.intensity = three_digits(first.intensity());
+  row.achieved = achieved(first, group.seconds / static_cast<double>(group.steps.size()));
+  row.limit = std::string(name_of(first.floor.bound));
+  row.roof = group.seconds > 0 ? fmt::format("{:.0f}%", group.floor_seconds / group.seconds * 100) : "";
+  row.won = unit.of(group.winnable_seconds);
+  row.model = three_digits(group.speedup_if_won) + "x";
+  return row;
+}
+
+// The groups from `from` on, in one line.
+Row rest_of(const std::vector<GroupProfile>& ranking, size_t from, TimeUnit unit) {
+  GroupProfile rest;
+  for (size_t i = from; i < ranking.size(); ++i) {
+    rest.steps.insert(rest.steps.end(), ranking[i].steps.begin(), ranking[i].steps.end());
+    rest.seconds += ranking[i].seconds;
+    rest.share += ranking[i].share;
+    rest.winnable_seconds += ranking[i].winnable_seconds;
+  }
+  Row row{"", "", fmt::format("{} more groups", ranking.size() - from), std::to_string(rest.steps.size()), unit.of(rest.seconds), percent(rest.share)};
+  row.won = unit.of(rest.winnable_seconds);
+  return row;
+}
+
+}  // namespace
+
+std::string profile_table(const Profile& profile, const Ceilings& ceilings, int rows, bool wide) {
+  if (profile.steps.empty()) return "nothing is computed: all outputs are inputs or constants\n";
+  const TimeUnit unit{profile.seconds < 5e-3};
+  std::string out = headline(profile, ceilings);
+  out += Row{"", "kind", "computes", "×", unit.name(), "share", "MFLOP", "MB", "F/B", "achieved", "limit", "of roof", "to win", "model"}.text(wide);
   std::map<int, const StepProfile*> step_of;
   for (const StepProfile& step : profile.steps) step_of[step.step] = &step;
-  GroupProfile rest;
-  int number = 0;
-  for (const GroupProfile& group : profile.ranking) {
-    if (++number > rows) {
-      rest.steps.insert(rest.steps.end(), group.steps.begin(), group.steps.end());
-      rest.seconds += group.seconds;
-      rest.share += group.share;
-      rest.winnable_seconds += group.winnable_seconds;
-      continue;
-    }
-    const StepProfile& first = *step_of.at(group.steps.front());
-    Row row{std::to_string(number), first.kind, first.computes, std::to_string(group.steps.size())};
-    row.time = in_unit(group.seconds);
-    row.share = percent(group.share);
-    row.mflop = three_digits(first.cost.flops / 1e6);
-    row.megabytes = three_digits(first.bytes() / 1e6);
-    row.intensity = three_digits(first.intensity());
-    row.achieved = achieved(first, group.seconds / static_cast<double>(group.steps.size()));
-    row.limit = std::string(name_of(first.floor.bound));
-    row.roof = group.seconds > 0 ? fmt::format("{:.0f}%", group.floor_seconds / group.seconds * 100) : "";
-    row.won = in_unit(group.winnable_seconds);
-    row.model = three_digits(group.speedup_if_won) + "x";
-    out += row.text(wide);
+  const size_t shown = std::min(profile.ranking.size(), static_cast<size_t>(std::max(rows, 0)));
+  for (size_t i = 0; i < shown; ++i) {
+    const GroupProfile& group = profile.ranking[i];
+    out += row_of(static_cast<int>(i) + 1, group, *step_of.at(group.steps.front()), unit).text(wide);
   }
-  if (!rest.steps.empty()) {
-    Row row{"", "", fmt::format("{} more groups", profile.ranking.size() - static_cast<size_t>(rows)),
-            std::to_string(rest.steps.size()), in_unit(rest.seconds), percent(rest.share)};
-    row.won = in_unit(rest.winnable_seconds);
-    out += row.text(wide);
-  }
+  if (shown < profile.ranking.size()) out += rest_of(profile.ranking, shown, unit).text(wide);
   out +=
       "\n×: equal steps. limit: what bounds the step on this machine. to win: time above its roofline.\n"
       "model: speedup of the whole model if that were won.\n";

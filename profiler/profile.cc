@@ -7,16 +7,10 @@
 #include <map>
 #include <set>
 
+#include "base/statistics.h"
 
 namespace amdahl {
 namespace {
-
-double median(std::vector<double> values) {
-  const size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(half), values.end());
-  if (values.size() % 2) return values[half];
-  return (values[half] + *std::max_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(half))) / 2;
-}
 
 double relative_spread(std::vector<double> values) {
   const double middle = median(values);

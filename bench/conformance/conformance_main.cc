@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "bench/conformance/opinions.h"
 #include "cli/prepare_model.h"
-#include "graph/op_signatures.h"
+#include "graph/op.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 
@@ -22,8 +22,8 @@ namespace {
 constexpr int kThreads = 2;  // teams of more are no other code
 
 void list_operators() {
-  for (const OpSignature& s : op_signatures())
-    std::cout << Json{{"domain", s.domain}, {"name", s.name}, {"inputs", s.inputs}, {"outputs", s.outputs}}.dump() << "\n";
+  for (const OpDef& op : op_list())
+    std::cout << Json{{"domain", op.domain}, {"name", op.name}, {"inputs", op.inputs}, {"outputs", op.outputs}}.dump() << "\n";
 }
 
 // A case may end the process: what was said before must have left it.

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/statistics.h"
 #include "bench/trust/markdown.h"
 #include "bench/trust/tables.h"
 #include "experiments/session.h"

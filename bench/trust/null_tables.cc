@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/statistics.h"
 #include "bench/trust/markdown.h"
 #include "bench/trust/statistics.h"
 #include "bench/trust/tables.h"

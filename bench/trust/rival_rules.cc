@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "bench/trust/statistics.h"
 
 namespace amdahl::trust {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/statistics.h"
 #include "bench/trust/markdown.h"
 #include "bench/trust/rival_rules.h"
 #include "bench/trust/statistics.h"

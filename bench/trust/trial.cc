@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "tuner/search/proof.h"
 
 namespace amdahl::trust {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::string text_of(const Failure& f) { return fmt::format("{} at {}: {}", f.code, f.stage, f.reason); }
 

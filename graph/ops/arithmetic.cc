@@ -247,11 +247,16 @@ void eval_mean(EvalContext& c) {
 
 std::vector<OpDef> arithmetic_ops() {
   return {
-      {"", "Add", infer_broadcast, eval_add}, {"", "Sub", infer_broadcast, eval_sub},
-      {"", "Mul", infer_broadcast, eval_mul}, {"", "Div", infer_broadcast, eval_div},
-      {"", "Mod", infer_broadcast, eval_mod}, {"", "Pow", infer_pow, eval_pow},
-      {"", "Max", infer_broadcast, eval_max}, {"", "Min", infer_broadcast, eval_min},
-      {"", "Sum", infer_float_broadcast, eval_sum}, {"", "Mean", infer_float_broadcast, eval_mean},
+      {"", "Add", "nn", infer_broadcast, eval_add},
+      {"", "Sub", "nn", infer_broadcast, eval_sub},
+      {"", "Mul", "nn", infer_broadcast, eval_mul},
+      {"", "Div", "nn", infer_broadcast, eval_div},
+      {"", "Mod", "nn", infer_broadcast, eval_mod},
+      {"", "Pow", "nn", infer_pow, eval_pow},
+      {"", "Max", "n+", infer_broadcast, eval_max},
+      {"", "Min", "n+", infer_broadcast, eval_min},
+      {"", "Sum", "n+", infer_float_broadcast, eval_sum},
+      {"", "Mean", "n+", infer_float_broadcast, eval_mean},
   };
 }
 

@@ -166,6 +166,6 @@ void eval_attention(EvalContext& c) {
 
 }  // namespace
 
-std::vector<OpDef> attention_ops() { return {{"", "Attention", infer_attention, eval_attention}}; }
+std::vector<OpDef> attention_ops() { return {{"", "Attention", "fffAFFI", infer_attention, eval_attention, 4}}; }
 
 }  // namespace amdahl

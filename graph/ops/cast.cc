@@ -92,7 +92,10 @@ void eval_cast(EvalContext& c) {
 }  // namespace
 
 std::vector<OpDef> cast_ops() {
-  return {{"", "Cast", infer_cast, eval_cast}, {"", "CastLike", infer_cast_like, eval_cast}};
+  return {
+      {"", "Cast", "a", infer_cast, eval_cast},
+      {"", "CastLike", "aa", infer_cast_like, eval_cast},
+  };
 }
 
 }  // namespace amdahl

@@ -217,10 +217,10 @@ void eval_lrn(EvalContext& c) {
 
 std::vector<OpDef> channel_norm_ops() {
   return {
-      {"", "BatchNormalization", infer_batch_norm, eval_batch_norm},
-      {"", "LpNormalization", infer_lp_norm, eval_lp_norm},
-      {"", "MeanVarianceNormalization", infer_mvn, eval_mvn},
-      {"", "LRN", infer_lrn, eval_lrn},
+      {"", "BatchNormalization", "fffff", infer_batch_norm, eval_batch_norm, 5},
+      {"", "LpNormalization", "f", infer_lp_norm, eval_lp_norm},
+      {"", "MeanVarianceNormalization", "f", infer_mvn, eval_mvn},
+      {"", "LRN", "f", infer_lrn, eval_lrn},
   };
 }
 

@@ -251,8 +251,8 @@ void eval_conv_transpose(EvalContext& c) {
 
 std::vector<OpDef> convolution_ops() {
   return {
-      {"", "Conv", infer_conv<conv_shape>, eval_conv},
-      {"", "ConvTranspose", infer_conv<conv_transpose_shape>, eval_conv_transpose},
+      {"", "Conv", "ffF", infer_conv<conv_shape>, eval_conv},
+      {"", "ConvTranspose", "ffF", infer_conv<conv_transpose_shape>, eval_conv_transpose},
   };
 }
 

@@ -109,9 +109,9 @@ inline size_t axis_of(int64_t axis, size_t rank) { return static_cast<size_t>(ax
 int64_t checked_index(int64_t index, int64_t size, const Node& node);
 
 // Rows by file.
-std::vector<OpDef> slicing_ops();  // slicing.cc: Slice, Pad
+std::vector<OpDef> slicing_ops();  // slicing.cc
 std::vector<OpDef> gather_ops();   // gather.cc
 std::vector<OpDef> scatter_ops();  // scatter.cc
-std::vector<OpDef> ranking_ops();  // ranking.cc: TopK, ArgMax, ArgMin
+std::vector<OpDef> ranking_ops();  // ranking.cc
 
 }  // namespace amdahl

@@ -179,6 +179,6 @@ void eval_einsum(EvalContext& c) {
 
 }  // namespace
 
-std::vector<OpDef> einsum_ops() { return {{"", "Einsum", infer_einsum, eval_einsum}}; }
+std::vector<OpDef> einsum_ops() { return {{"", "Einsum", "n+", infer_einsum, eval_einsum}}; }
 
 }  // namespace amdahl

@@ -133,9 +133,9 @@ void eval_gather_nd(EvalContext& c) {
 
 std::vector<OpDef> gather_ops() {
   return {
-      {"", "Gather", infer_gather, eval_gather},
-      {"", "GatherElements", infer_gather_elements, eval_gather_elements},
-      {"", "GatherND", infer_gather_nd, eval_gather_nd},
+      {"", "Gather", "ai", infer_gather, eval_gather},
+      {"", "GatherElements", "ai", infer_gather_elements, eval_gather_elements},
+      {"", "GatherND", "ai", infer_gather_nd, eval_gather_nd},
   };
 }
 

@@ -226,13 +226,13 @@ void eval_non_zero(EvalContext& c) {
 
 std::vector<OpDef> indexing_ops() {
   std::vector<OpDef> all{
-      {"", "OneHot", infer_one_hot, eval_one_hot},
-      {"", "CumSum", infer_cum_sum, eval_cum_sum},
-      {"", "Trilu", infer_trilu, eval_trilu},
-      {"", "EyeLike", infer_eye_like, eval_eye_like},
-      {"", "ReverseSequence", infer_reverse_sequence, eval_reverse_sequence},
-      {"", "Compress", infer_compress, eval_compress},
-      {"", "NonZero", infer_non_zero, eval_non_zero},
+      {"", "OneHot", "nna", infer_one_hot, eval_one_hot},
+      {"", "CumSum", "ni", infer_cum_sum, eval_cum_sum},
+      {"", "Trilu", "aI", infer_trilu, eval_trilu},
+      {"", "EyeLike", "a", infer_eye_like, eval_eye_like},
+      {"", "ReverseSequence", "ai", infer_reverse_sequence, eval_reverse_sequence},
+      {"", "Compress", "ab", infer_compress, eval_compress},
+      {"", "NonZero", "a", infer_non_zero, eval_non_zero},
   };
   for (auto part : {scatter_ops, ranking_ops}) {
     const std::vector<OpDef> rows = part();

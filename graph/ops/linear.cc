@@ -182,8 +182,8 @@ void eval_gemm(EvalContext& c) {
 
 std::vector<OpDef> linear_ops() {
   return {
-      {"", "MatMul", infer_matmul, eval_matmul},
-      {"", "Gemm", infer_gemm, eval_gemm},
+      {"", "MatMul", "nn", infer_matmul, eval_matmul},
+      {"", "Gemm", "ffF", infer_gemm, eval_gemm},
   };
 }
 

@@ -115,8 +115,8 @@ void eval_nll(EvalContext& c) {
 
 std::vector<OpDef> loss_ops() {
   return {
-      {"", "SoftmaxCrossEntropyLoss", infer_loss, eval_cross_entropy},
-      {"", "NegativeLogLikelihoodLoss", infer_loss, eval_nll},
+      {"", "SoftmaxCrossEntropyLoss", "fiF", infer_loss, eval_cross_entropy, 2},
+      {"", "NegativeLogLikelihoodLoss", "fiF", infer_loss, eval_nll},
   };
 }
 

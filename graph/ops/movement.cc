@@ -279,17 +279,17 @@ void eval_split(EvalContext& c) {
 
 std::vector<OpDef> movement_ops() {
   std::vector<OpDef> all{
-      {"", "Reshape", infer_reshape, eval_renamed},
-      {"", "Flatten", infer_flatten, eval_renamed},
-      {"", "Squeeze", infer_squeeze, eval_renamed},
-      {"", "Unsqueeze", infer_unsqueeze, eval_renamed},
-      {"", "Transpose", infer_transpose, eval_transpose},
-      {"", "DepthToSpace", infer_depth_to_space, eval_depth_to_space},
-      {"", "SpaceToDepth", infer_space_to_depth, eval_space_to_depth},
-      {"", "Expand", infer_expand, eval_expand},
-      {"", "Tile", infer_tile, eval_tile},
-      {"", "Concat", infer_concat, eval_concat},
-      {"", "Split", infer_split, eval_split},
+      {"", "Reshape", "ai", infer_reshape, eval_renamed},
+      {"", "Flatten", "a", infer_flatten, eval_renamed},
+      {"", "Squeeze", "aI", infer_squeeze, eval_renamed},
+      {"", "Unsqueeze", "aI", infer_unsqueeze, eval_renamed},
+      {"", "Transpose", "a", infer_transpose, eval_transpose},
+      {"", "DepthToSpace", "a", infer_depth_to_space, eval_depth_to_space},
+      {"", "SpaceToDepth", "a", infer_space_to_depth, eval_space_to_depth},
+      {"", "Expand", "ai", infer_expand, eval_expand},
+      {"", "Tile", "ai", infer_tile, eval_tile},
+      {"", "Concat", "a+", infer_concat, eval_concat},
+      {"", "Split", "aI", infer_split, eval_split, 0},
   };
   for (auto part : {slicing_ops, gather_ops}) {
     const std::vector<OpDef> rows = part();

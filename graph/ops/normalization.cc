@@ -216,12 +216,12 @@ void eval_channels(EvalContext& c) {
 
 std::vector<OpDef> normalization_ops() {
   return {
-      {"", "LayerNormalization", infer_layer, eval_layer},
-      {"", "RMSNormalization", infer_layer, eval_layer},
-      {"com.microsoft", "SimplifiedLayerNormalization", infer_layer, eval_layer},
-      {"", "SimplifiedLayerNormalization", infer_layer, eval_layer},
-      {"", "InstanceNormalization", infer_channels, eval_channels},
-      {"", "GroupNormalization", infer_channels, eval_channels},
+      {"", "LayerNormalization", "ffF", infer_layer, eval_layer, 3},
+      {"", "RMSNormalization", "ff", infer_layer, eval_layer},
+      {"com.microsoft", "SimplifiedLayerNormalization", "ff", infer_layer, eval_layer, 2},
+      {"", "SimplifiedLayerNormalization", "ff", infer_layer, eval_layer, 2},
+      {"", "InstanceNormalization", "fff", infer_channels, eval_channels},
+      {"", "GroupNormalization", "fff", infer_channels, eval_channels},
   };
 }
 

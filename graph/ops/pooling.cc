@@ -183,12 +183,12 @@ void eval_lp_pool(EvalContext& c) {
 
 std::vector<OpDef> pooling_ops() {
   return {
-      {"", "MaxPool", infer_pool, eval_max_pool},
-      {"", "AveragePool", infer_pool, eval_average_pool},
-      {"", "LpPool", infer_pool, eval_lp_pool},
-      {"", "GlobalMaxPool", infer_pool, eval_max_pool},
-      {"", "GlobalAveragePool", infer_pool, eval_average_pool},
-      {"", "GlobalLpPool", infer_pool, eval_lp_pool},
+      {"", "MaxPool", "n", infer_pool, eval_max_pool, 2},
+      {"", "AveragePool", "f", infer_pool, eval_average_pool},
+      {"", "LpPool", "f", infer_pool, eval_lp_pool},
+      {"", "GlobalMaxPool", "f", infer_pool, eval_max_pool},
+      {"", "GlobalAveragePool", "f", infer_pool, eval_average_pool},
+      {"", "GlobalLpPool", "f", infer_pool, eval_lp_pool},
   };
 }
 

@@ -67,58 +67,80 @@ void infer_top_k(InferContext& c) {
   c.set_output(1, DType::kI64, out);
 }
 
+// The first `count` positions of a row in order; equal ones in the order of their positions.
+void sort_row(const Row& row, bool largest, int64_t count, std::vector<int64_t>& order) {
+  std::iota(order.begin(), order.end(), 0);
+  // NaN counts as larger than any number, as numpy sorts it: first among the largest, last among the smallest.
+  const auto comes_before = [&](int64_t a, int64_t b) {
+    return largest || !(row.is_nan(a) || row.is_nan(b)) ? row.before(a, b, largest) : row.is_nan(b) && !row.is_nan(a);
+  };
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int64_t a, int64_t b) {
+    return comes_before(a, b) || (!comes_before(b, a) && a < b);
+  });
+}
+
+// Whether a value so near another in the order may change places with it, when each may be off by `moved`.
+bool is_doubtful(const Row& row, int64_t a, int64_t b, double moved) {
+  const RefTensor& t = row.t;
+  const auto at = [&](int64_t i) { return static_cast<size_t>(row.base + i * row.step); };
+  const double gap = t.is_float() ? std::fabs(t.value[at(a)] - t.value[at(b)]) : 0;
+  return moved > 0 && !(gap > 2 * moved);
+}
+
+// Values and positions of the first `k` of each row, with bounds where the input has some.
+struct TopK {
+  RefTensor values, indices;
+
+  TopK(const RefTensor& in, size_t axis, int64_t k, bool largest, size_t n) {
+    values.dtype = in.dtype;
+    indices.dtype = DType::kI64;
+    indices.ints.resize(n);
+    if (in.is_float()) values.value.resize(n);
+    else values.ints.resize(n);
+    if (!in.bound.empty()) values.bound.resize(n), indices.bound.resize(n);
+    std::vector<int64_t> order(static_cast<size_t>(in.shape[axis]));
+    each_row(in, axis, [&](const Row& row, int64_t o, int64_t i, int64_t inner) {
+      const auto sorted = std::min<int64_t>(k + 1, row.size);  // one more: the last may be as close to the first one left out
+      sort_row(row, largest, sorted, order);
+      for (int64_t r = 0; r < k; ++r) take(row, order[static_cast<size_t>(r)], static_cast<size_t>((o * k + r) * inner + i));
+      if (in.bound.empty()) return;
+      const double moved = row.largest_bound();
+      for (int64_t r = 0; r < k; ++r) bound(row, order, r, sorted, moved, static_cast<size_t>((o * k + r) * inner + i));
+    });
+  }
+
+ private:
+  void take(const Row& row, int64_t pick, size_t to) {
+    const auto from = static_cast<size_t>(row.base + pick * row.step);
+    if (row.t.is_float()) values.value[to] = row.t.value[from];
+    else values.ints[to] = row.t.ints[from];
+    indices.ints[to] = pick;
+  }
+  // Neighbours in the order are the nearest values; with unequal bounds a farther one may still reach, hence the row's largest.
+  void bound(const Row& row, const std::vector<int64_t>& order, int64_t r, int64_t sorted, double moved, size_t to) {
+    values.bound[to] = moved;
+    bool doubtful = false;
+    for (int64_t other : {r - 1, r + 1})
+      if (other >= 0 && other < sorted)
+        doubtful = doubtful || is_doubtful(row, order[static_cast<size_t>(r)], order[static_cast<size_t>(other)], moved);
+    indices.bound[to] = doubtful ? HUGE_VAL : 0;
+  }
+};
+
 void eval_top_k(EvalContext& c) {
   const RefTensor& in = c.in(0);
-  const bool largest = c.node.attr_int("largest", 1) != 0;
-  const size_t axis = axis_of(c.node.attr_int("axis", -1), in.shape.size());
   const bool wants_values = c.node.outputs[0] != kNoValue;
   const bool wants_indices = c.outputs.size() > 1 && c.node.outputs[1] != kNoValue;
-  const int64_t k = c.out(wants_values ? 0 : 1).shape[axis];
-  const auto n = static_cast<size_t>(c.out(wants_values ? 0 : 1).numel());
-  const bool bounds = !in.bound.empty();
-  RefTensor values{in.dtype, {}, {}, {}, {}}, indices{DType::kI64, {}, {}, {}, std::vector<int64_t>(n)};
-  if (in.is_float()) values.value.resize(n);
-  else values.ints.resize(n);
-  if (bounds) values.bound.resize(n), indices.bound.resize(n);
-  std::vector<int64_t> order(static_cast<size_t>(in.shape[axis]));
-  each_row(in, axis, [&](const Row& row, int64_t o, int64_t i, int64_t inner) {
-    std::iota(order.begin(), order.end(), 0);
-    // NaN counts as larger than any number, as numpy sorts it: first among the largest, last among the smallest.
-    const auto comes_before = [&](int64_t a, int64_t b) {
-      return largest || !(row.is_nan(a) || row.is_nan(b)) ? row.before(a, b, largest) : row.is_nan(b) && !row.is_nan(a);
-    };
-    const auto sorted = std::min<int64_t>(k + 1, row.size);  // one more: the last may be as close to the first one left out
-    std::partial_sort(order.begin(), order.begin() + sorted, order.end(), [&](int64_t a, int64_t b) {
-      return comes_before(a, b) || (!comes_before(b, a) && a < b);
-    });
-    const double moved = bounds ? row.largest_bound() : 0;
-    for (int64_t r = 0; r < k; ++r) {
-      const auto to = static_cast<size_t>((o * k + r) * inner + i);
-      const int64_t pick = order[static_cast<size_t>(r)];
-      const auto from = static_cast<size_t>(row.base + pick * row.step);
-      if (in.is_float()) values.value[to] = in.value[from];
-      else values.ints[to] = in.ints[from];
-      indices.ints[to] = pick;
-      if (!bounds) continue;
-      values.bound[to] = moved;
-      // Neighbours in the order are the nearest values; with unequal bounds a farther one may still reach, hence the row's largest.
-      bool doubtful = false;
-      for (int64_t other : {r - 1, r + 1})
-        if (other >= 0 && other < sorted) {
-          const auto near = static_cast<size_t>(row.base + order[static_cast<size_t>(other)] * row.step);
-          const double gap = in.is_float() ? std::fabs(in.value[from] - in.value[near]) : 0;
-          doubtful = doubtful || (moved > 0 && !(gap > 2 * moved));
-        }
-      indices.bound[to] = doubtful ? HUGE_VAL : 0;
-    }
-  });
+  const size_t axis = axis_of(c.node.attr_int("axis", -1), in.shape.size());
+  const RefTensor& out = c.out(wants_values ? 0 : 1);
+  TopK top(in, axis, out.shape[axis], c.node.attr_int("largest", 1) != 0, static_cast<size_t>(out.numel()));
   const auto give = [&](size_t i, RefTensor& result) {
     result.dtype = c.out(i).dtype;
     result.shape = c.out(i).shape;
     c.out(i) = std::move(result);
   };
-  if (wants_values) give(0, values);
-  if (wants_indices) give(1, indices);
+  if (wants_values) give(0, top.values);
+  if (wants_indices) give(1, top.indices);
 }
 
 // ---- ArgMax, ArgMin.
@@ -156,9 +178,9 @@ void eval_arg_min(EvalContext& c) { arg(c, false); }
 
 std::vector<OpDef> ranking_ops() {
   return {
-      {"", "TopK", infer_top_k, eval_top_k},
-      {"", "ArgMax", infer_arg, eval_arg_max},
-      {"", "ArgMin", infer_arg, eval_arg_min},
+      {"", "TopK", "nI", infer_top_k, eval_top_k, 2},
+      {"", "ArgMax", "n", infer_arg, eval_arg_max},
+      {"", "ArgMin", "n", infer_arg, eval_arg_min},
   };
 }
 

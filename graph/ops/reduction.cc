@@ -274,16 +274,16 @@ bool reduces_nothing(const Node& node, const std::vector<int64_t>& axes) { retur
 
 std::vector<OpDef> reduction_ops() {
   return {
-      {"", "ReduceSum", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum, int_sum>},
-      {"", "ReduceMean", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_mean, int_mean>},
-      {"", "ReduceMax", infer_reduce<Elements::kAny>, eval_reduce<reduce_max, int_max>},
-      {"", "ReduceMin", infer_reduce<Elements::kAny>, eval_reduce<reduce_min, int_min>},
-      {"", "ReduceProd", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_prod, int_prod>},
-      {"", "ReduceL1", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_l1, int_l1>},
-      {"", "ReduceL2", infer_reduce<Elements::kFloats>, eval_reduce<reduce_l2>},
-      {"", "ReduceSumSquare", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum_square, int_sum_square>},
-      {"", "ReduceLogSum", infer_reduce<Elements::kFloats>, eval_reduce<reduce_log_sum>},
-      {"", "ReduceLogSumExp", infer_reduce<Elements::kFloats>, eval_reduce<log_sum_exp>},
+      {"", "ReduceSum", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum, int_sum>},
+      {"", "ReduceMean", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_mean, int_mean>},
+      {"", "ReduceMax", "aI", infer_reduce<Elements::kAny>, eval_reduce<reduce_max, int_max>},
+      {"", "ReduceMin", "aI", infer_reduce<Elements::kAny>, eval_reduce<reduce_min, int_min>},
+      {"", "ReduceProd", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_prod, int_prod>},
+      {"", "ReduceL1", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_l1, int_l1>},
+      {"", "ReduceL2", "aI", infer_reduce<Elements::kFloats>, eval_reduce<reduce_l2>},
+      {"", "ReduceSumSquare", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum_square, int_sum_square>},
+      {"", "ReduceLogSum", "aI", infer_reduce<Elements::kFloats>, eval_reduce<reduce_log_sum>},
+      {"", "ReduceLogSumExp", "aI", infer_reduce<Elements::kFloats>, eval_reduce<log_sum_exp>},
   };
 }
 

@@ -349,7 +349,10 @@ void eval_resize(EvalContext& c) {
 }  // namespace
 
 std::vector<OpDef> resize_ops() {
-  return {{"", "Resize", infer_resize, eval_resize}, {"", "Upsample", infer_resize, eval_resize}};
+  return {
+      {"", "Resize", "aFFI", infer_resize, eval_resize},
+      {"", "Upsample", "aF", infer_resize, eval_resize},
+  };
 }
 
 }  // namespace amdahl

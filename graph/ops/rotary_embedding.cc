@@ -118,8 +118,8 @@ void eval_rotary(EvalContext& c) {
 
 std::vector<OpDef> rotary_ops() {
   return {
-      {"", "RotaryEmbedding", infer_rotary, eval_rotary},
-      {"com.microsoft", "RotaryEmbedding", infer_rotary, eval_rotary},
+      {"", "RotaryEmbedding", "fffI", infer_rotary, eval_rotary},
+      {"com.microsoft", "RotaryEmbedding", "fiff", infer_rotary, eval_rotary},
   };
 }
 

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "graph/ops/copy.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
@@ -46,31 +50,58 @@ int64_t combined(Combine how, int64_t a, int64_t b, DType dtype) {
   return b;
 }
 
-// data[offsets[i] …] = combined(data[…], updates[i …]), `block` elements each.
-void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block) {
+bool is_uncertain(const RefTensor& indices) {
+  return std::any_of(indices.bound.begin(), indices.bound.end(), [](double e) { return e > 0; });
+}
+
+void scatter_ints(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block) {
   const RefTensor &updates = c.in(2), &indices = c.in(1);
   RefTensor& out = c.out(0);
   const Combine how = combine_of(c.node);
-  out = c.in(0);
-  if (!out.is_float()) {
-    for (size_t i = 0; i < offsets.size(); ++i)
-      for (int64_t j = 0; j < block; ++j) {
-        int64_t& to = out.ints[static_cast<size_t>(offsets[i] + j)];
-        to = combined(how, to, updates.ints[i * static_cast<size_t>(block) + static_cast<size_t>(j)], out.dtype);
-      }
-    if (!out.bound.empty() || !updates.bound.empty() || !indices.bound.empty())
-      out.bound.assign(out.ints.size(), HUGE_VAL);
-    return;
+  for (size_t i = 0; i < offsets.size(); ++i)
+    for (int64_t j = 0; j < block; ++j) {
+      int64_t& to = out.ints[static_cast<size_t>(offsets[i] + j)];
+      to = combined(how, to, updates.ints[i * static_cast<size_t>(block) + static_cast<size_t>(j)], out.dtype);
+    }
+  if (!out.bound.empty() || !updates.bound.empty() || !indices.bound.empty()) out.bound.assign(out.ints.size(), HUGE_VAL);
+}
+
+// Sums in any order: each of the n additions rounds at most the sum of magnitudes.
+class ScatteredSums {
+ public:
+  explicit ScatteredSums(const RefTensor& data) : additions_(data.value.size(), 0.0) {
+    for (double v : data.value) magnitude_.push_back(std::isfinite(v) ? std::fabs(v) : 0);
   }
+  void add(size_t at, double value, double bound) {
+    magnitude_[at] += (std::isfinite(value) ? std::fabs(value) : 0) + bound;
+    additions_[at] += 1;
+  }
+  void round(RefTensor& out, const Precision& p) const {
+    for (size_t i = 0; i < out.bound.size(); ++i) {
+      if (additions_[i] == 0) continue;
+      if (!(magnitude_[i] < p.overflow) && (out.dtype == DType::kF64 || !std::isnan(out.value[i]))) settle_sum(out.value[i], out.bound[i], magnitude_[i], p.overflow);
+      else out.bound[i] += std::isfinite(out.value[i]) ? (additions_[i] * p.u + p.store) * magnitude_[i] : 0;
+    }
+  }
+
+ private:
+  std::vector<double> magnitude_, additions_;
+};
+
+// Of the product z = a * b, each factor within its own bound.
+double bound_of_product(double a, double ea, double b, double eb, double z, const Precision& p) {
+  if (!std::isfinite(z)) return 0;
+  return std::fabs(z) >= p.overflow ? HUGE_VAL : std::fabs(a) * eb + std::fabs(b) * ea + ea * eb + p.u * std::fabs(z) + p.tiny;
+}
+
+void scatter_floats(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block) {
+  const RefTensor& updates = c.in(2);
+  RefTensor& out = c.out(0);
+  const Combine how = combine_of(c.node);
   const Precision p = precision_of(out.dtype);
   if (c.bounds && out.bound.empty()) out.bound.assign(out.value.size(), 0.0);
-  // Sums in any order: each of the n additions rounds at most the sum of magnitudes.
-  std::vector<double> magnitude, additions;
-  const bool sums = c.bounds && how == Combine::kAdd;
-  if (sums) {
-    for (double v : out.value) magnitude.push_back(std::isfinite(v) ? std::fabs(v) : 0);
-    additions.assign(out.value.size(), 0.0);
-  }
+  std::optional<ScatteredSums> sums;
+  if (c.bounds && how == Combine::kAdd) sums.emplace(out);
   for (size_t i = 0; i < offsets.size(); ++i)
     for (int64_t j = 0; j < block; ++j) {
       const auto at = static_cast<size_t>(offsets[i] + j), from = i * static_cast<size_t>(block) + static_cast<size_t>(j);
@@ -78,25 +109,24 @@ void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block)
       out.value[at] = z;
       if (!c.bounds) continue;
       const double ea = out.bound[at], eb = updates.bound_at(static_cast<int64_t>(from));
+      if (sums) sums->add(at, b, eb);
       switch (how) {
         case Combine::kReplace: out.bound[at] = eb; break;
-        case Combine::kAdd:
-          out.bound[at] = ea + eb;
-          magnitude[at] += (std::isfinite(b) ? std::fabs(b) : 0) + eb;
-          additions[at] += 1;
-          break;
-        case Combine::kMul:
-          out.bound[at] = std::isfinite(z) && std::fabs(z) >= p.overflow ? HUGE_VAL : std::isfinite(z) ? std::fabs(a) * eb + std::fabs(b) * ea + ea * eb + p.u * std::fabs(z) + p.tiny : 0;
-          break;
+        case Combine::kAdd: out.bound[at] = ea + eb; break;
+        case Combine::kMul: out.bound[at] = bound_of_product(a, ea, b, eb, z, p); break;
         case Combine::kMax:
         case Combine::kMin: out.bound[at] = std::fmax(ea, eb); break;
       }
     }
-  for (size_t i = 0; sums && i < out.bound.size(); ++i)
-    if (additions[i] > 0 && !(magnitude[i] < p.overflow) && (out.dtype == DType::kF64 || !std::isnan(out.value[i]))) settle_sum(out.value[i], out.bound[i], magnitude[i], p.overflow);
-    else if (additions[i] > 0) out.bound[i] += std::isfinite(out.value[i]) ? (additions[i] * p.u + p.store) * magnitude[i] : 0;
-  if (std::any_of(indices.bound.begin(), indices.bound.end(), [](double e) { return e > 0; }))
-    out.bound.assign(out.value.size(), HUGE_VAL);
+  if (sums) sums->round(out, p);
+  if (is_uncertain(c.in(1))) out.bound.assign(out.value.size(), HUGE_VAL);
+}
+
+// data[offsets[i] …] = combined(data[…], updates[i …]), `block` elements each.
+void scatter(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block) {
+  c.out(0) = c.in(0);
+  if (c.out(0).is_float()) scatter_floats(c, offsets, block);
+  else scatter_ints(c, offsets, block);
 }
 
 void require_types(InferContext& c) {
@@ -157,9 +187,9 @@ void eval_scatter_nd(EvalContext& c) {
 
 std::vector<OpDef> scatter_ops() {
   return {
-      {"", "Scatter", infer_scatter_elements, eval_scatter_elements},
-      {"", "ScatterElements", infer_scatter_elements, eval_scatter_elements},
-      {"", "ScatterND", infer_scatter_nd, eval_scatter_nd},
+      {"", "Scatter", "aia", infer_scatter_elements, eval_scatter_elements},
+      {"", "ScatterElements", "aia", infer_scatter_elements, eval_scatter_elements},
+      {"", "ScatterND", "aia", infer_scatter_nd, eval_scatter_nd},
   };
 }
 

@@ -122,11 +122,11 @@ void eval_range(EvalContext& c) {
 
 std::vector<OpDef> shape_ops() {
   return {
-      {"", "Shape", infer_shape, eval_shape},
-      {"", "Size", infer_size, eval_size},
-      {"", "Constant", infer_constant, eval_constant},
-      {"", "ConstantOfShape", infer_constant_of_shape, eval_constant_of_shape},
-      {"", "Range", infer_range, eval_range},
+      {"", "Shape", "a", infer_shape, eval_shape},
+      {"", "Size", "a", infer_size, eval_size},
+      {"", "Constant", "", infer_constant, eval_constant},
+      {"", "ConstantOfShape", "i", infer_constant_of_shape, eval_constant_of_shape},
+      {"", "Range", "nnn", infer_range, eval_range},
   };
 }
 

@@ -179,6 +179,11 @@ void eval_pad(EvalContext& c) {
 
 }  // namespace
 
-std::vector<OpDef> slicing_ops() { return {{"", "Slice", infer_slice, eval_slice}, {"", "Pad", infer_pad, eval_pad}}; }
+std::vector<OpDef> slicing_ops() {
+  return {
+      {"", "Slice", "aIIII", infer_slice, eval_slice},
+      {"", "Pad", "aIAI", infer_pad, eval_pad},
+  };
+}
 
 }  // namespace amdahl

@@ -169,9 +169,9 @@ void eval_softmax(EvalContext& c) {
 
 std::vector<OpDef> softmax_ops() {
   return {
-      {"", "Softmax", infer_softmax, eval_softmax<softmax_row>},
-      {"", "LogSoftmax", infer_softmax, eval_softmax<log_softmax_row>},
-      {"", "Hardmax", infer_softmax, eval_softmax<hardmax_row>},
+      {"", "Softmax", "f", infer_softmax, eval_softmax<softmax_row>},
+      {"", "LogSoftmax", "f", infer_softmax, eval_softmax<log_softmax_row>},
+      {"", "Hardmax", "f", infer_softmax, eval_softmax<hardmax_row>},
   };
 }
 

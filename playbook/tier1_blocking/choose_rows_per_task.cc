@@ -2,7 +2,6 @@
 // fits L2 is still there for the next pass.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -12,7 +11,6 @@ const Rewrite* choose_rows_per_task() {
       .name = "choose_rows_per_task",
       .target = "row kinds, pointwise, movement",
       .precondition = "more than one row or piece",
-      .kinds = {kind::kSoftmax, kind::kLayerNorm, kind::kRmsNorm, kind::kReduce, kind::kCrossEntropy, kind::kRotaryEmbedding, kind::kPointwise, kind::kMovement},
       .open = {"ROWS_PER_TASK", "GRAIN"},
   });
   return &rewrite;

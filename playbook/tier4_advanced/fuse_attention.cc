@@ -46,6 +46,11 @@ struct Pattern {
   ValueId output = kNoValue;
 };
 
+// The operands of both products and the result, as [B, H, rows, columns]. Keys lie as the softmax's rows read them: [B, H, T, D].
+struct Heads {
+  Access queries, keys, values, result;
+};
+
 class Matcher {
  public:
   Matcher(const RewriteContext& context, std::string* refusal) : c_(context), g_(context.graph), refusal_(refusal) {}
@@ -68,12 +73,18 @@ class Matcher {
   bool add_mask(ValueId mask, const Shape& scores);
   bool select_mask(ValueId condition, double otherwise, const Shape& scores);
   bool walk_down(ValueId weights);
-  std::optional<Step> build(std::set<NodeId>* absorbed);
+  std::optional<Heads> heads();
+  void read(ValueId value, const Access& access, bool scaling, Step& step);
+  bool read_mask(const Heads& heads, Step& step);
+  void set_params(Problem& problem) const;
+  void write(const Access& y, Step& step);
+  std::optional<Step> build();
 
   const RewriteContext& c_;
   const Graph& g_;
   std::string* refusal_;
   Pattern p_;
+  std::set<NodeId> absorbed_;  // movement that became strides
 };
 
 bool Matcher::add_mask(ValueId mask, const Shape& scores) {
@@ -205,7 +216,7 @@ std::optional<Access> as_heads(const Value& value, const Shape& batch) {
   return a;
 }
 
-std::optional<Step> Matcher::build(std::set<NodeId>* absorbed) {
+std::optional<Heads> Matcher::heads() {
   const Node &scores = g_.node(p_.scores), &product = g_.node(p_.product);
   const Value& out = g_.value(p_.output);
   if (out.dtype != DType::kF32 && out.dtype != DType::kF16 && out.dtype != DType::kBF16 && out.dtype != DType::kF64)
@@ -218,40 +229,38 @@ std::optional<Step> Matcher::build(std::set<NodeId>* absorbed) {
   Access keys = *k;  // [D, T] in the product
   std::swap(keys.shape[2], keys.shape[3]);
   std::swap(keys.strides[2], keys.strides[3]);
+  return Heads{*q, keys, *v, *y};
+}
 
-  Step step;
-  Problem& problem = step.variant.problem;
-  problem.kind = kind::kAttention;
-  problem.threads = c_.plan.threads;
-  const auto read = [&](ValueId value, const Access& access, bool scaling) {
-    const Operand operand{c_.storage[static_cast<size_t>(value)], ""};
-    const ReadThrough r = furthest_available(c_, read_through(c_, operand, access, scaling));
-    step.inputs.push_back(r.from);
-    problem.in.push_back(r.access);
-    absorbed->insert(r.nodes.begin(), r.nodes.end());
-    p_.scale *= r.factor;
-  };
-  read(scores.inputs[0], *q, true);
-  read(scores.inputs[1], keys, true);
-  read(product.inputs[1], *v, false);
-  if (p_.mask != kNoValue) {
-    const Value& mask = g_.value(p_.mask);
-    const int64_t rows = q->shape[2], columns = keys.shape[2];
-    Access a = Access::dense(mask.dtype, mask.shape, mask.constant.has_value());
-    Shape full{y->shape[0], y->shape[1], rows, columns}, strides(4, 0);
-    if (mask.shape.size() > 4) return refuse("more than two batch dimensions"), std::nullopt;
-    // numpy broadcast against [batch…, S, T], which may have fewer dimensions than [B, H, S, T].
-    for (size_t i = 0; i < mask.shape.size(); ++i)
-      if (mask.shape[i] != 1) strides[4 - mask.shape.size() + i] = a.strides[i];
-    a.shape = full;
-    a.strides = strides;
-    if (mask.shape.size() > out.shape.size()) return refuse("the mask has more dimensions than the scores"), std::nullopt;
-    step.inputs.push_back({c_.storage[static_cast<size_t>(p_.mask)], ""});
-    problem.in.push_back(a);
-    if (p_.mask_selects && std::isfinite(p_.masked_value)) problem.params["masked_value"] = p_.masked_value;
-    if (p_.mask_selects && (p_.masked_value > 0 || std::isnan(p_.masked_value)) && !std::isfinite(p_.masked_value))
-      return refuse("masked by +inf or NaN"), std::nullopt;
-  }
+void Matcher::read(ValueId value, const Access& access, bool scaling, Step& step) {
+  const Operand operand{c_.storage[static_cast<size_t>(value)], ""};
+  const ReadThrough r = furthest_available(c_, read_through(c_, operand, access, scaling));
+  step.inputs.push_back(r.from);
+  step.variant.problem.in.push_back(r.access);
+  absorbed_.insert(r.nodes.begin(), r.nodes.end());
+  p_.scale *= r.factor;
+}
+
+// numpy broadcast against [batch…, S, T], which may have fewer dimensions than [B, H, S, T].
+bool Matcher::read_mask(const Heads& heads, Step& step) {
+  const Value& mask = g_.value(p_.mask);
+  if (mask.shape.size() > 4) return refuse("more than two batch dimensions");
+  Access a = Access::dense(mask.dtype, mask.shape, mask.constant.has_value());
+  Shape strides(4, 0);
+  for (size_t i = 0; i < mask.shape.size(); ++i)
+    if (mask.shape[i] != 1) strides[4 - mask.shape.size() + i] = a.strides[i];
+  a.shape = {heads.result.shape[0], heads.result.shape[1], heads.queries.shape[2], heads.keys.shape[2]};
+  a.strides = strides;
+  if (mask.shape.size() > g_.value(p_.output).shape.size()) return refuse("the mask has more dimensions than the scores");
+  step.inputs.push_back({c_.storage[static_cast<size_t>(p_.mask)], ""});
+  step.variant.problem.in.push_back(a);
+  if (p_.mask_selects && std::isfinite(p_.masked_value)) step.variant.problem.params["masked_value"] = p_.masked_value;
+  if (p_.mask_selects && (p_.masked_value > 0 || std::isnan(p_.masked_value)) && !std::isfinite(p_.masked_value))
+    return refuse("masked by +inf or NaN");
+  return true;
+}
+
+void Matcher::set_params(Problem& problem) const {
   problem.params["scale"] = p_.scale;
   if (p_.causal) problem.params["causal"] = true;
   if (p_.causal && p_.offset) problem.params["causal_offset"] = p_.offset;
@@ -260,19 +269,36 @@ std::optional<Step> Matcher::build(std::set<NodeId>* absorbed) {
     if (std::isfinite(p_.masked_value)) problem.params["masked_value"] = p_.masked_value;
   }
   if (p_.zero_hidden_rows) problem.params["zero_hidden_rows"] = true;
+}
 
+void Matcher::write(const Access& y, Step& step) {
   const Operand output{c_.storage[static_cast<size_t>(p_.output)], ""};
   step.outputs = {output};
-  problem.out = {*y};
-  if (const auto w = write_through(c_, output, *y)) {
+  step.variant.problem.out = {y};
+  if (const auto w = write_through(c_, output, y)) {
     step.outputs = {w->to};
-    problem.out = {w->access};
-    absorbed->insert(w->nodes.begin(), w->nodes.end());
+    step.variant.problem.out = {w->access};
+    absorbed_.insert(w->nodes.begin(), w->nodes.end());
   }
+}
+
+std::optional<Step> Matcher::build() {
+  const auto heads = this->heads();
+  if (!heads) return std::nullopt;
+  Step step;
+  Problem& problem = step.variant.problem;
+  problem.kind = kind::kAttention;
+  problem.threads = c_.plan.threads;
+  read(g_.node(p_.scores).inputs[0], heads->queries, true, step);
+  read(g_.node(p_.scores).inputs[1], heads->keys, true, step);
+  read(g_.node(p_.product).inputs[1], heads->values, false, step);
+  if (p_.mask != kNoValue && !read_mask(*heads, step)) return std::nullopt;
+  set_params(problem);
+  write(heads->result, step);
   for (const Access& in : problem.in)
-    if (in.dtype != out.dtype && in.dtype != DType::kBool) return refuse("operands of different types"), std::nullopt;
+    if (in.dtype != heads->result.dtype && in.dtype != DType::kBool) return refuse("operands of different types"), std::nullopt;
   std::set<NodeId> nodes = p_.core;
-  nodes.insert(absorbed->begin(), absorbed->end());
+  nodes.insert(absorbed_.begin(), absorbed_.end());
   step.nodes.assign(nodes.begin(), nodes.end());
   step.variant.knobs = c_.target.space(problem).starters();
   return step;
@@ -285,10 +311,9 @@ std::optional<Match> Matcher::match(NodeId softmax) {
   if (rank < 2 || (axis != -1 && axis != rank - 1)) return refuse("the softmax is not over the last axis"), std::nullopt;
   p_.core.insert(softmax);
   if (!walk_up(node.inputs[0]) || !walk_down(node.outputs[0])) return std::nullopt;
-  std::set<NodeId> absorbed;
-  const auto step = build(&absorbed);
+  const auto step = build();
   if (!step) return std::nullopt;
-  auto match = replace_nodes(c_, p_.core, absorbed, *step, refusal_);
+  auto match = replace_nodes(c_, p_.core, absorbed_, *step, refusal_);
   if (match) open_knobs(c_, *match, match->replacement.size() - 1, {"VLEN", "MR", "NRV", "BLOCK_Q", "SKIP_CAUSAL", "PACK_KV"});
   return match;
 }

@@ -62,6 +62,7 @@ class Matcher {
   // Input `slot` of the activation as the sum of a product that nothing else reads, its own epilogue composed in.
   void take_product(Hidden& hidden, size_t slot, int reader);
   std::optional<Hidden> hidden_of(int s);
+  std::optional<Step> fuse(const Step& second, const Hidden& hidden);
 
   const RewriteContext& c_;
   std::string* refusal_;
@@ -135,19 +136,23 @@ std::optional<Hidden> Matcher::hidden_of(int s) {
   return hidden;
 }
 
-std::optional<Match> Matcher::match(int anchor) {
-  const Step& second = step(anchor);
-  if (second.variant.problem.kind != kind::kMatmul) return refuse("no matrix product");
-  if (!is_plain_product(anchor)) return refuse("not a two-dimensional float32 product with constant weights");
-  const Problem& p = second.variant.problem;
-  const int hidden_step = writer(second.inputs[0]);
-  if (hidden_step < 0 || c_.sole_consumer(hidden_step) != anchor) return refuse("its rows are read elsewhere too");
-  if (!p.in[0].is_dense()) return refuse("its rows are not read as they were made");
-  const auto hidden = hidden_of(hidden_step);
-  if (!hidden) return std::nullopt;
+// The inputs of the activation in the order of the kernel: the sums first, then what is read. Empty where it reads a product twice.
+std::vector<int> kernel_order(const Hidden& hidden) {
+  std::vector<int> order;
+  for (int product = 0; product < static_cast<int>(hidden.products.size()); ++product)
+    for (size_t i = 0; i < hidden.sources.size(); ++i)
+      if (hidden.sources[i].product == product) order.push_back(static_cast<int>(i));
+  if (order.size() != hidden.products.size()) return {};
+  for (size_t i = 0; i < hidden.sources.size(); ++i)
+    if (hidden.sources[i].product < 0) order.push_back(static_cast<int>(i));
+  return order;
+}
 
-  const bool gated = hidden->products.size() == 2;
-  const Step& first = step(hidden->products[0]);
+// One kernel for the second product, the activation and the products that it is of, without the nodes that it covers.
+std::optional<Step> Matcher::fuse(const Step& second, const Hidden& hidden) {
+  const bool gated = hidden.products.size() == 2;
+  const Step& first = step(hidden.products[0]);
+  const Problem& p = second.variant.problem;
   Step fused;
   Problem& q = fused.variant.problem;
   q.kind = kind::kFusedMlp;
@@ -159,25 +164,32 @@ std::optional<Match> Matcher::match(int anchor) {
   add(first.inputs[0], first.variant.problem.in[0]);
   add(first.inputs[1], first.variant.problem.in[1]);
   add(second.inputs[1], p.in[1]);
-  if (gated) add(step(hidden->products[1]).inputs[1], step(hidden->products[1]).variant.problem.in[1]);
-
-  // The sums first, then what is read.
-  std::vector<int> order;
-  for (int product = 0; product < (gated ? 2 : 1); ++product)
-    for (size_t i = 0; i < hidden->sources.size(); ++i)
-      if (hidden->sources[i].product == product) order.push_back(static_cast<int>(i));
-  if (order.size() != hidden->products.size()) return refuse("the activation reads a product twice");
-  for (size_t i = 0; i < hidden->sources.size(); ++i) {
-    if (hidden->sources[i].product >= 0) continue;
-    order.push_back(static_cast<int>(i));
-    add(hidden->sources[i].operand, hidden->sources[i].access);
-  }
-  q.params["activation"] = reordered(hidden->program, order);
+  if (gated) add(step(hidden.products[1]).inputs[1], step(hidden.products[1]).variant.problem.in[1]);
+  const std::vector<int> order = kernel_order(hidden);
+  if (order.empty()) return refuse("the activation reads a product twice");
+  for (const Source& source : hidden.sources)
+    if (source.product < 0) add(source.operand, source.access);
+  q.params["activation"] = reordered(hidden.program, order);
   if (gated) q.params["gated"] = true;
   if (p.params.contains("epilogue")) q.params["epilogue"] = p.params.at("epilogue");
   for (size_t i = 2; i < p.in.size(); ++i) add(second.inputs[i], p.in[i]);
   q.out = p.out;
   fused.outputs = second.outputs;
+  fused.variant.knobs = c_.target.space(q).starters();
+  return fused;
+}
+
+std::optional<Match> Matcher::match(int anchor) {
+  const Step& second = step(anchor);
+  if (second.variant.problem.kind != kind::kMatmul) return refuse("no matrix product");
+  if (!is_plain_product(anchor)) return refuse("not a two-dimensional float32 product with constant weights");
+  const int hidden_step = writer(second.inputs[0]);
+  if (hidden_step < 0 || c_.sole_consumer(hidden_step) != anchor) return refuse("its rows are read elsewhere too");
+  if (!second.variant.problem.in[0].is_dense()) return refuse("its rows are not read as they were made");
+  const auto hidden = hidden_of(hidden_step);
+  if (!hidden) return std::nullopt;
+  auto fused = fuse(second, *hidden);
+  if (!fused) return std::nullopt;
 
   Match match;
   std::set<int> window{anchor, hidden_step};
@@ -185,9 +197,8 @@ std::optional<Match> Matcher::match(int anchor) {
   match.window.steps.assign(window.begin(), window.end());
   std::set<NodeId> nodes;
   for (int s : window) nodes.insert(step(s).nodes.begin(), step(s).nodes.end());
-  fused.nodes.assign(nodes.begin(), nodes.end());
-  fused.variant.knobs = c_.target.space(q).starters();
-  match.replacement = {fused};
+  fused->nodes.assign(nodes.begin(), nodes.end());
+  match.replacement = {*fused};
   open_knobs(c_, match, 0, {"VLEN", "MR", "NRV", "MC", "BLOCK_H", "PARTITION", "PREFETCH"});
   return match;
 }

@@ -1,7 +1,6 @@
 // 512-bit vectors double the arithmetic of exponentials; 256-bit ones have shorter tails and split fewer cache lines.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 
@@ -11,7 +10,6 @@ const Rewrite* choose_vector_bits() {
       .name = "choose_vector_bits",
       .target = "row kinds, pointwise",
       .precondition = "the machine has AVX-512",
-      .kinds = {kind::kSoftmax, kind::kLayerNorm, kind::kRmsNorm, kind::kReduce, kind::kCrossEntropy, kind::kRotaryEmbedding, kind::kPointwise},
       .open = {"VECTOR_BITS"},
   });
   return &rewrite;

@@ -14,7 +14,7 @@ namespace {
 class Plain : public KernelKind {
  public:
   std::string_view name() const override { return kind::kPlain; }
-  std::string_view summary() const override { return "operators without a kind of their own (TopK, CumSum, Scatter, Resize, ...)"; }
+  std::string_view summary() const override { return "operators without a kind of their own"; }
   Traits traits() const override { return {}; }
 
   Work work(const Problem& problem) const override {

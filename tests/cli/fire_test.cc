@@ -24,6 +24,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/random.h"
@@ -35,7 +36,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 int many(int n) {
   const char* times = std::getenv("AMDAHL_FIRE");
@@ -54,7 +54,6 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Name and parent of every process.
 struct Process {

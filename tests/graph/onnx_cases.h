@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "graph/onnx/onnx_load.h"
 #include "graph/onnx/onnx_tensor.h"
+#include "graph/onnx/opset_upgrade.h"
 #include "graph/op.h"
 #include "graph/oracle.h"
 
@@ -232,9 +233,11 @@ inline Outcome compare_with_expected(const RefTensor& got, const Tensor& expecte
   return outcome;
 }
 
-inline Outcome interpreter_outcome(const OnnxCase& c) {
+// `opset`: as a file of that opset would hold the nodes. 0: as they are.
+inline Outcome interpreter_outcome(const OnnxCase& c, int opset = 0) {
   return outcome_of([&] {
-    const LoadedCase loaded = with_few_fixed([&](Fixed fixed) { return load_case(c, fixed, false); });
+    LoadedCase loaded = with_few_fixed([&](Fixed fixed) { return load_case(c, fixed, false); });
+    if (opset > 0) upgrade_opset(loaded.graph, opset);
     const RefValues results = interpret(loaded);
     Outcome outcome;
     for (size_t i = 0; i < c.outputs.size() && i < loaded.graph.outputs.size(); ++i) {

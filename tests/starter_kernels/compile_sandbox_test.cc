@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/no_network.h"
+#include "base/statistics.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
 
@@ -258,10 +259,6 @@ TEST_F(CompileSandbox, CostsLittle) {
     without.push_back(run_subprocess({"g++", "-std=gnu++20", "-O2", "-shared", "-fPIC", "-o", "kernel.so", "kernel.cpp", "-O3", "-march=native", "-fopenmp"},
                                      {60, int64_t{2} << 30}, {}, around).seconds);
   }
-  const auto median = [](std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    return v.size() % 2 ? v[v.size() / 2] : (v[v.size() / 2 - 1] + v[v.size() / 2]) / 2;
-  };
   std::printf("%d compiles each, interleaved: %.1f ms with the wall, %.1f ms without (medians)\n", compiles, 1e3 * median(with), 1e3 * median(without));
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "base/statistics.h"
 #include "tuner/measurement/rule_power.h"
 
 namespace amdahl {

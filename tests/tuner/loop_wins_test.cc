@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/statistics.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/loop_fixture.h"
 #include "tuner/search/headline.h"

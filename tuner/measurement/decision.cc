@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace amdahl {
 namespace {
 
@@ -61,13 +63,6 @@ SignTest::Verdict SignTest::verdict() const {
   if (pairs_ >= 4 && 3 * wins_ < pairs_) return Verdict::kFailed;
   if (pairs_ >= rule_.futility_pairs && 2 * wins_ < pairs_) return Verdict::kFailed;
   return Verdict::kOpen;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 bool loses_in_sum(const std::vector<double>& log_ratios) {

@@ -51,8 +51,6 @@ class SignTest {
 // interval exists: the range is returned.
 Gain estimate(std::vector<double> log_ratios);
 
-double median(std::vector<double> values);
-
 // Whether pairs that were lost cost more than those that were won brought: their log ratios, each cut at a factor of four (one pair may be an accident), add up to
 // less than zero. A sign test asks for the median, and a challenger that is a little faster in seven processes of eight and four times slower in the
 // eighth has a good one.

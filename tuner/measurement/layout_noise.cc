@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/measurement/decision.h"
+#include "base/statistics.h"
 
 namespace amdahl {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/counted.h"
 #include "base/entropy.h"
+#include "base/statistics.h"
 #include "tuner/validation/conduct.h"
 #include "tuner/measurement/cpu_time.h"
-#include "tuner/measurement/decision.h"
 #include "tuner/measurement/others_time.h"
 
 namespace amdahl {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/statistics.h"
 
 namespace amdahl {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "tuner/measurement/decision.h"
 
 namespace amdahl {

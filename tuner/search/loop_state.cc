@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/counted.h"
+#include "base/statistics.h"
 #include "tuner/search/carried_profile.h"
-#include "tuner/measurement/decision.h"
 #include "tuner/search/profile_record.h"
 
 namespace amdahl {

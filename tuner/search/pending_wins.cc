@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/counted.h"
+#include "base/statistics.h"
 #include "tuner/measurement/decision.h"
 #include "tuner/search/headline.h"
 #include "tuner/search/rebase.h"

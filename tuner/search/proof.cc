@@ -1,5 +1,6 @@
 #include "tuner/search/proof.h"
 
+#include "base/statistics.h"
 #include "tuner/measurement/dropped_pairs.h"
 
 namespace amdahl {

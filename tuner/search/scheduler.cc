@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/counted.h"
+#include "base/statistics.h"
 #include "base/time_text.h"
-#include "tuner/measurement/decision.h"
 #include "tuner/search/trial_costs.h"
 
 namespace amdahl {

@@ -7,6 +7,7 @@
 
 #include "base/counted.h"
 #include "base/error.h"
+#include "base/statistics.h"
 #include "experiments/provenance.h"
 #include "profiler/processor_load.h"
 #include "tuner/search/applied_everywhere.h"

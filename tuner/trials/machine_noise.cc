@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
@@ -13,9 +12,11 @@
 #include <list>
 
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/processors.h"
+#include "base/statistics.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "tuner/validation/input_ranges.h"
 #include "tuner/measurement/layout_noise.h"
@@ -27,8 +28,6 @@ namespace fs = std::filesystem;
 namespace amdahl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr int kFormat = 4;  // of the cached file
 constexpr uint64_t kSeed = 20;

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/printable.h"
+#include "base/statistics.h"
 #include "graph/oracle.h"
 #include "profiler/processor_load.h"
 #include "tuner/validation/conduct.h"
-#include "tuner/measurement/decision.h"
 #include "tuner/trials/despite_kills.h"
 #include "tuner/validation/input_ranges.h"
 

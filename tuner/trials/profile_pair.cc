@@ -1,6 +1,6 @@
 #include "tuner/trials/profile_pair.h"
 
-#include "tuner/measurement/decision.h"
+#include "base/statistics.h"
 
 namespace amdahl {
 namespace {

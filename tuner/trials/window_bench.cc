@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
 
+#include "base/clock.h"
 #include "base/entropy.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/statistics.h"
 #include "profiler/profile.h"
 #include "tuner/validation/conduct.h"
 #include "tuner/measurement/decision.h"
@@ -20,8 +21,6 @@
 namespace amdahl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The window in row-major form: what starter steps read and write.
 WindowIo plain(WindowIo io) {

@@ -186,14 +186,12 @@ SCALAR F exp2_saturated_of(F x) {
 }
 template <> inline __attribute__((always_inline)) double exp2_saturated_of<double, uint64_t>(double x) { return __builtin_exp2(x); }
 
-// exp(x) - 1 without cancellation: 2^n (expm1(r)) + (2^n - 1).
+// exp(x) - 1 without cancellation: 2^n (expm1(r)) + (2^n - 1). For -30 <= x <= 88.8; NaN propagates.
 template <class F, class U>
-SCALAR F expm1_of(F x) {
-  const F lo = x < -30.0f ? F{} - 30.0f : x;
-  const F c = lo > 88.8f ? F{} + 88.8f : lo;
-  const F t = c * kLog2e + kRound;
+SCALAR F expm1_within_of(F x) {
+  const F t = x * kLog2e + kRound;
   const F n = t - kRound;
-  const F r = (c - n * kLn2Hi) - n * kLn2Lo;
+  const F r = (x - n * kLn2Hi) - n * kLn2Lo;
   F q = F{} + 0x1.6bebf2p-10f;
   q = q * r + 0x1.1227f6p-7f;
   q = q * r + 0x1.555674p-5f;
@@ -202,6 +200,12 @@ SCALAR F expm1_of(F x) {
   const F p = (q * r) * r + r;
   const F half = bits<F>((bits<U>(t) << 23) + 0x3f000000u);  // 2^(n-1): n = 128 must not overflow early
   return ((half * p) + (half - 0.5f)) * 2.0f;
+}
+template <> inline __attribute__((always_inline)) double expm1_within_of<double, uint64_t>(double x) { return __builtin_expm1(x); }
+template <class F, class U>
+SCALAR F expm1_of(F x) {
+  const F lo = x < -30.0f ? F{} - 30.0f : x;
+  return expm1_within_of<F, U>(lo > 88.8f ? F{} + 88.8f : lo);
 }
 SCALAR_OF_DOUBLE(expm1)
 SCALAR_OF(expm1)
@@ -217,7 +221,7 @@ SCALAR_OF(sigmoid)
 template <class F, class U>
 SCALAR F tanh_of(F x) {
   const F a = abs_of<F, U>(x);
-  const F e = expm1_of<F, U>((a > 10.0f ? F{} + 10.0f : a) * 2.0f);
+  const F e = expm1_within_of<F, U>((a > 10.0f ? F{} + 10.0f : a) * 2.0f);
   return copysign_of<F, U>(e / (e + 2.0f), x);
 }
 SCALAR_OF_DOUBLE(tanh)
