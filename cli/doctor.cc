@@ -19,7 +19,7 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
-#include "profiler/ceilings.h"
+#include "profiler/cpu_probe.h"
 #include "profiler/counters.h"
 #include "profiler/core_distance.h"
 #include "profiler/print_profile.h"
@@ -133,7 +133,7 @@ struct Findings {
 
 Ceilings measure_ceilings(const GlobalOptions& global, bool fresh) {
   Progress progress("measuring what this machine can do", global.progress());
-  return cached_ceilings(this_machine(), global.cache_dir, fresh, [&](double, const std::string& what) { progress.update(0, 0, what); });
+  return cached_ceilings(cpu_probe(), global.cache_dir, fresh, [&](double, const std::string& what) { progress.update(0, 0, what); });
 }
 
 void look_for_disturbance(Findings& found) {

@@ -1,5 +1,6 @@
 // amdahl profile MODEL: where the time of the starter plan goes and what could be won.
 
+#include "profiler/cpu_probe.h"
 #include "profiler/profile.h"
 
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   Ceilings ceilings;
   {
     Progress progress("measuring what this machine can do", global.progress());
-    ceilings = cached_ceilings(this_machine(), global.cache_dir, false,
+    ceilings = cached_ceilings(cpu_probe(), global.cache_dir, false,
                                [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
   const Profile profile = make_profile(graph, plan, samples, ceilings);

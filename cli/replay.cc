@@ -14,7 +14,6 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/trials/workbench.h"
 
 namespace amdahl {
@@ -92,7 +91,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
     return 0;
   }
   const WindowTask task = task_of(open, e);
-  Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  Workbench bench(open.graph, cpu_backend(), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   Progress progress("replaying", global.progress());
   progress.update(0, 0, "building");
   const Built built = bench.build({challenger}).at(0);

@@ -144,7 +144,7 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
   std::optional<LivePage> page;
   if (values.count("html")) page.emplace(*open.session, values["html"].as<std::string>());
   SessionWisdom wisdom(values, global, open.options);
-  Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  Workbench bench(open.graph, cpu_backend(), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(short_name(open.session->identity().model), global.progress(), [&] {

@@ -17,7 +17,6 @@
 #include "cli/session_model.h"
 #include "experiments/standing.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/search/gate.h"
 #include "tuner/search/headline.h"
 #include "tuner/trials/workbench.h"
@@ -73,7 +72,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();
-  Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, seed), global.cache_dir);
+  Workbench bench(open.graph, cpu_backend(), bench_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
   const Outputs outputs = check_outputs(open, bench, starter, kept, seed, progress);
   progress.update(0, 0, fmt::format("{} pairs of fresh processes", pairs));

@@ -5,12 +5,9 @@
 // Each figure is the upper decile of short repetitions: other tenants of a shared machine only ever lower a rate, and a
 // single lucky repetition does not set it. `spread` says how far the median lies below.
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include "base/machine.h"
 
 namespace amdahl {
 
@@ -35,6 +32,8 @@ struct BandwidthCeiling {
 };
 
 struct Ceilings {
+  static constexpr int kFormat = 2;  // of the JSON
+
   std::vector<ArithmeticCeiling> arithmetic;
   std::vector<BandwidthCeiling> bandwidth;
   double noise = 0;          // robust sd of log(tA / tB), A and B the same code in alternating segments of ~1 ms
@@ -42,7 +41,7 @@ struct Ceilings {
   double busy = 0;           // share of repetitions that other programs held up
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
   std::string machine;       // DeviceInfo::fingerprint()
-  std::string processors;    // Processors::text(): those that they were measured on
+  std::string processors;    // CeilingProbe::state(): what they were measured on
   int64_t measured_at = 0;   // Unix time
   double took_seconds = 0;
 
@@ -58,24 +57,8 @@ struct Ceilings {
   MemoryLevel level_of(double bytes, int threads) const;
 };
 
-using CeilingsProgress = std::function<void(double fraction, const std::string& what)>;
-
-// Takes about two seconds.
-Ceilings measure_ceilings(const DeviceInfo& machine, const CeilingsProgress& progress = {});
-
 // Of two measurements of one machine the higher figure in each row, since others only ever lower a rate; the rest is of the one that was less disturbed.
 Ceilings best_of(const Ceilings& a, const Ceilings& b);
-
-// Share of peak_gflops(threads) that this moment's processor time gives, at most 1: a neighbour on the same core lowers it, a program that has its
-// turn on the processor does not. Takes about 4 ms.
-double share_of_peak(const Ceilings& ceilings, int threads);
-
-// From `cache_dir`/ceilings-<hash>.json when there is one of this machine and of the processors that this process may use (fewer of them, or a part of
-// their time, give other figures), else measured and written there. One that was measured while the machine was busy is measured again, and the better
-// figures of both are kept. A cache that
-// cannot be read is measured again; one that cannot be written is not an error. `fresh` measures in any case.
-Ceilings cached_ceilings(const DeviceInfo& machine, const std::string& cache_dir, bool fresh = false,
-                         const CeilingsProgress& progress = {});
 
 // "3 minutes", "2 days".
 std::string age_text(int64_t since_unix);

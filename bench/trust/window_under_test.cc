@@ -30,7 +30,7 @@ WindowUnderTest::WindowUnderTest(const std::string& name, const TrialOptions& op
       options_(options),
       plan_(starter_plan(window_.graph, options.threads, cpu_target())),
       rule_(options.rules.of(plan_.steps)),
-      laboratory_(window_.graph, std::make_shared<const CpuToolchain>(default_cache_dir()), bench_options(options), default_cache_dir()) {
+      laboratory_(window_.graph, cpu_backend(), bench_options(options), default_cache_dir()) {
   const Variant& starter = plan_.steps.at(0).variant;
   source_ = cpu_target().source(starter);
 }

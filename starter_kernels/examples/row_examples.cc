@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "starter_kernels/examples/example_graph.h"
-#include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
 namespace {
@@ -271,11 +270,11 @@ std::vector<Graph> rotary_examples() {
 }  // namespace
 
 std::vector<Graph> row_examples(std::string_view kind) {
-  if (kind == kind::kSoftmax) return softmax_examples();
-  if (kind == kind::kLayerNorm) return layernorm_examples();
-  if (kind == kind::kRmsNorm) return rmsnorm_examples();
-  if (kind == kind::kReduce) return reduce_examples();
-  if (kind == kind::kCrossEntropy) return cross_entropy_examples();
+  if (kind == "softmax") return softmax_examples();
+  if (kind == "layernorm") return layernorm_examples();
+  if (kind == "rmsnorm") return rmsnorm_examples();
+  if (kind == "reduce") return reduce_examples();
+  if (kind == "cross_entropy") return cross_entropy_examples();
   return rotary_examples();
 }
 

@@ -1,5 +1,4 @@
-#include "base/machine.h"
-#include "profiler/ceilings.h"
+#include "profiler/cpu_probe.h"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +35,7 @@ class CeilingsCache : public ::testing::Test {
 TEST_F(CeilingsCache, MeasuresEveryLevelOnceAndReadsItBack) {
   int calls = 0;
   const auto count = [&](double, const std::string&) { ++calls; };
-  const Ceilings first = cached_ceilings(this_machine(), dir_, false, count);
+  const Ceilings first = cached_ceilings(cpu_probe(), dir_, false, count);
   EXPECT_GT(calls, 0);
   for (MemoryLevel level : {MemoryLevel::kL1, MemoryLevel::kL2, MemoryLevel::kL3, MemoryLevel::kDram})
     EXPECT_GT(first.bandwidth_gbs(level, 1), 0) << name_of(level);
@@ -45,7 +44,7 @@ TEST_F(CeilingsCache, MeasuresEveryLevelOnceAndReadsItBack) {
 
   calls = 0;
   rewrite_cache([](nlohmann::json& j) { j["busy"] = 0; });
-  const Ceilings second = cached_ceilings(this_machine(), dir_, false, count);
+  const Ceilings second = cached_ceilings(cpu_probe(), dir_, false, count);
   EXPECT_EQ(calls, 0);
   nlohmann::json expected = first;
   expected["busy"] = 0;
@@ -54,27 +53,27 @@ TEST_F(CeilingsCache, MeasuresEveryLevelOnceAndReadsItBack) {
   // A cache cut short is measured again, not believed and not an error.
   for (const auto& entry : fs::directory_iterator(dir_)) std::ofstream(entry.path()) << "{\"format\": 1,";
   const auto stop = [](double, const std::string&) { throw std::runtime_error("measuring"); };
-  EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
-  EXPECT_THROW(cached_ceilings(this_machine(), dir_, true, stop), std::runtime_error);
+  EXPECT_THROW(cached_ceilings(cpu_probe(), dir_, false, stop), std::runtime_error);
+  EXPECT_THROW(cached_ceilings(cpu_probe(), dir_, true, stop), std::runtime_error);
 }
 
 // Fewer processors than now, or a part of their time, gave other figures.
 TEST_F(CeilingsCache, BelongToTheProcessorsTheyWereMeasuredOn) {
-  const Ceilings here = cached_ceilings(this_machine(), dir_);
+  const Ceilings here = cached_ceilings(cpu_probe(), dir_);
   EXPECT_EQ(here.processors, processors().text());
   const fs::path file = fs::directory_iterator(dir_)->path();
   auto j = nlohmann::json::parse(std::ifstream(file));
   j["processors"] = "64, 0.50 of their time";
   std::ofstream(file) << j;
   const auto stop = [](double, const std::string&) { throw std::runtime_error("measuring"); };
-  EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
+  EXPECT_THROW(cached_ceilings(cpu_probe(), dir_, false, stop), std::runtime_error);
   j.erase("processors");  // as earlier programs wrote it
   std::ofstream(file) << j;
-  EXPECT_THROW(cached_ceilings(this_machine(), dir_, false, stop), std::runtime_error);
+  EXPECT_THROW(cached_ceilings(cpu_probe(), dir_, false, stop), std::runtime_error);
 }
 
 TEST_F(CeilingsCache, WhatWasMeasuredOnABusyMachineIsMeasuredAgainAndTheBetterFigureKept) {
-  cached_ceilings(this_machine(), dir_);
+  cached_ceilings(cpu_probe(), dir_);
   const double low = 1e-3, high = 1e9;
   rewrite_cache([&](nlohmann::json& j) {
     j["busy"] = 0.9;
@@ -82,7 +81,7 @@ TEST_F(CeilingsCache, WhatWasMeasuredOnABusyMachineIsMeasuredAgainAndTheBetterFi
     for (auto& row : j["bandwidth"]) row["gbs"] = high;
   });
   int calls = 0;
-  const Ceilings again = cached_ceilings(this_machine(), dir_, false, [&](double, const std::string&) { ++calls; });
+  const Ceilings again = cached_ceilings(cpu_probe(), dir_, false, [&](double, const std::string&) { ++calls; });
   EXPECT_GT(calls, 0);
   EXPECT_GT(again.peak_gflops(1), 1000 * low);
   EXPECT_EQ(again.bandwidth_gbs(MemoryLevel::kL2, 1), high) << "others only ever lower a rate";
@@ -95,11 +94,11 @@ TEST(CeilingLoops, EveryArchitectureHasABaseline) {
 }
 
 TEST(ShareOfPeak, IsAShare) {
-  const Ceilings c = measure_ceilings(this_machine());
-  const double share = share_of_peak(c, 1);
+  const Ceilings c = cpu_probe().measure();
+  const double share = cpu_probe().share_of_peak(c, 1);
   EXPECT_GT(share, 0.0);
   EXPECT_LE(share, 1.0);
-  EXPECT_EQ(share_of_peak(Ceilings{}, 1), 1.0);  // nothing is known
+  EXPECT_EQ(cpu_probe().share_of_peak(Ceilings{}, 1), 1.0);  // nothing is known
 }
 
 }  // namespace

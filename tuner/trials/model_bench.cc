@@ -21,12 +21,12 @@
 
 namespace amdahl {
 
-ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir)
-    : graph_(graph), builder_(builder), options_(options), cache_dir_(std::move(cache_dir)), constants_(graph),
+ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, const CeilingProbe& probe, std::string cache_dir)
+    : graph_(graph), builder_(builder), options_(options), probe_(probe), cache_dir_(std::move(cache_dir)), constants_(graph),
       feed_(input_ranges(graph, graph.inputs), options.worker.backend->make_arena("amdahl-inputs")) {}
 
 const Ceilings& ModelBench::ceilings() {
-  if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(builder_.target().device, cache_dir_));
+  if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(probe_, cache_dir_));
   return *ceilings_;
 }
 
@@ -76,7 +76,7 @@ Profile ModelBench::profile(const Plan& plan) {
   Drive timing_steps = d;
   timing_steps.worker.clock = true;
   const auto look_at_speed = [&] {  // not between the runs: nothing of ours is to be in their way
-    for (int i = 0; i < 5; ++i) speeds.push_back(share_of_peak(machine, options_.worker.threads));
+    for (int i = 0; i < 5; ++i) speeds.push_back(probe_.share_of_peak(machine, options_.worker.threads));
   };
   try {
     despite_kills([&] {

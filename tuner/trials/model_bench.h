@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "profiler/ceiling_probe.h"
 #include "tuner/trials/laboratory.h"
 #include "tuner/trials/window_bench.h"
 
@@ -13,8 +14,8 @@ namespace amdahl {
 
 class ModelBench {
  public:
-  // `ceilings` are measured at the first profile unless given.
-  ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, std::string cache_dir);
+  // Ceilings are measured at the first profile, where `cache_dir` has none.
+  ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, const CeilingProbe& probe, std::string cache_dir);
   Profile profile(const Plan& plan);
   Paired pair(const Plan& before, const Plan& after, Family inputs, Random& random);
   ModelCheck check(const Plan& plan, const Draw& inputs);
@@ -28,6 +29,7 @@ class ModelBench {
   const Graph& graph_;
   Builder& builder_;
   BenchOptions options_;
+  const CeilingProbe& probe_;
   std::string cache_dir_;
   ConstantsFile constants_;
   Feed feed_;

@@ -1,10 +1,11 @@
 #pragma once
-// The laboratory that really compiles, runs and measures, on this machine.
+// The laboratory that really compiles, runs and measures, on a device of this machine.
 
 #include <memory>
 #include <string>
 
 #include "base/machine.h"
+#include "tuner/trials/backend.h"
 #include "tuner/trials/model_bench.h"
 #include "tuner/measurement/provable_floor.h"
 #include "tuner/trials/window_bench.h"
@@ -13,11 +14,11 @@ namespace amdahl {
 
 class Workbench : public Laboratory {
  public:
-  // `cache_dir`: where measured ceilings are. Throws Error(kNoCompiler, kIo, kUnsupported).
-  Workbench(const Graph& graph, std::shared_ptr<const Toolchain> toolchain, const BenchOptions& options, const std::string& cache_dir)
-      : builder_(std::move(toolchain), std::max(1, this_machine().units), options.worker.stop),
-        window_(graph, builder_, options),
-        model_(graph, builder_, options, cache_dir) {}
+  // `cache_dir`: compiled kernels and measured ceilings. Throws Error(kNoCompiler, kIo, kUnsupported).
+  Workbench(const Graph& graph, const Backend& backend, BenchOptions options, const std::string& cache_dir)
+      : builder_(backend.make_toolchain(cache_dir), std::max(1, this_machine().units), options.worker.stop),
+        window_(graph, builder_, with_workers(options, backend)),
+        model_(graph, builder_, with_workers(options, backend), backend.probe(), cache_dir) {}
 
   const Target& target() const override { return builder_.target(); }
   std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override { return builder_.build(candidates); }
@@ -47,6 +48,11 @@ class Workbench : public Laboratory {
   const Toolchain& toolchain() const { return builder_.toolchain(); }
 
  private:
+  static BenchOptions with_workers(BenchOptions options, const Backend& backend) {
+    options.worker.backend = &backend.workers();
+    return options;
+  }
+
   WindowTask task_;
   Builder builder_;
   WindowBench window_;
