@@ -19,7 +19,6 @@ class KnobRewrite final : public Rewrite {
     Knobs set;                               // the change itself; refused where it is in place already
     std::vector<std::string_view> open;      // knobs that the search varies; those a kind lacks are left out
     std::vector<std::string> flags;          // compiler flags that are added
-    std::string compiler;                    // not empty: the compiler that is used
     bool structural = false;
     // A further precondition: "" or why not.
     std::function<std::string(const RewriteContext&, const Step&)> refuse;

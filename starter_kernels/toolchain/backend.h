@@ -2,7 +2,6 @@
 // Source text in, callable kernel out. The toolchain is the system's compiler; results are cached by everything that
 // changes the bits: text, flags, compiler version, target.
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,7 +24,7 @@ struct CompileResult {
   std::string library;   // path of the .so
   std::string message;   // compiler's first error line when !ok
   // Why not, in one word: "compile-error", "source-refused" (source_rules.h), "build-limit" (time, memory, size of a file),
-  // "no-compiler" (one that this machine does not have), LibraryRefusal::code (library_rules.h); "" when ok. Stored in sessions: append only.
+  // "no-compiler" (one that is not g++), LibraryRefusal::code (library_rules.h); "" when ok. Stored in sessions: append only.
   std::string code;
   double seconds = 0;
 };
@@ -41,8 +40,7 @@ class Toolchain {
   // `cache_dir`: where libraries live; created when missing. What does not keep the rules never comes to lie there. Throws
   // Error(kNoCompiler) when no compiler works.
   explicit Toolchain(std::string cache_dir, KernelRules rules = KernelRules::kAll);
-  const std::string& description() const { return description_; }  // "g++ (Debian …) 12.2.0; clang …"
-  bool has(const std::string& compiler) const;
+  const std::string& description() const { return description_; }  // "g++ (Debian …) 12.2.0"
   // "" or one line: what this machine lacks to keep a hostile source from files and network (confined_compiler.h).
   static std::string weakness();
   // Safe to call from several threads. Never throws for a bad candidate; throws Error when nothing at all can be built any
@@ -57,10 +55,6 @@ class Toolchain {
   CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const;
 
  private:
-  struct Compiler {
-    std::string version;
-    std::shared_ptr<const ConfinedCompiler> program;
-  };
   struct Job;
   enum class Author { kProgram, kOther };
   static Author author_of(const Variant& variant);
@@ -68,16 +62,16 @@ class Toolchain {
   CompileResult library_of(const std::string& text, const Job& job, const CompileLimits& limits) const;
   CompileResult preprocess(const std::string& text, const Job& job, const CompileLimits& limits, std::string* output) const;
   CompileResult preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const;
-  CompileResult failed_run(const SubprocessResult& run, const Job& job, const CompileLimits& limits) const;
+  CompileResult failed_run(const SubprocessResult& run, const CompileLimits& limits) const;
   CompileResult padded(const std::string& assembly, const std::string& library, const Job& job, int number, const CompileLimits& limits) const;
   CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
                         const char* source, const CompileLimits& limits) const;
-  void require_working(const Job& job, const CompileLimits& limits) const;
+  void require_working(const CompileLimits& limits) const;
 
   std::string cache_dir_;
   KernelRules rules_;
   std::string description_;
-  std::map<std::string, Compiler> compilers_;
+  std::shared_ptr<const ConfinedCompiler> compiler_;
 };
 
 // $AMDAHL_CACHE, else $XDG_CACHE_HOME/amdahl, else ~/.cache/amdahl.
