@@ -45,8 +45,6 @@ struct Advice {
 std::string find_compilers(const GlobalOptions& global, std::vector<Advice>& advice) {
   try {
     const CpuToolchain toolchain(global.cache_dir);
-    if (!toolchain.has("g++")) advice.push_back({"g++, the default compiler of kernels", "apt-get install g++"});
-    if (!toolchain.has("clang++")) advice.push_back({"clang++, which wins on some kernels", "apt-get install clang libomp-dev"});
     if (const std::string weakness = CpuToolchain::weakness(); !weakness.empty())
       advice.push_back({weakness, "tune only models and kernels that you trust, or boot such a kernel"});
     return toolchain.description();

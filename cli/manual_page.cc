@@ -118,8 +118,7 @@ amdahl verify gpt2\-mini.amdahl
 amdahl export gpt2\-mini.amdahl \-\-format cxx \-o gpt2
 .fi
 .SH SEE ALSO
-.BR g++ (1),
-.BR clang (1)
+.BR g++ (1)
 )";
 
 }  // namespace

@@ -51,6 +51,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Kernels are compiled while it tunes: one compiler is needed, the rest makes it better.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "clang, libomp-dev, libjs-vega")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libjs-vega")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, ninja-build")
 include(CPack)

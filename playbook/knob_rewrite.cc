@@ -21,8 +21,7 @@ std::string KnobRewrite::apply(const SearchSpace& space, Variant& variant) const
     variant.flags.push_back(flag);
     changed = true;
   }
-  if (!definition_.compiler.empty()) changed |= std::exchange(variant.compiler, definition_.compiler) != definition_.compiler;
-  const bool changes = !definition_.set.empty() || !definition_.flags.empty() || !definition_.compiler.empty();
+  const bool changes = !definition_.set.empty() || !definition_.flags.empty();
   if (changes && !changed) return "in place already";
   return space.refuse ? space.refuse(variant.knobs) : "";
 }

@@ -19,7 +19,6 @@ class KnobRewrite final : public Rewrite {
     Knobs set;                               // the change itself; refused where it is in place already
     std::vector<std::string_view> open;      // knobs that the search varies; those a kind lacks are left out
     std::vector<std::string> flags;          // compiler flags that are added
-    std::string compiler;                    // not empty: the compiler that is used
     bool structural = false;
     // A further precondition: "" or why not.
     std::function<std::string(const RewriteContext&, const Step&)> refuse;
@@ -30,8 +29,8 @@ class KnobRewrite final : public Rewrite {
   std::string_view name() const override { return definition_.name; }
   std::string_view target() const override { return definition_.target; }
   std::string_view precondition() const override { return definition_.precondition; }
-  // Flags and compilers are those of C++.
-  std::string_view backend() const override { return definition_.flags.empty() && definition_.compiler.empty() ? "" : "cpu"; }
+  // Flags are those of g++.
+  std::string_view backend() const override { return definition_.flags.empty() ? "" : "cpu"; }
   bool structural() const override { return definition_.structural; }
   Odds odds() const override { return odds_of(definition_.name, definition_.structural || !definition_.set.empty()); }  // one form, as its author meant it
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override;

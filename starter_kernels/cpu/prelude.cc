@@ -18,7 +18,7 @@ Knob vector_bits_knob(const DeviceInfo& device) {
 std::string vector_bits_text(const Knobs& knobs) {
   const auto it = knobs.find("VECTOR_BITS");
   if (it == knobs.end()) return "";
-  // clang has no such pragma and is given its flag by the rewrite that picks clang.
+  // clang, which may build an export, has no such pragma.
   return fmt::format("#if !defined(__clang__) && defined(__AVX512F__)\n#pragma GCC target(\"prefer-vector-width={}\")\n#endif\n", it->second);
 }
 

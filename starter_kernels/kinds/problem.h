@@ -66,12 +66,12 @@ int strassen_levels(const Problem& problem);  // 0: sums as they are written
 
 using Knobs = std::map<std::string, int64_t>;
 
-// One concrete kernel: what (problem), how (knobs), and with which compiler and extra flags. Everything that changes the
+// One concrete kernel: what (problem), how (knobs), and with which extra flags. Everything that changes the
 // bits, except the compiler's version and the target, which the build cache adds.
 struct Variant {
   Problem problem;
   Knobs knobs;
-  std::string compiler = "g++";     // "g++" | "clang++"
+  std::string compiler = "g++";     // the only one; older sessions may name another, which builds nothing
   std::vector<std::string> flags;   // added after the common flags
   std::string source_override;      // not empty: this text instead of the generated one (an edited kernel)
 

@@ -42,15 +42,15 @@ const std::vector<std::string> kCommonFlags{"-std=gnu++20",        "-O3",   "-ma
 
 constexpr const char* kSource = "kernel.cpp";
 
+// One compiler is judged: docs/decisions/0032-one-compiler.md.
+constexpr const char* kCompiler = "g++";
+
 // Part of a library's name in the cache: what an earlier program built was judged by its rules. Raise it with them.
 constexpr const char* kRulesVersion = "rules 1";
 
 // Names of the C and C++ run-time and of OpenMP are left to the process that loads the kernel, which holds those libraries:
-// reading their tables took ld 50 of the 80 ms of a placebo build. clang's OpenMP is not among them.
-std::vector<std::string> link_arguments(const std::string& compiler) {
-  if (compiler == "g++") return {"-shared", "-nodefaultlibs"};
-  return {"-shared"};
-}
+// reading their tables took ld 50 of the 80 ms of a placebo build.
+const std::vector<std::string> kLinkArguments{"-shared", "-nodefaultlibs"};
 
 std::string first_error(const std::string& output) {
   size_t at = output.find("error:");
@@ -134,25 +134,17 @@ CpuToolchain::CpuToolchain(std::string cache_dir, KernelRules rules, Target targ
     : target_(std::move(target)), cache_dir_(std::move(cache_dir)), rules_(rules) {
   make_kernel_folder(cache_dir_);
   sweep(cache_dir_);
-  for (const std::string name : {"g++", "clang++"}) {
-    const SubprocessResult r = run_subprocess({name, "--version"}, {10});
-    if (!r.ok()) continue;
-    const std::string version = r.output.substr(0, r.output.find('\n'));
-    compilers_[name] = {version, std::make_shared<const ConfinedCompiler>(name)};
-    description_ += (description_.empty() ? "" : "; ") + version;
-  }
-  if (compilers_.empty())
-    throw Error(ExitCode::kNoCompiler, "no C++ compiler found: install one (apt-get install g++) and run again");
+  const SubprocessResult r = run_subprocess({kCompiler, "--version"}, {10});
+  if (!r.ok()) throw Error(ExitCode::kNoCompiler, "no C++ compiler found: install one (apt-get install g++) and run again");
+  description_ = r.output.substr(0, r.output.find('\n'));
+  compiler_ = std::make_shared<const ConfinedCompiler>(kCompiler);
 }
 
 std::string CpuToolchain::weakness() { return ConfinedCompiler::weakness(); }
 
-bool CpuToolchain::has(const std::string& compiler) const { return compilers_.count(compiler) > 0; }
-
 // What is compiled, and the stem of all files that come of it.
 struct CpuToolchain::Job {
-  const Compiler* compiler = nullptr;
-  std::string name, stem;
+  std::string stem;
   std::vector<std::string> flags;
   bool own = false;          // the text is this program's own
   CompileResult impossible;  // without a code when it can be tried
@@ -203,21 +195,18 @@ CpuToolchain::Author CpuToolchain::author_of(const Variant& variant) { return va
 
 CpuToolchain::Job CpuToolchain::job_of(const std::string& text, const Variant& variant, Author author) const {
   Job job;
-  job.name = variant.compiler;
   job.own = author == Author::kProgram;
-  const auto compiler = compilers_.find(variant.compiler);
-  if (compiler == compilers_.end()) {
-    job.impossible = failed("no-compiler", variant.compiler + " is not installed");
+  if (variant.compiler != kCompiler) {  // an older session's
+    job.impossible = failed("no-compiler", variant.compiler + " compiles no kernels");
     return job;
   }
   if (const std::string why = refused_text(text, variant, rules_); !why.empty()) {
     job.impossible = failed("source-refused", why);
     return job;
   }
-  job.compiler = &compiler->second;
   job.flags = compile_flags(variant);
   const std::string key = hash_hex(
-      fmt::format("{}\n{}\n{}\n{}\n{}", rules_ == KernelRules::kAll ? kRulesVersion : "symbols alone", job.compiler->version,
+      fmt::format("{}\n{}\n{}\n{}\n{}", rules_ == KernelRules::kAll ? kRulesVersion : "symbols alone", description_,
                   target_.device.fingerprint(), fmt::join(job.flags, " "), text));
   job.stem = fmt::format("{}/kernels/{}", cache_dir_, key);
   return job;
@@ -232,15 +221,15 @@ CompileResult CpuToolchain::produce(const std::string& target, const Job& job, c
   all.insert(all.end(), arguments.begin(), arguments.end());
   all.insert(all.end(), {"-o", "kernel.out", source});
   // What GCC itself adds to a text comes from its archive: the processor that versions of a function are chosen by.
-  if (job.name == "g++") all.push_back("-lgcc");
-  const SubprocessResult r = job.compiler->program->run(all, scratch.path(), limits);
-  if (!r.ok()) return failed_run(r, job, limits);
+  all.push_back("-lgcc");
+  const SubprocessResult r = compiler_->run(all, scratch.path(), limits);
+  if (!r.ok()) return failed_run(r, limits);
   CompileResult result;
   if (target.ends_with(".so"))
     if (const LibraryRefusal refused = refused_library(scratch.file("kernel.out"), job.own, rules_); !refused.code.empty())
       result = failed(refused.code, "the kernel's library " + refused.reason);
   result.seconds = r.seconds;
-  if (!result.code.empty() || rename(scratch.file("kernel.out").c_str(), target.c_str()) != 0) return result.code.empty() ? failed_run(r, job, limits) : result;
+  if (!result.code.empty() || rename(scratch.file("kernel.out").c_str(), target.c_str()) != 0) return result.code.empty() ? failed_run(r, limits) : result;
   // A kernel's text stays beside its library, for people.
   if (source == std::string_view(kSource)) rename(scratch.file(source).c_str(), (job.stem + ".cpp").c_str());
   result.library = target;
@@ -248,8 +237,8 @@ CompileResult CpuToolchain::produce(const std::string& target, const Job& job, c
   return result;
 }
 
-CompileResult CpuToolchain::failed_run(const SubprocessResult& run, const Job& job, const CompileLimits& limits) const {
-  require_working(job, limits);
+CompileResult CpuToolchain::failed_run(const SubprocessResult& run, const CompileLimits& limits) const {
+  require_working(limits);
   CompileResult result = failed(hit_a_limit(run) ? "build-limit" : "compile-error",
                                 run.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds)
                                 : run.signal  ? fmt::format("compiler was killed by signal {}", run.signal)
@@ -266,8 +255,8 @@ CompileResult CpuToolchain::preprocess(const std::string& text, const Job& job, 
   std::vector<std::string> all = job.flags;
   for (const std::string& argument : preprocess_arguments()) all.push_back(argument);
   all.insert(all.end(), {"-o", "kernel.ii", kSource});
-  const SubprocessResult r = job.compiler->program->run(all, scratch.path(), limits);
-  if (!r.ok()) return failed_run(r, job, limits);
+  const SubprocessResult r = compiler_->run(all, scratch.path(), limits);
+  if (!r.ok()) return failed_run(r, limits);
   std::ifstream in(scratch.file("kernel.ii"), std::ios::binary);
   output->assign(std::istreambuf_iterator<char>(in), {});
   return {};
@@ -290,27 +279,27 @@ CompileResult CpuToolchain::resolve(const Variant& variant, std::string* text, c
   std::string output;
   CompileResult result = preprocess(variant.source_override, job, limits, &output);
   result.ok = result.code.empty();
-  if (result.ok) *text = resolved_text(variant.source_override, output, kSource, job.name);
+  if (result.ok) *text = resolved_text(variant.source_override, output, kSource);
   return result;
 }
 
 // A candidate is blamed only while a source that cannot be at fault builds: else a full disk, or a compiler that is being
 // upgraded, would use up one candidate after the other.
-void CpuToolchain::require_working(const Job& job, const CompileLimits& limits) const {
+void CpuToolchain::require_working(const CompileLimits& limits) const {
   const Scratch scratch(cache_dir_);
   scratch.write(kSource, "int nothing;\n");
   std::vector<std::string> arguments = kCommonFlags;
   arguments.insert(arguments.end(), {"-shared", "-o", "kernel.out", kSource});
-  const SubprocessResult r = job.compiler->program->run(arguments, scratch.path(), {std::min(limits.seconds, 20.0), limits.memory_bytes});
+  const SubprocessResult r = compiler_->run(arguments, scratch.path(), {std::min(limits.seconds, 20.0), limits.memory_bytes});
   if (r.ok()) return;
   if (tells_of_refusal(r.output) && r.output.find("No space left") == std::string::npos)
     throw Error(ExitCode::kIo, fmt::format("the machine refuses {} what it needs ({}): raise its limits (ulimit -n, -u, -f) or close other programs, then go on with "
-                                           "resume", job.name, first_error(r.output)));
+                                           "resume", kCompiler, first_error(r.output)));
   if (r.output.find("No space left") != std::string::npos)
     throw Error(ExitCode::kIo, fmt::format("no space left in {}: free some, then go on with resume", cache_dir_));
   const std::string why = r.timed_out ? "it hangs" : r.exit_code == 127 && r.output.empty() ? "it is not there any more" : first_error(r.output);
   throw Error(ExitCode::kNoCompiler, fmt::format("{0} builds nothing at all ({1}): check it with `{0} --version` (apt-get install "
-                                                 "g++ installs one), then go on with resume", job.name, why));
+                                                 "g++ installs one), then go on with resume", kCompiler, why));
 }
 
 CompileResult CpuToolchain::compile(const Variant& variant, const CompileLimits& limits) const {
@@ -329,7 +318,7 @@ CompileResult CpuToolchain::library_of(const std::string& text, const Job& job, 
   const std::string library = job.stem + ".so";
   if (is_there(library)) return found(library);
   if (const CompileResult refused = preprocessed_refusal(text, job, limits); !refused.code.empty()) return refused;
-  return produce(library, job, link_arguments(job.name), text, kSource, limits);
+  return produce(library, job, kLinkArguments, text, kSource, limits);
 }
 
 CompileResult CpuToolchain::compile_placebo(const Variant& variant, int number, const CompileLimits& limits) const {
@@ -359,7 +348,7 @@ CompileResult CpuToolchain::padded(const std::string& assembly, const std::strin
   CompileResult result;
   for (int attempt = 0; attempt < 4; ++attempt) {
     const uint64_t seed = hash64(fmt::format("{} {}{}", fs::path(job.stem).filename().string(), number, attempt > 0 ? fmt::format(" {}", attempt) : ""));
-    result = produce(library, job, link_arguments(job.name), pad_functions(lines, seed), "kernel.s", limits);
+    result = produce(library, job, kLinkArguments, pad_functions(lines, seed), "kernel.s", limits);
     if (result.code != "forbidden-instruction") break;
   }
   return result;

@@ -2,7 +2,6 @@
 // The toolchain of a CPU: the system's compilers, closed in (confined_compiler.h), and what their products must keep before they are loaded. Cached
 // by text, flags, compiler version and target.
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,7 +26,6 @@ class CpuToolchain : public Toolchain {
   explicit CpuToolchain(std::string cache_dir, KernelRules rules = KernelRules::kAll, Target target = cpu_target());
   const Target& target() const override { return target_; }
   const std::string& description() const override { return description_; }
-  bool has(const std::string& compiler) const;
   // "" or one line: what this machine lacks to keep a hostile source from files and network (confined_compiler.h).
   static std::string weakness();
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const override;
@@ -40,10 +38,6 @@ class CpuToolchain : public Toolchain {
   std::string code_hash(const std::string& artifact) const override;
 
  private:
-  struct Compiler {
-    std::string version;
-    std::shared_ptr<const ConfinedCompiler> program;
-  };
   struct Job;
   enum class Author { kProgram, kOther };
   static Author author_of(const Variant& variant);
@@ -51,17 +45,17 @@ class CpuToolchain : public Toolchain {
   CompileResult library_of(const std::string& text, const Job& job, const CompileLimits& limits) const;
   CompileResult preprocess(const std::string& text, const Job& job, const CompileLimits& limits, std::string* output) const;
   CompileResult preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const;
-  CompileResult failed_run(const SubprocessResult& run, const Job& job, const CompileLimits& limits) const;
+  CompileResult failed_run(const SubprocessResult& run, const CompileLimits& limits) const;
   CompileResult padded(const std::string& assembly, const std::string& library, const Job& job, int number, const CompileLimits& limits) const;
   CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
                         const char* source, const CompileLimits& limits) const;
-  void require_working(const Job& job, const CompileLimits& limits) const;
+  void require_working(const CompileLimits& limits) const;
 
   Target target_;
   std::string cache_dir_;
   KernelRules rules_;
   std::string description_;
-  std::map<std::string, Compiler> compilers_;
+  std::shared_ptr<const ConfinedCompiler> compiler_;
 };
 
 // $AMDAHL_CACHE, else $XDG_CACHE_HOME/amdahl, else ~/.cache/amdahl.

@@ -37,7 +37,7 @@ const std::map<std::string_view, Kind> kSections{
 // GNU_STACK says what access the stack wants: kernels that ask for one that runs code are refused below.
 const std::set<uint32_t> kSegments{PT_LOAD, PT_DYNAMIC, PT_NOTE, PT_PHDR, PT_TLS, PT_GNU_EH_FRAME, PT_GNU_STACK, PT_GNU_RELRO, PT_GNU_PROPERTY};
 
-// Not here: filters, audits, text relocations, other ways to be initialized. RUNPATH is clang's, to its OpenMP.
+// Not here: filters, audits, text relocations, other ways to be initialized. RUNPATH is what compilers write that live outside the system's folders.
 const std::set<int64_t> kTags{DT_NEEDED, DT_RUNPATH, DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_HASH,
                               DT_GNU_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SYMENT, DT_PLTGOT, DT_PLTRELSZ, DT_PLTREL, DT_JMPREL, DT_RELA,
                               DT_RELASZ, DT_RELAENT, DT_RELACOUNT, DT_VERNEED, DT_VERNEEDNUM, DT_VERSYM, DT_FLAGS, DT_FLAGS_1,

@@ -42,7 +42,7 @@ bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") 
 
 }  // namespace
 
-std::string resolved_text(const std::string& text, const std::string& preprocessed, const std::string& name, const std::string& compiler) {
+std::string resolved_text(const std::string& text, const std::string& preprocessed, const std::string& name) {
   std::set<std::string> files;
   std::string own;
   bool mine = false;
@@ -62,9 +62,8 @@ std::string resolved_text(const std::string& text, const std::string& preprocess
         includes += fmt::format("#include <{}>\n", header);
         break;
       }
-  const bool clang = compiler == "clang++";
-  return fmt::format("{}#if {}defined(__clang__)\n#error \"this kernel was judged as {} compiles it: configure with -DCMAKE_CXX_COMPILER={}\"\n#endif\n{}{}",
-                     includes, clang ? "!" : "", compiler, compiler, declarations_for(own), own);
+  return fmt::format("{}#if defined(__clang__)\n#error \"this kernel was judged as g++ compiles it: configure with -DCMAKE_CXX_COMPILER=g++\"\n#endif\n{}{}",
+                     includes, declarations_for(own), own);
 }
 
 }  // namespace amdahl

@@ -7,8 +7,8 @@
 
 namespace amdahl {
 
-// `preprocessed` is what `compiler` made of `text` as the file `name`. The headers that the text includes are included still, and the text says
-// which compiler it is for: headers' macros are those of one.
-std::string resolved_text(const std::string& text, const std::string& preprocessed, const std::string& name, const std::string& compiler);
+// `preprocessed` is what g++ made of `text` as the file `name`. The headers that the text includes are included still, and the text says that it is
+// for g++: headers' macros are those of one compiler.
+std::string resolved_text(const std::string& text, const std::string& preprocessed, const std::string& name);
 
 }  // namespace amdahl
