@@ -155,11 +155,11 @@ int tune(OpenSession& open, const std::string& path, const po::variables_map& va
     view.phase("measuring what this machine can do");  // before a profile is: that one says how long a gate will take
     bench.ceilings();
     warn_of_others(view, load.share(), open.options.threads);
-    Tuner tuner(open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag(), wisdom.known());
-    summary = tuner.run(since(begun));
+    const TuneContext context{open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag(), wisdom.known()};
+    summary = Tuner(context).run(since(begun));
     if (summary.end != TuneEnd::kStopped) {
       try {
-        finish_session(open.graph, *open.session, bench, open.options, view, summary);
+        finish_session(context, summary);
       } catch (const Stopped&) {
         summary.end = TuneEnd::kStopped;
       }

@@ -638,19 +638,17 @@ struct Tuner::Loop : PendingWins {
 
 namespace {
 
-std::vector<const Rewrite*> allowed_of(const std::vector<const Rewrite*>& rewrites, const TuneOptions& options) {
+std::vector<const Rewrite*> allowed_of(const TuneContext& context) {
   std::vector<const Rewrite*> allowed;
-  for (const Rewrite* r : rewrites)
-    if (options.allows(*r)) allowed.push_back(r);
+  for (const Rewrite* r : context.rewrites)
+    if (context.options.allows(*r)) allowed.push_back(r);
   return allowed;
 }
 
 }  // namespace
 
-Tuner::Tuner(const Graph& graph, SessionStore& store, Laboratory& laboratory, const std::vector<const Rewrite*>& rewrites,
-             const TuneOptions& options, TuneObserver& observer, const std::atomic<bool>& stop, std::map<std::string, WisdomForm> known,
-             const SearchPolicy& policy)
-    : loop_(new Loop{{{graph, store, laboratory, options, observer, stop}}, allowed_of(rewrites, options), std::move(known), policy}) {}
+Tuner::Tuner(const TuneContext& c)
+    : loop_(new Loop{{{c.graph, c.store, c.laboratory, c.options, c.observer, c.stop}}, allowed_of(c), c.known, c.policy}) {}
 
 Tuner::~Tuner() = default;
 
