@@ -36,6 +36,12 @@ void declare(Options& options) {
       ("noise", po::bool_switch(), "measure the noise of proofs again, the long way (a minute)");
 }
 
+struct Arguments {
+  bool fresh = false, noise = false;
+};
+
+Arguments read(const po::variables_map& values) { return {values["fresh"].as<bool>(), values["noise"].as<bool>()}; }
+
 // One thing that would make this machine better to tune on.
 struct Advice {
   std::string missing, get;
@@ -123,42 +129,51 @@ void print_noise(const MachineNoise& n) {
 
 int online() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const DeviceInfo& machine = this_machine();
-  const bool fresh = values["fresh"].as<bool>();
-  std::vector<Advice> advice;
-  const std::string compilers = find_compilers(global, advice);
-  require_threads(threads_needed(global));
-  const PerfCounters counters;
-  look_at_system(advice);
+// What was found out about this machine.
+struct Findings {
+  std::string compilers;
+  PerfCounters counters;
   Ceilings ceilings;
+  double distance = 0;  // core_distance_seconds()
+  std::optional<MachineNoise> noise;
+};
+
+void look_at_machine(const Arguments& arguments, const GlobalOptions& global, Findings& found, std::vector<Advice>& advice) {
+  found.compilers = find_compilers(global, advice);
+  require_threads(threads_needed(global));
+  look_at_system(advice);
   {
     Progress progress("measuring what this machine can do", global.progress());
-    ceilings = cached_ceilings(machine, global.cache_dir, fresh,
-                               [&](double, const std::string& what) { progress.update(0, 0, what); });
+    found.ceilings = cached_ceilings(this_machine(), global.cache_dir, arguments.fresh,
+                                     [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
-  const double distance = core_distance_seconds();
-  std::optional<MachineNoise> noise;
-  if (!compilers.empty()) noise = noise_of(global, fresh || values["noise"].as<bool>(), advice);
+  found.distance = core_distance_seconds();
+  if (!found.compilers.empty()) found.noise = noise_of(global, arguments.fresh || arguments.noise, advice);
+  const std::optional<MachineNoise>& noise = found.noise;
   if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
     advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
                       "stop other programs, then `amdahl doctor --noise`"});
-  if (ceilings.while_busy())
-    advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", ceilings.busy * 100),
+  if (found.ceilings.while_busy())
+    advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", found.ceilings.busy * 100),
                       "stop them, then `amdahl doctor --fresh`"});
+}
 
-  if (global.json) {
-    nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
-                        {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
-                        {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
-                        {"compilers", compilers}, {"cache", global.cache_dir},
-                        {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
-                        {"ceilings", ceilings}, {"core_distance_seconds", distance}, {"advice", nlohmann::json::array()}};
-    if (noise) j["noise"] = *noise;
-    for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
-    print_json(j);
-    return 0;
-  }
+void print_as_json(const Findings& found, const std::vector<Advice>& advice, const GlobalOptions& global) {
+  const DeviceInfo& machine = this_machine();
+  nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
+                      {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
+                      {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
+                      {"compilers", found.compilers}, {"cache", global.cache_dir},
+                      {"counters", {{"hardware", found.counters.hardware()}, {"why", found.counters.why()}}},
+                      {"ceilings", found.ceilings}, {"core_distance_seconds", found.distance}, {"advice", nlohmann::json::array()}};
+  if (found.noise) j["noise"] = *found.noise;
+  for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
+  print_json(j);
+}
+
+void print_as_text(const Findings& found, const std::vector<Advice>& advice, const GlobalOptions& global) {
+  const DeviceInfo& machine = this_machine();
+  const auto& [compilers, counters, ceilings, distance, noise] = found;
   fmt::print("machine    {}, {}\n", machine.name, counted(machine.units, "core"));
   if (processors().count < online() || processors().quota > 0) fmt::print("           this process may use processors {}, of {}\n", processors().text(), online());
   fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
@@ -176,12 +191,20 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (noise) print_noise(*noise);
   if (advice.empty()) fmt::print("nothing is missing\n");
   for (const Advice& a : advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
+}
+
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  Findings found;
+  std::vector<Advice> advice;
+  look_at_machine(arguments, global, found, advice);
+  if (global.json) print_as_json(found, advice, global);
+  else print_as_text(found, advice, global);
   return 0;
 }
 
 }  // namespace
 
 const Command kDoctorCommand{"doctor", "[options]", "what this machine can do, its noise, what is missing and how to get it", "",
-                             declare, run};
+                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -15,6 +15,7 @@
 #include "cli/session_model.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "tuner/search/window_task.h"
 #include "tuner/trials/workbench.h"
 
 namespace amdahl {
@@ -27,6 +28,22 @@ void declare(Options& options) {
   options.named.add_options()                                                                            //
       ("pairs", whole_number(0, 10'000)->default_value(7)->value_name("N"), "pairs of fresh processes, 0 for none")  //
       ("source", po::bool_switch(), "print the texts of the challenger's kernels and stop");
+}
+
+struct Arguments {
+  std::string session, number, model_file;
+  int pairs = 0;
+  bool source = false;
+};
+
+Arguments read(const po::variables_map& values) {
+  Arguments a;
+  a.session = read_word(values, "session", "FILE, a session");
+  a.number = read_word(values, "number", "N, the number of an experiment");
+  a.model_file = read_model_file(values);
+  a.pairs = values["pairs"].as<int>();
+  a.source = values["source"].as<bool>();
+  return a;
 }
 
 const Experiment& find(const std::vector<Experiment>& all, const std::string& text, const std::string& path) {
@@ -42,22 +59,28 @@ Plan plan_of(const Session& session, int64_t id) {
   throw Error(ExitCode::kSessionDamaged, fmt::format("the session lacks plan {} that the experiment started from", id));
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const std::string path = required_word(values, "session", "FILE, a session");
-  const std::string number = required_word(values, "number", "N, the number of an experiment");
-  const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
-  const std::vector<Experiment> all = open.session->experiments();
-  const Experiment& e = find(all, number, path);
-  const auto challenger = e.replacement.get<std::vector<Step>>();
-  if (values["source"].as<bool>()) {
-    for (const Step& s : challenger) fmt::print("{}\n", cpu_target().source(s.variant));
-    return 0;
+// Log ratios of pairs of fresh processes, without those that others disturbed.
+std::vector<double> time_pairs(Workbench& bench, const std::vector<Step>& challenger, const Built& built, uint64_t seed, int pairs, Progress& progress) {
+  Random random(seed);
+  std::vector<double> ratios;
+  for (int p = 0; p < pairs; ++p) {
+    progress.update(p, pairs, "pairs of fresh processes");
+    const Paired pair = bench.pair(challenger, built, {}, random);
+    if (pair.failure) throw Error(ExitCode::kNotVerified, pair.failure->reason);
+    if (pair.pair.dropped.empty()) ratios.push_back(pair.pair.timing.log_ratio);
   }
-  const Plan plan = plan_of(*open.session, e.plan);
-  WindowTask task;
-  task.signature = e.signature;
-  task.io = io_of(open.graph, plan, {e.steps});
-  for (int s : e.steps) task.incumbent.push_back(plan.steps[static_cast<size_t>(s)]);
+  return ratios;
+}
+
+std::string pairs_text(const std::vector<double>& ratios) {
+  if (ratios.empty()) return "";
+  const Gain g = estimate(ratios);
+  return fmt::format(", {} of fresh processes {:.3f}x [{:.3f}, {:.3f}]", counted(g.pairs, "pair"), std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
+}
+
+int repeat(const OpenSession& open, const Experiment& e, int pairs, const GlobalOptions& global) {
+  const auto challenger = e.replacement.get<std::vector<Step>>();
+  WindowTask task = window_task(open.graph, plan_of(*open.session, e.plan), e.signature, {e.steps});
   task.threads = open.options.threads;
 
   Workbench bench(open.graph, std::make_shared<const CpuToolchain>(global.cache_dir), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
@@ -80,27 +103,24 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
                screened.failure->seed);
     return 0;
   }
-  Random random(e.seed);
-  std::vector<double> ratios;
-  for (int p = 0; p < values["pairs"].as<int>(); ++p) {
-    progress.update(p, values["pairs"].as<int>(), "pairs of fresh processes");
-    const Paired pair = bench.pair(challenger, built, {}, random);
-    if (pair.failure) throw Error(ExitCode::kNotVerified, pair.failure->reason);
-    if (pair.pair.dropped.empty()) ratios.push_back(pair.pair.timing.log_ratio);
-  }
-  fmt::print("now    passes validation; race {:.3f}x", std::exp(screened.race.log_ratio));
-  if (ratios.empty()) {
-    fmt::print("\n");
-  } else {
-    const Gain g = estimate(ratios);
-    fmt::print(", {} of fresh processes {:.3f}x [{:.3f}, {:.3f}]\n", counted(g.pairs, "pair"), std::exp(g.log), std::exp(g.lo), std::exp(g.hi));
-  }
+  const std::vector<double> ratios = time_pairs(bench, challenger, built, e.seed, pairs, progress);
+  fmt::print("now    passes validation; race {:.3f}x{}\n", std::exp(screened.race.log_ratio), pairs_text(ratios));
+  return 0;
+}
+
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
+  const std::vector<Experiment> all = open.session->experiments();
+  const Experiment& e = find(all, arguments.number, arguments.session);
+  if (!arguments.source) return repeat(open, e, arguments.pairs, global);
+  for (const Step& s : e.replacement.get<std::vector<Step>>()) fmt::print("{}\n", cpu_target().source(s.variant));
   return 0;
 }
 
 }  // namespace
 
 const Command kReplayCommand{"replay", "FILE N [options]", "repeats one experiment of a session",
-                             "Builds, validates and times the challenger of experiment N against its incumbent again.", declare, run};
+                             "Builds, validates and times the challenger of experiment N against its incumbent again.", declare,
+                             [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl
