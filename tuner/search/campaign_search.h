@@ -15,8 +15,8 @@ class CampaignSearch {
                  ProgressReporter& progress)
       : context_(context), state_(state), budget_(budget), prospects_(prospects), trials_(trials), progress_(progress) {}
 
-  // The campaign's window has been entered. `unproven`: what an interrupted run left there. `rate`: what the campaign's target promises the model, log,
-  // a second.
+  // Asked when the campaign's window has been entered. `unproven`: what an interrupted run left there. `rate`: what the campaign's target
+  // promises the model, log, a second.
   void run(Campaign& c, const std::vector<Proposal>& unproven, double rate);
 
  private:

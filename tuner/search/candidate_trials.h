@@ -2,7 +2,6 @@
 // Tries candidates for a campaign's window: builds them, has them validated and raced, and records what became of each.
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

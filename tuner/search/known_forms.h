@@ -1,6 +1,6 @@
 #pragma once
-// Wisdom in the loop: forms that earlier sessions proved for windows of this model (experiments/wisdom.h). One is tried before the playbook is searched
-// there, and judged and proven as any other.
+// Wisdom in the loop: forms that earlier sessions proved for windows of this model (experiments/wisdom.h). One is tried before the playbook
+// is searched there, and judged and proven as any other.
 
 #include <optional>
 #include <string>

@@ -15,8 +15,8 @@ class Prover {
 
   // Records the end of a win that promises too little.
   bool is_worth_a_proof(Campaign::Best& win);
-  // True when it is proven: what becomes of it then is the caller's to record. `rate_elsewhere`: what the best of the other opportunities promises the
-  // model, log, a second; 0: there is none.
+  // True when it is proven: what becomes of it then is the caller's to record. `rate_elsewhere`: what the best of the other opportunities
+  // promises the model, log, a second; 0: there is none.
   bool prove(Campaign::Best& win, double rate_elsewhere);
 
  private:

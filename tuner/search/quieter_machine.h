@@ -1,6 +1,6 @@
 #pragma once
-// Nothing promises enough by a profile that was taken while others had the processors: then what is left to win cannot be told, and the loop waits for
-// them, each time longer (docs/decisions/0028-beside-other-programs.md).
+// Nothing promises enough by a profile that was taken while others had the processors: then what is left to win cannot be told, and the
+// loop waits for them, each time longer (docs/decisions/0028-beside-other-programs.md).
 
 #include <string>
 
@@ -17,9 +17,10 @@ class QuieterMachine {
 
   // Whether the profile cannot be believed.
   bool is_wanted() const;
-  // Lets others work for a while, after which a profile is to be taken again. False when the profile can be believed, or there is no time left to wait.
+  // Lets others work for a while, after which a profile is to be taken again. False when the profile can be believed, or there is no time
+  // left to wait.
   bool wait();
-  std::string why() const;
+  std::string why() const;  // the words for it
 
  private:
   const TuneContext& context_;

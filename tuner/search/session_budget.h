@@ -29,8 +29,8 @@ class SessionBudget {
   // `one_more`: with a win that comes to its proof now.
   double closing_seconds(bool one_more = false) const;
   double headline_seconds() const;
-  // The last confirmations and the last gate of a session may run over, but not for ever, and never so far that what is won already loses its gate or its
-  // headline to them: what they leave undecided stays pending. In seconds spent.
+  // The last confirmations and the last gate of a session may run over, but not for ever, and never so far that what is won already loses
+  // its gate or its headline to them: what they leave undecided stays pending. In seconds spent.
   double latest_confirmation() const;
   double latest_gate() const;
 

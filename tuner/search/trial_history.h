@@ -1,7 +1,6 @@
 #pragma once
 // Questions about what a session has tried already.
 
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

@@ -105,7 +105,8 @@ class Tuner::Loop {
   void close() {
     wins_.close();
     // What the report says is left is of the plan that was kept; of several shapes the caller takes profiles in turns.
-    if (!profile_.is_of_head() && context_.graph.buckets.empty() && budget_.fits(state_.costs().profile + budget_.headline_seconds())) profile_.measure();
+    const bool is_missing = !profile_.is_of_head() && context_.graph.buckets.empty();
+    if (is_missing && budget_.fits(state_.costs().profile + budget_.headline_seconds())) profile_.measure();
   }
 
   bool go_on_with_a_win() {
