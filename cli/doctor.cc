@@ -36,6 +36,12 @@ void declare(Options& options) {
       ("noise", po::bool_switch(), "measure the noise of proofs again, the long way (a minute)");
 }
 
+struct Arguments {
+  bool fresh = false, noise = false;
+};
+
+Arguments read(const po::variables_map& values) { return {values["fresh"].as<bool>(), values["noise"].as<bool>()}; }
+
 // One thing that would make this machine better to tune on.
 struct Advice {
   std::string missing, get;
@@ -121,38 +127,45 @@ void print_noise(const MachineNoise& n) {
 
 int online() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
+// What was found out about this machine.
 struct Findings {
-  std::string compilers;  // "" when there is none
+  std::string compilers;
+  PerfCounters counters;
   Ceilings ceilings;
-  double core_distance = 0;  // seconds; 0: not known
+  double distance = 0;  // core_distance_seconds()
   std::optional<MachineNoise> noise;
-  std::vector<Advice> advice;
 };
 
-Ceilings measure_ceilings(const GlobalOptions& global, bool fresh) {
-  Progress progress("measuring what this machine can do", global.progress());
-  return cached_ceilings(cpu_probe(), global.cache_dir, fresh, [&](double, const std::string& what) { progress.update(0, 0, what); });
-}
-
-void look_for_disturbance(Findings& found) {
-  if (found.noise && std::any_of(found.noise->kernels.begin(), found.noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
-    found.advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
-                            "stop other programs, then `amdahl doctor --noise`"});
+void look_at_machine(const Arguments& arguments, const GlobalOptions& global, Findings& found, std::vector<Advice>& advice) {
+  found.compilers = find_compilers(global, advice);
+  require_threads(threads_needed(global));
+  look_at_system(advice);
+  {
+    Progress progress("measuring what this machine can do", global.progress());
+    found.ceilings = cached_ceilings(cpu_probe(), global.cache_dir, arguments.fresh,
+                                     [&](double, const std::string& what) { progress.update(0, 0, what); });
+  }
+  found.distance = core_distance_seconds();
+  if (!found.compilers.empty()) found.noise = noise_of(global, arguments.fresh || arguments.noise, advice);
+  const std::optional<MachineNoise>& noise = found.noise;
+  if (noise && std::any_of(noise->kernels.begin(), noise->kernels.end(), [](const KernelNoise& k) { return k.process_sd > 0.03; }))
+    advice.push_back({"a quiet machine: pairs of equal processes differ by more than 3%, so only large gains can be proven",
+                      "stop other programs, then `amdahl doctor --noise`"});
   if (found.ceilings.while_busy())
-    found.advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", found.ceilings.busy * 100),
-                            "stop them, then `amdahl doctor --fresh`"});
+    advice.push_back({fmt::format("a quiet machine: {:.0f}% of the measurements were held up by other programs", found.ceilings.busy * 100),
+                      "stop them, then `amdahl doctor --fresh`"});
 }
 
-void print_findings_json(const Findings& found, const PerfCounters& counters, const GlobalOptions& global) {
+void print_as_json(const Findings& found, const std::vector<Advice>& advice, const GlobalOptions& global) {
   const DeviceInfo& machine = this_machine();
   nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
                       {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
                       {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
                       {"compilers", found.compilers}, {"cache", global.cache_dir},
-                      {"counters", {{"hardware", counters.hardware()}, {"why", counters.why()}}},
-                      {"ceilings", found.ceilings}, {"core_distance_seconds", found.core_distance}, {"advice", nlohmann::json::array()}};
+                      {"counters", {{"hardware", found.counters.hardware()}, {"why", found.counters.why()}}},
+                      {"ceilings", found.ceilings}, {"core_distance_seconds", found.distance}, {"advice", nlohmann::json::array()}};
   if (found.noise) j["noise"] = *found.noise;
-  for (const Advice& a : found.advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
+  for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
   print_json(j);
 }
 
@@ -164,41 +177,34 @@ void print_machine(const DeviceInfo& machine) {
   fmt::print("           {}\n", vector_features(machine));
 }
 
-void print_findings(const Findings& found, const PerfCounters& counters, const GlobalOptions& global) {
-  const Ceilings& ceilings = found.ceilings;
+void print_as_text(const Findings& found, const std::vector<Advice>& advice, const GlobalOptions& global) {
+  const auto& [compilers, counters, ceilings, distance, noise] = found;
   print_machine(this_machine());
-  fmt::print("compilers  {}\n", found.compilers.empty() ? "none" : found.compilers);
+  fmt::print("compilers  {}\n", compilers.empty() ? "none" : compilers);
   fmt::print("cache      {}\n", global.cache_dir);
   fmt::print("counters   {}\n", counters.hardware() ? "cycles, instructions, cache and branch misses" : "software only: " + counters.why());
   fmt::print("noise      equal code differs by {:.2f}% from one millisecond to the next (robust sd)\n", ceilings.noise * 100);
   fmt::print("           a parallel region costs {}\n", time_text(ceilings.barrier_seconds));
-  if (found.core_distance > 0) fmt::print("           a cache line takes {:.0f} ns from the first core to the last, just now\n", found.core_distance * 1e9);
+  if (distance > 0) fmt::print("           a cache line takes {:.0f} ns from the first core to the last, just now\n", distance * 1e9);
   fmt::print("\n{}", ceilings_table(ceilings));
   fmt::print("measured {} ago in {:.1f} s\n\n", age_text(ceilings.measured_at), ceilings.took_seconds);
-  if (found.noise) print_noise(*found.noise);
-  if (found.advice.empty()) fmt::print("nothing is missing\n");
-  for (const Advice& a : found.advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
+  if (noise) print_noise(*noise);
+  if (advice.empty()) fmt::print("nothing is missing\n");
+  for (const Advice& a : advice) fmt::print("missing: {}\n   to get it: {}\n", a.missing, a.get);
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const bool fresh = values["fresh"].as<bool>();
+int run(const Arguments& arguments, const GlobalOptions& global) {
   Findings found;
-  found.compilers = find_compilers(global, found.advice);
-  require_threads(threads_needed(global));
-  const PerfCounters counters;
-  look_at_system(found.advice);
-  found.ceilings = measure_ceilings(global, fresh);
-  found.core_distance = core_distance_seconds();
-  if (!found.compilers.empty()) found.noise = noise_of(global, fresh || values["noise"].as<bool>(), found.advice);
-  look_for_disturbance(found);
-  if (global.json) print_findings_json(found, counters, global);
-  else print_findings(found, counters, global);
+  std::vector<Advice> advice;
+  look_at_machine(arguments, global, found, advice);
+  if (global.json) print_as_json(found, advice, global);
+  else print_as_text(found, advice, global);
   return 0;
 }
 
 }  // namespace
 
 const Command kDoctorCommand{"doctor", "[options]", "what this machine can do, its noise, what is missing and how to get it", "",
-                             declare, run};
+                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -53,18 +53,37 @@ void declare(Options& options) {
       ("only-shape", po::value<std::string>()->value_name("S"), "of a session of several shapes, this one (as the report names it)");
 }
 
-// What the format can hold: all, or the shape that was asked for.
-BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, const po::variables_map& values) {
+struct Arguments {
+  std::string session, model_file, output;
+  const ExportFormat* format = nullptr;
+  std::optional<std::string> only_shape;
+};
+
+Arguments read(const po::variables_map& values) {
+  Arguments a;
+  a.session = read_word(values, "session", "FILE, a session");
+  const std::optional<std::string> output = read_text(values, "output");
+  if (!output) throw Error(ExitCode::kUsage, "missing -o DIR, the folder to write");
+  a.output = *output;
+  const std::string name = values["format"].as<std::string>();
+  a.format = find_export_format(name);
+  if (!a.format) throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", name, format_names()));
+  a.model_file = read_model_file(values);
+  a.only_shape = read_text(values, "only-shape");
+  return a;
+}
+
+// What the format can hold: all, or the shape `only` that was asked for.
+BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, const std::optional<std::string>& only) {
   const Plan plan = gated_plan(*open.session);
   const std::vector<Bucket>& buckets = open.graph.buckets;
   std::vector<std::string> names;
   for (const Bucket& b : buckets) names.push_back(b.name);
-  if (values.count("only-shape")) {
-    const std::string wanted = values["only-shape"].as<std::string>();
-    const auto named = std::find(names.begin(), names.end(), wanted);
+  if (only) {
+    const auto named = std::find(names.begin(), names.end(), *only);
     if (named != names.end()) return bucket_part(open.graph, plan, static_cast<size_t>(named - names.begin()));
     throw Error(ExitCode::kUsage, names.empty() ? "--only-shape: the session was tuned for one shape alone"
-                                                : fmt::format("--only-shape {}: the session's shapes are {}", wanted, fmt::join(names, ", ")));
+                                                : fmt::format("--only-shape {}: the session's shapes are {}", *only, fmt::join(names, ", ")));
   }
   if (buckets.empty() || format.several_shapes) return {open.graph, plan};
   throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx or json for all", format.name, fmt::join(names, ", ")));
@@ -85,16 +104,12 @@ void print_padding(const PaddingFinding& padding) {
     fmt::print("shapes between the tuned ones: refused, since {}\n", padding.refusal);
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const std::string path = required_word(values, "session", "FILE, a session");
-  if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder to write");
-  const std::string format_name = values["format"].as<std::string>();
-  const ExportFormat* format = find_export_format(format_name);
-  if (!format) throw Error(ExitCode::kUsage, fmt::format("unknown format '{}': give one of {}", format_name, format_names()));
-  const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
-  BucketPart part = part_to_export(open, *format, values);
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  const ExportFormat& format = *arguments.format;
+  const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
+  BucketPart part = part_to_export(open, format, arguments.only_shape);
   part.plan = exportable_plan(*open.session, std::move(part.plan), global);
-  ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), values["output"].as<std::string>(), {}, 0, ""};
+  ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), arguments.output, {}, 0, ""};
   Progress progress("exporting", global.progress());
   progress.update(0, 0, "self-test reference in float64");
   request.self_test = make_self_test(part.graph, part.plan, global, &request.milliseconds);
@@ -106,20 +121,20 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   if (const auto headline = open.session->headline(); headline && whole) request.milliseconds = 1e3 * headline->kept_seconds;
   request.provenance = fmt::format("{} as tuned on {}{}", request.name, open.session->identity().machine, whole ? standing_text(*open.session) : "");
   progress.update(0, 0, "writing");
-  const std::vector<std::string> files = format->write(request);
+  const std::vector<std::string> files = format.write(request);
   if (global.json) {
     print_json(Json{{"directory", request.directory}, {"files", files}, {"relative_norm", request.self_test.relative_norm}});
     return 0;
   }
   fmt::print("{} in {}; outputs {:.2g} from float64 (relative norm)\n", counted(files.size(), "file"), request.directory, request.self_test.relative_norm);
   if (part.graph.buckets.size() > 1) print_padding(request.padding);
-  if (!format->next.empty()) fmt::print("build and check it: cd {} && {}\n", shell_word(request.directory), format->next);
+  if (!format.next.empty()) fmt::print("build and check it: cd {} && {}\n", shell_word(request.directory), format.next);
   return 0;
 }
 
 }  // namespace
 
 const Command kExportCommand{"export", "FILE --format F -o DIR", "the kept plan as plain source and a library, without us",
-                             format_summaries(), declare, run};
+                             format_summaries(), declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

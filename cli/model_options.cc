@@ -65,9 +65,13 @@ void declare_model(Options& options) {
   declare_sizes(options);
 }
 
-std::string required_word(const po::variables_map& values, const char* name, const char* shown) {
+std::string read_word(const po::variables_map& values, const char* name, const char* shown) {
   if (!values.count(name)) throw Error(ExitCode::kUsage, fmt::format("missing {}: see --help of this command", shown));
   return values[name].as<std::vector<std::string>>().front();
+}
+
+std::optional<std::string> read_text(const po::variables_map& values, const char* name) {
+  return values.count(name) ? std::optional(values[name].as<std::string>()) : std::nullopt;
 }
 
 std::pair<std::string, ShapeList> parse_shape(const std::string& text) {
@@ -80,11 +84,11 @@ std::pair<std::string, ShapeList> parse_shape(const std::string& text) {
   return {text.substr(0, equals), *list};
 }
 
-std::vector<BucketSizes> bucket_sizes(const po::variables_map& values) {
+std::vector<BucketSizes> read_sizes(const po::variables_map& values) {
   Choices choices;
   std::map<std::string, ShapeList> sizes, shapes;
   for (const auto& [name, member] : kSizes)
-    if (values.count(name)) choices.add("--" + std::string(name), sizes[name] = size_option(name, values[name].as<std::string>()));
+    if (const auto text = read_text(values, name)) choices.add("--" + std::string(name), sizes[name] = size_option(name, *text));
   if (values.count("shape"))
     for (const std::string& text : values["shape"].as<std::vector<std::string>>()) {
       const auto [name, list] = parse_shape(text);
@@ -107,9 +111,16 @@ std::vector<BucketSizes> bucket_sizes(const po::variables_map& values) {
 
 int threads_needed(const GlobalOptions& global) { return 2 * std::max(global.threads, this_machine().units) + 4; }
 
-Graph load_named_model(const po::variables_map& values, const GlobalOptions& global, const std::set<std::string>& given) {
-  const std::string model = required_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
-  std::vector<BucketSizes> buckets = bucket_sizes(values);
+ModelArguments read_model(const po::variables_map& values) {
+  ModelArguments arguments;
+  arguments.model = read_word(values, "model", "MODEL (an ONNX file or builtin:NAME)");
+  arguments.buckets = read_sizes(values);
+  return arguments;
+}
+
+Graph load_named_model(const ModelArguments& arguments, const GlobalOptions& global, const std::set<std::string>& given) {
+  const std::string& model = arguments.model;
+  std::vector<BucketSizes> buckets = arguments.buckets;
   for (BucketSizes& b : buckets) b.options.given = given;
   const LoadOptions& first = buckets[0].options;
   if (model.rfind("builtin:", 0) != 0 && (first.batch || first.seq || first.image))

@@ -23,6 +23,25 @@ void declare(Options& options) {
       ("external", po::bool_switch(), "keep the weights beside it, in FILE.onnx.data");
 }
 
+struct Arguments {
+  std::optional<std::string> name, output;
+  LoadOptions sizes;
+  bool external = false;
+};
+
+// Sizes are read where a model is written.
+Arguments read(const po::variables_map& values) {
+  Arguments a;
+  if (values.count("name")) a.name = read_word(values, "name", "NAME");
+  a.output = read_text(values, "output");
+  a.external = values["external"].as<bool>();
+  if (!a.name || !a.output) return a;
+  const std::vector<BucketSizes> buckets = read_sizes(values);
+  if (buckets.size() > 1) throw Error(ExitCode::kUsage, "a file holds one shape: give numbers without braces");
+  a.sizes = buckets[0].options;
+  return a;
+}
+
 void list(const GlobalOptions& global) {
   if (global.json) {
     nlohmann::json j = nlohmann::json::array();
@@ -36,33 +55,32 @@ void list(const GlobalOptions& global) {
   fmt::print("\nUse one as builtin:NAME, or write it as ONNX: amdahl models NAME -o FILE.onnx\n");
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  if (!values.count("name")) {
-    if (values.count("output")) throw Error(ExitCode::kUsage, "-o needs the NAME of a model; `amdahl models` lists them");
+const ShippedModel& find(std::string name) {
+  if (name.rfind("builtin:", 0) == 0) name = name.substr(8);
+  if (const ShippedModel* model = find_shipped_model(name)) return *model;
+  std::vector<std::string> known;
+  for (const ShippedModel& b : shipped_models()) known.emplace_back(b.name);
+  const std::string near = nearest(name, known);
+  throw Error(ExitCode::kUsage, fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name,
+                                            near.empty() ? "" : fmt::format(", did you mean {}?", near)));
+}
+
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  if (!arguments.name) {
+    if (arguments.output) throw Error(ExitCode::kUsage, "-o needs the NAME of a model; `amdahl models` lists them");
     list(global);
     return 0;
   }
-  std::string name = required_word(values, "name", "NAME");
-  if (name.rfind("builtin:", 0) == 0) name = name.substr(8);
-  std::vector<std::string> known;
-  for (const ShippedModel& b : shipped_models()) known.emplace_back(b.name);
-  const ShippedModel* builder = find_shipped_model(name);
-  if (!builder) {
-    const std::string near = nearest(name, known);
-    throw Error(ExitCode::kUsage, fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name,
-                                              near.empty() ? "" : fmt::format(", did you mean {}?", near)));
-  }
-  if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o FILE.onnx, where to write the model");
-  const std::vector<BucketSizes> buckets = bucket_sizes(values);
-  if (buckets.size() > 1) throw Error(ExitCode::kUsage, "a file holds one shape: give numbers without braces");
-  const LoadOptions& sizes = buckets[0].options;
-  const std::string path = values["output"].as<std::string>();
+  const ShippedModel& model = find(*arguments.name);
+  if (!arguments.output) throw Error(ExitCode::kUsage, "missing -o FILE.onnx, where to write the model");
+  const LoadOptions& sizes = arguments.sizes;
+  const std::string& path = *arguments.output;
   Graph graph;
   {
     Progress progress("writing " + path, global.progress());
-    graph = builder->build({sizes.batch, sizes.seq, sizes.image});
+    graph = model.build({sizes.batch, sizes.seq, sizes.image});
     progress.update(0, 0);
-    save_onnx(graph, path, values["external"].as<bool>());
+    save_onnx(graph, path, arguments.external);
   }
   double parameters = 0;
   for (const Value& value : graph.values)
@@ -78,6 +96,6 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 
 const Command kModelsCommand{"models", "[NAME -o FILE.onnx] [options]", "the shipped architectures, listed or written as ONNX",
                              "Weights are random numbers from a fixed seed: the same file every time, no download.",
-                             declare, run};
+                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

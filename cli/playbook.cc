@@ -63,10 +63,14 @@ void print_rewrites(const std::map<const Rewrite*, Applies>& applies) {
   }
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
+std::optional<ModelArguments> read(const po::variables_map& values) {
+  return values.count("model") ? std::optional(read_model(values)) : std::nullopt;
+}
+
+int run(const std::optional<ModelArguments>& model, const GlobalOptions& global) {
   std::map<const Rewrite*, Applies> applies;
-  if (values.count("model")) {
-    const Graph graph = load_named_model(values, global);
+  if (model) {
+    const Graph graph = load_named_model(*model, global);
     const Plan plan = starter_plan(graph, global.threads, cpu_target());
     require_memory(graph, plan);
     const Uses uses = uses_of(graph);
@@ -93,6 +97,6 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 
 const Command kPlaybookCommand{"playbook", "[MODEL] [options]", "the rewrites, by tier; with a MODEL, where they apply and why not",
                                "The order is a prior: what is tried first. Applicability is that of the starter plan.",
-                               declare_model, run};
+                               declare_model, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "cli/model_options.h"
 
 namespace amdahl {
 
@@ -11,11 +12,10 @@ void declare_allow(Options& options) {
                               "precision that may be given up: bf16 (products of numbers rounded to bfloat16)");
 }
 
-bool allows_bf16(const po::variables_map& values) {
-  if (!values.count("allow")) return false;
-  const std::string type = values["allow"].as<std::string>();
-  if (type != "bf16") throw Error(ExitCode::kUsage, fmt::format("--allow {}: what can be allowed is bf16", type));
-  return true;
+bool read_allow_bf16(const po::variables_map& values) {
+  const std::optional<std::string> type = read_text(values, "allow");
+  if (type && *type != "bf16") throw Error(ExitCode::kUsage, fmt::format("--allow {}: what can be allowed is bf16", *type));
+  return type.has_value();
 }
 
 }  // namespace amdahl

@@ -7,6 +7,6 @@ namespace amdahl {
 
 void declare_allow(Options& options);
 // Throws Error(kUsage) for a type that cannot be allowed.
-bool allows_bf16(const po::variables_map& values);
+bool read_allow_bf16(const po::variables_map& values);
 
 }  // namespace amdahl

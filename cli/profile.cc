@@ -32,6 +32,22 @@ void declare(Options& options) {
       ("rows", whole_number(1, 1'000'000)->default_value(20)->value_name("N"), "rows of the table");
 }
 
+struct Arguments {
+  ModelArguments model;
+  int runs = 0;  // 0: as many as take two seconds
+  bool wide = false;
+  int rows = 0;
+};
+
+Arguments read(const po::variables_map& values) {
+  Arguments a;
+  a.model = read_model(values);
+  if (values.count("runs")) a.runs = values["runs"].as<int>();
+  a.wide = values["wide"].as<bool>();
+  a.rows = values["rows"].as<int>();
+  return a;
+}
+
 std::vector<std::vector<double>> sample(PreparedModel& model, int runs, const GlobalOptions& global) {
   Progress progress("timing the model in place", global.progress());
   model.executor().run();  // pages, caches, threads
@@ -56,9 +72,13 @@ std::string sizes_text(const Graph& graph) {
   return listed(inputs);
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const int runs = values.count("runs") ? values["runs"].as<int>() : 0;
-  const Graph graph = load_named_model(values, global);
+bool terminal_is_wide() {
+  winsize window{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 130;
+}
+
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  const Graph graph = load_named_model(arguments.model, global);
   const Plan plan = starter_plan(graph, global.threads, cpu_target());
   PreparedModel model(graph, plan, global);
   for (size_t i = 0; i < graph.inputs.size(); ++i)
@@ -67,7 +87,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   PerfCounters counters;
   model.executor().run();
   counters.start();
-  const auto samples = sample(model, runs, global);
+  const auto samples = sample(model, arguments.runs, global);
   const CounterReading reading = counters.stop();
 
   Ceilings ceilings;
@@ -78,7 +98,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   }
   const Profile profile = make_profile(graph, plan, samples, ceilings);
 
-  const std::string name = values["model"].as<std::vector<std::string>>().front();
+  const std::string& name = arguments.model.model;
   if (global.json) {
     nlohmann::json j = {{"model", name}, {"model_fingerprint", fingerprint(graph)},
                         {"machine", {{"cpu", this_machine().name}, {"fingerprint", this_machine().fingerprint()}}},
@@ -89,9 +109,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   }
   fmt::print("{}: {}, {}; {}\n", name, counted(plan.steps.size(), "step"), counted(model.kernels(), "kernel"), sizes_text(graph));
   fmt::print("{}\n\n", this_machine().name);
-  winsize window{};
-  const bool wide = values["wide"].as<bool>() || (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 130);
-  fmt::print("{}\n", profile_table(profile, ceilings, values["rows"].as<int>(), wide));
+  fmt::print("{}\n", profile_table(profile, ceilings, arguments.rows, arguments.wide || terminal_is_wide()));
   fmt::print("{}", counters_text(reading, profile.runs + 1));
   fmt::print("ceilings measured {} ago (`amdahl doctor --fresh` measures again){}\n", age_text(ceilings.measured_at),
              ceilings.while_busy() ? "; the machine was busy then" : "");
@@ -104,6 +122,6 @@ const Command kProfileCommand{
     "profile", "MODEL [options]", "where the time goes, and what could be won back",
     "Runs the model with its starter kernels, times every step in place, and ranks groups of equal steps by the\n"
     "milliseconds between what they take and what this machine allows.",
-    declare, run};
+    declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

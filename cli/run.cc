@@ -54,8 +54,25 @@ std::vector<std::string> possible_names(const std::string& text) {
   return names;
 }
 
-std::vector<std::string> input_options(const po::variables_map& values) {
-  return values.count("input") ? values["input"].as<std::vector<std::string>>() : std::vector<std::string>{};
+struct Arguments {
+  std::string output;               // folder
+  std::string session;              // "" where a model is run
+  std::string model_file;           // of a session
+  ModelArguments model;
+  std::vector<std::string> inputs;  // NAME=FILE
+};
+
+Arguments read(const po::variables_map& values) {
+  Arguments a;
+  const std::optional<std::string> output = read_text(values, "output");
+  if (!output) throw Error(ExitCode::kUsage, "missing -o DIR, the folder for the outputs");
+  a.output = *output;
+  const std::string word = read_word(values, "model", "MODEL or SESSION");
+  if (Session::is_session(word)) a.session = word;
+  else a.model = read_model(values);
+  a.model_file = read_model_file(values);
+  if (values.count("input")) a.inputs = values["input"].as<std::vector<std::string>>();
+  return a;
 }
 
 std::set<std::string> names_in_model(const Graph& graph) {
@@ -66,10 +83,10 @@ std::set<std::string> names_in_model(const Graph& graph) {
 }
 
 // By name: the longest that is an input's.
-std::map<std::string, Tensor> read_tensors(const po::variables_map& values, const Graph& graph) {
+std::map<std::string, Tensor> read_tensors(const std::vector<std::string>& inputs, const Graph& graph) {
   const std::set<std::string> known = names_in_model(graph);
   std::map<std::string, Tensor> tensors;
-  for (const std::string& text : input_options(values)) {
+  for (const std::string& text : inputs) {
     const std::vector<std::string> names = possible_names(text);
     const auto longest = std::find_if(names.rbegin(), names.rend(), [&](const std::string& name) { return known.count(name) > 0; });
     const std::string name = longest == names.rend() ? names.front() : *longest;
@@ -120,26 +137,24 @@ std::vector<Tensor> checked_inputs(const Graph& graph, std::map<std::string, Ten
 }
 
 // A session brings its own model and its kept plan; a model runs its starter plan.
-std::pair<Graph, Plan> model_or_session(const po::variables_map& values, const GlobalOptions& global) {
-  const std::string word = required_word(values, "model", "MODEL or SESSION");
-  if (Session::is_session(word)) {
-    OpenSession open = open_session(word, Session::Access::kRead, global, model_file(values));
+std::pair<Graph, Plan> model_or_session(const Arguments& arguments, const GlobalOptions& global) {
+  if (!arguments.session.empty()) {
+    OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
     Plan plan = gated_plan(*open.session);
     return {std::move(open.graph), std::move(plan)};
   }
   std::set<std::string> given;
-  for (const std::string& text : input_options(values))
+  for (const std::string& text : arguments.inputs)
     for (const std::string& name : possible_names(text)) given.insert(name);
-  Graph graph = load_named_model(values, global, given);
+  Graph graph = load_named_model(arguments.model, global, given);
   Plan plan = starter_plan(graph, global.threads, cpu_target());
   return {std::move(graph), std::move(plan)};
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  if (!values.count("output")) throw Error(ExitCode::kUsage, "missing -o DIR, the folder for the outputs");
-  const std::filesystem::path folder = values["output"].as<std::string>();
-  const auto [all_graph, all_plan] = model_or_session(values, global);
-  const std::map<std::string, Tensor> tensors = read_tensors(values, all_graph);
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  const std::filesystem::path folder = arguments.output;
+  const auto [all_graph, all_plan] = model_or_session(arguments, global);
+  const std::map<std::string, Tensor> tensors = read_tensors(arguments.inputs, all_graph);
   const auto [graph, plan] = part_for(all_graph, all_plan, tensors);
   const std::vector<Tensor> inputs = checked_inputs(graph, tensors);
   check_indices(graph, inputs);
@@ -175,6 +190,6 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 const Command kRunCommand{"run", "MODEL|SESSION --input NAME=FILE ... -o DIR", "computes a model on given inputs",
                            "Checks names, dtypes and shapes of the inputs first, and that indices are in range. Outputs are written as DIR/NAME.npy;\n"
                            "what a file cannot be called becomes '_', and a number tells apart what would be called the same.",
-                          declare, run};
+                          declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

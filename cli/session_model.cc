@@ -51,7 +51,7 @@ void declare_model_file(Options& options) {
   options.named.add_options()("model-file", po::value<std::string>()->value_name("FILE"), "the session's model, where it was moved to");
 }
 
-std::string model_file(const po::variables_map& values) { return values.count("model-file") ? values["model-file"].as<std::string>() : ""; }
+std::string read_model_file(const po::variables_map& values) { return read_text(values, "model-file").value_or(""); }
 
 SessionModel load_session_model(const Session& session, const std::string& session_path, const std::string& given, const GlobalOptions& global) {
   const SessionIdentity& id = session.identity();

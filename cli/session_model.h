@@ -15,7 +15,7 @@ struct SessionModel {
 // --model-file FILE, for commands that are given a session.
 void declare_model_file(Options& options);
 // What was given by it, or "".
-std::string model_file(const po::variables_map& values);
+std::string read_model_file(const po::variables_map& values);
 
 // `given` ("": nothing) is the only place looked at when there is one. Else: where it was, in the same place as seen from the session, and beside the
 // session; the first that is the model of this session. Throws Error: kBadModel when there is none, kSessionMismatch when only others are there.

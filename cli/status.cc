@@ -22,8 +22,16 @@ void declare_report(Options& options) {
   options.named.add_options()("html", po::value<std::string>()->value_name("OUT"), "write a page that opens from the disk, with plots");
 }
 
-int print(const po::variables_map& values, const GlobalOptions& global, const ReportOptions& options) {
-  const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
+struct Arguments {
+  std::string session;
+  std::optional<std::string> html;
+};
+
+Arguments read_status(const po::variables_map& values) { return {read_word(values, "session", "FILE, a session"), std::nullopt}; }
+Arguments read_report(const po::variables_map& values) { return {read_word(values, "session", "FILE, a session"), read_text(values, "html")}; }
+
+int print(const Arguments& arguments, const GlobalOptions& global, const ReportOptions& options) {
+  const auto session = Session::open(arguments.session, Session::Access::kRead);
   if (global.json)
     print_json(report_json(*session, session->identity()));
   else
@@ -31,12 +39,10 @@ int print(const po::variables_map& values, const GlobalOptions& global, const Re
   return 0;
 }
 
-int run_status(const po::variables_map& values, const GlobalOptions& global) { return print(values, global, {false, 5}); }
-
-int run_report(const po::variables_map& values, const GlobalOptions& global) {
-  if (!values.count("html")) return print(values, global, {true, 12});
-  const std::string path = values["html"].as<std::string>(), file = page_path(path);
-  const auto session = Session::open(required_word(values, "session", "FILE, a session"), Session::Access::kRead);
+int write_page(const Arguments& arguments, const GlobalOptions& global) {
+  const std::string& path = *arguments.html;
+  const std::string file = page_path(path);
+  const auto session = Session::open(arguments.session, Session::Access::kRead);
   const std::string page = report_page(*session, cpu_target());
   write_atomically(file, page);
   if (global.json)
@@ -44,6 +50,13 @@ int run_report(const po::variables_map& values, const GlobalOptions& global) {
   else
     fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", path, counted(session->experiments().size(), "experiment"), page.size() / 1e6);
   return 0;
+}
+
+int run_status(const po::variables_map& values, const GlobalOptions& global) { return print(read_status(values), global, {false, 5}); }
+
+int run_report(const po::variables_map& values, const GlobalOptions& global) {
+  const Arguments arguments = read_report(values);
+  return arguments.html ? write_page(arguments, global) : print(arguments, global, {true, 12});
 }
 
 }  // namespace

@@ -30,6 +30,15 @@ void declare(Options& options) {
   options.named.add_options()("pairs", whole_number(kFewestHeadlinePairs, 10'000)->default_value(9)->value_name("N"), "pairs of fresh processes: fewer than 7 prove nothing");
 }
 
+struct Arguments {
+  std::string session, model_file;
+  int pairs = 0;
+};
+
+Arguments read(const po::variables_map& values) {
+  return {read_word(values, "session", "FILE, a session"), read_model_file(values), values["pairs"].as<int>()};
+}
+
 struct Outputs {
   bool right = true;
   double error = 0, starter_error = 0;  // of the inputs with the worst of them
@@ -64,10 +73,8 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
   return now == Standing::kLevel ? "the headline holds: level" : "the headline holds";
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const std::string path = required_word(values, "session", "FILE, a session");
-  const int pairs = values["pairs"].as<int>();
-  const OpenSession open = open_session(path, Session::Access::kRead, global, model_file(values));
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
   const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads, cpu_target());
   const std::optional<Headline> claim = open.session->headline();
 
@@ -75,10 +82,10 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
   Workbench bench(open.graph, cpu_backend(), bench_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
   const Outputs outputs = check_outputs(open, bench, starter, kept, seed, progress);
-  progress.update(0, 0, fmt::format("{} pairs of fresh processes", pairs));
+  progress.update(0, 0, fmt::format("{} pairs of fresh processes", arguments.pairs));
   HeadlineOptions options;
   options.plan = claim ? claim->plan : 0;
-  options.pairs = pairs;
+  options.pairs = arguments.pairs;
   options.seed = seed;
   options.inputs = headline_inputs(open.graph);
   const Headline now = measure_headline(bench, starter, kept, options);
@@ -105,6 +112,7 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 
 const Command kVerifyCommand{"verify", "FILE [options]", "proves the headline of a session again, here",
                              "Inputs and orders are new ones, on other distributions than the search had. Exit status 12 when the outputs are not\n"
-                             "right, when the two intervals do not meet, or when a gain was claimed and none is shown.", declare, run};
+                             "right, when the two intervals do not meet, or when a gain was claimed and none is shown.", declare,
+                             [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

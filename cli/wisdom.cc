@@ -34,9 +34,37 @@ void declare(Options& options) {
       ("elsewhere", po::bool_switch(), "prune: forms proven on another CPU or with other compilers, which are never offered here");
 }
 
-Wisdom open_wisdom(const po::variables_map& values, const GlobalOptions& global) {
+// What each verb takes is read for that verb alone.
+struct Arguments {
+  std::string verb;
+  std::optional<std::string> file;  // by default the cache folder's
+  ModelArguments model;             // why
+  bool allow_bf16 = false;
+  std::string other;                // merge: another wisdom file
+  std::optional<double> older_than; // prune: days
+  bool elsewhere = false;
+};
+
+Arguments read(const po::variables_map& values) {
+  Arguments a;
+  a.verb = read_word(values, "verb", "list, why MODEL, merge FILE or prune");
+  a.file = read_text(values, "wisdom");
+  if (a.verb == "why") {
+    a.model = read_model(values);
+    a.allow_bf16 = read_allow_bf16(values);
+  } else if (a.verb == "merge") {
+    a.other = read_word(values, "model", "FILE, another wisdom file");
+  } else if (a.verb == "prune") {
+    a.elsewhere = values["elsewhere"].as<bool>();
+    if (values.count("older-than")) a.older_than = values["older-than"].as<double>();
+    if (!a.elsewhere && !a.older_than) throw Error(ExitCode::kUsage, "wisdom prune: say what is useless: --older-than DAYS, --elsewhere, or both");
+  }
+  return a;
+}
+
+Wisdom open_wisdom(const std::optional<std::string>& file, const GlobalOptions& global) {
   std::string note;
-  Wisdom wisdom = Wisdom::open(wisdom_path(values, global), &note);
+  Wisdom wisdom = Wisdom::open(file.value_or(default_wisdom(global.cache_dir)), &note);
   if (!note.empty()) say("amdahl: {}\n", note);
   return wisdom;
 }
@@ -69,10 +97,10 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
 }
 
 // Every window that a rewrite offers on the model's starter plan, once.
-int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
-  const Graph graph = load_named_model(values, global);
+int why(const Wisdom& wisdom, const Arguments& arguments, const GlobalOptions& global) {
+  const Graph graph = load_named_model(arguments.model, global);
   const std::vector<WisdomForm> forms = marked_forms(wisdom, global);
-  const WisdomPlace here = wisdom_here(global, global.threads, allows_bf16(values));
+  const WisdomPlace here = wisdom_here(global, global.threads, arguments.allow_bf16);
   const std::map<std::string, WisdomForm> known = known_at(forms, here);
   const Plan plan = starter_plan(graph, global.threads, cpu_target());
   Profile nothing_timed;
@@ -97,8 +125,7 @@ int why(const Wisdom& wisdom, const po::variables_map& values, const GlobalOptio
   return 0;
 }
 
-int merge(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
-  const std::string other = required_word(values, "model", "FILE, another wisdom file");
+int merge(Wisdom& wisdom, const std::string& other, const GlobalOptions& global) {
   if (!std::filesystem::exists(other)) throw Error(ExitCode::kIo, fmt::format("cannot open {}: there is no such file", other));
   std::string note;
   const Wisdom from = Wisdom::open(other, &note);
@@ -108,25 +135,23 @@ int merge(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& 
   return 0;
 }
 
-int prune(Wisdom& wisdom, const po::variables_map& values, const GlobalOptions& global) {
-  const bool elsewhere = values["elsewhere"].as<bool>();
-  if (!elsewhere && !values.count("older-than")) throw Error(ExitCode::kUsage, "wisdom prune: say what is useless: --older-than DAYS, --elsewhere, or both");
+int prune(Wisdom& wisdom, const Arguments& arguments, const GlobalOptions& global) {
   const WisdomPlace here = wisdom_here(global, global.threads, true);
-  const double oldest = values.count("older-than") ? static_cast<double>(std::time(nullptr)) - 86400 * values["older-than"].as<double>() : -1;
+  const double oldest = arguments.older_than ? static_cast<double>(std::time(nullptr)) - 86400 * *arguments.older_than : -1;
   const int gone = wisdom.forget([&](const WisdomForm& f) {
-    return static_cast<double>(f.proven_at) < oldest || (elsewhere && (f.place.machine != here.machine || f.place.compiler != here.compiler));
+    return static_cast<double>(f.proven_at) < oldest || (arguments.elsewhere && (f.place.machine != here.machine || f.place.compiler != here.compiler));
   });
   fmt::print("{} dropped from {}\n", counted(gone, "form"), wisdom.path());
   return 0;
 }
 
-int run(const po::variables_map& values, const GlobalOptions& global) {
-  const std::string verb = required_word(values, "verb", "list, why MODEL, merge FILE or prune");
-  Wisdom wisdom = open_wisdom(values, global);
+int run(const Arguments& arguments, const GlobalOptions& global) {
+  const std::string& verb = arguments.verb;
+  Wisdom wisdom = open_wisdom(arguments.file, global);
   if (verb == "list") return list(wisdom, global);
-  if (verb == "why") return why(wisdom, values, global);
-  if (verb == "merge") return merge(wisdom, values, global);
-  if (verb == "prune") return prune(wisdom, values, global);
+  if (verb == "why") return why(wisdom, arguments, global);
+  if (verb == "merge") return merge(wisdom, arguments.other, global);
+  if (verb == "prune") return prune(wisdom, arguments, global);
   throw Error(ExitCode::kUsage, fmt::format("wisdom {}: the verbs are list, why MODEL, merge FILE and prune", verb));
 }
 
@@ -135,6 +160,6 @@ int run(const po::variables_map& values, const GlobalOptions& global) {
 const Command kWisdomCommand{"wisdom", "list | why MODEL | merge FILE | prune [options]", "what earlier sessions proved, and where it is known again",
                              "`tune` looks there first and proves again what it finds; a window that is not known is searched as usual.\n"
                              "`why` goes through the windows of a model's starter plan and says for each what is known or why nothing is.",
-                             declare, run};
+                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "cli/model_options.h"
 #include "cli/say.h"
 #include "experiments/provenance.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
@@ -19,12 +20,10 @@ void declare_wisdom(Options& options) {
       ("no-wisdom", po::bool_switch(), "neither read nor write it");
 }
 
-void require_one_wisdom(const po::variables_map& values) {
-  if (values["no-wisdom"].as<bool>() && values.count("wisdom")) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
-}
-
-std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global) {
-  return values.count("wisdom") ? values["wisdom"].as<std::string>() : default_wisdom(global.cache_dir);
+WisdomArguments read_wisdom(const po::variables_map& values) {
+  const WisdomArguments arguments{read_text(values, "wisdom"), values["no-wisdom"].as<bool>()};
+  if (arguments.off && arguments.file) throw Error(ExitCode::kUsage, "--wisdom and --no-wisdom: give one of them");
+  return arguments;
 }
 
 std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& global) {
@@ -37,9 +36,9 @@ WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf1
   return {this_machine().fingerprint(), CpuToolchain(global.cache_dir).description(), threads, allow_bf16 ? "bf16" : ""};
 }
 
-SessionWisdom::SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options)
-    : path_(wisdom_path(values, global)), home_(home_of(global.cache_dir)) {
-  if (values["no-wisdom"].as<bool>()) return;
+SessionWisdom::SessionWisdom(const WisdomArguments& arguments, const GlobalOptions& global, const TuneOptions& options)
+    : path_(arguments.file.value_or(default_wisdom(global.cache_dir))), home_(home_of(global.cache_dir)) {
+  if (arguments.off) return;
   place_ = wisdom_here(global, options.threads, options.allow_bf16);
   try {
     std::string note;

@@ -11,10 +11,14 @@
 
 namespace amdahl {
 
+struct WisdomArguments {
+  std::optional<std::string> file;  // by default the cache folder's
+  bool off = false;                 // neither read nor written
+};
+
 void declare_wisdom(Options& options);
 // Throws Error(kUsage) where both are given.
-void require_one_wisdom(const po::variables_map& values);
-std::string wisdom_path(const po::variables_map& values, const GlobalOptions& global);
+WisdomArguments read_wisdom(const po::variables_map& values);
 // Its forms; those that this account of this machine did not prove say where they came from.
 std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& global);
 // Where this process would prove things.
@@ -24,7 +28,7 @@ WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf1
 // session.
 class SessionWisdom {
  public:
-  SessionWisdom(const po::variables_map& values, const GlobalOptions& global, const TuneOptions& options);
+  SessionWisdom(const WisdomArguments& arguments, const GlobalOptions& global, const TuneOptions& options);
   const std::map<std::string, WisdomForm>& known() const { return known_; }
   // Takes in what the session proved. Returns how many forms were new or better.
   int learn(const OpenSession& open);

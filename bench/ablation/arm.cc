@@ -91,8 +91,7 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
   bench.ceilings();  // measured once for all arms, in no arm's time
   TimedLaboratory timed(bench);
   ProofTimes times(timed);
-  Tuner tuner(graph, *session, timed, arm.rewrites, options, times, interrupt_flag(), {}, *arm.policy);
-  const TuneSummary summary = tuner.run();
+  const TuneSummary summary = Tuner({graph, *session, timed, arm.rewrites, options, times, interrupt_flag(), {}, *arm.policy}).run();
   if (summary.end == TuneEnd::kStopped) throw Stopped{};
   const std::vector<Win> wins = wins_of(*session, times.proven_at());
   Random random(options.seed);

@@ -103,8 +103,7 @@ TEST(TimedLaboratory, EverySecondOfTheClockIsInOnePhase) {
   TuneObserver observer;
   std::atomic<bool> stop = false;
   const double start = machine.clock;
-  Tuner tuner(graph, store, timed, {&rewrite}, {}, observer, stop);
-  tuner.run();
+  Tuner({graph, store, timed, {&rewrite}, {}, observer, stop}).run();
   double sum = 0;
   for (const auto& [phase, seconds] : timed.seconds()) {
     EXPECT_GT(seconds, 0) << phase;

@@ -159,7 +159,7 @@ TEST(ModelOptions, BucketsAreNamedByWhatDiffers) {
     po::variables_map values;
     po::store(po::command_line_parser(arguments).options(options.named).run(), values);
     std::vector<std::string> names;
-    for (const BucketSizes& b : bucket_sizes(values)) names.push_back(b.name);
+    for (const BucketSizes& b : read_sizes(values)) names.push_back(b.name);
     return names;
   };
   EXPECT_EQ(names({"--shape", "ids=1,{16,64}", "--shape", "mask=1,{16,64}"}), (std::vector<std::string>{"16", "64"}));

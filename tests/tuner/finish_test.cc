@@ -13,7 +13,8 @@ class Finish : public testing::Loop {
  protected:
   void finish(const TuneSummary& run) {
     TuneObserver nobody;
-    finish_session(graph, store, lab, options, nobody, run);
+    const std::atomic<bool> never = false;
+    finish_session(context(store, nobody, never), run);
   }
   MemoryStore store;
 };

@@ -77,7 +77,7 @@ TEST_F(LoopBudget, AGateThatRanOverLeavesTheRestToAResumedRun) {
   lab.model_ignores_wins = true;
   MemoryStore store;
   const std::atomic<bool> never = false;
-  const TuneSummary summary = Tuner(graph, store, lab, {offered}, options, slow, never).run();
+  const TuneSummary summary = Tuner(context(store, slow, never)).run();
   ASSERT_EQ(store.ledger().size(), 1u) << "halving goes on though time was up long ago";
   EXPECT_FALSE(store.ledger()[0].kept);
   EXPECT_GT(store.ledger()[0].experiments.size(), 1u);
@@ -181,7 +181,7 @@ TEST_F(LoopBudget, ASessionEndsWithinATenthOrTwentySeconds) {
         lab.clock += 3;  // spent on the machine's ceilings
         std::atomic<bool> never = false;
         TuneObserver nobody;
-        Tuner(graph, store, lab, {offered}, options, nobody, never).run(/*seconds_before=*/3);
+        Tuner(context(store, nobody, never)).run(/*seconds_before=*/3);
         HeadlineOptions headline;
         const auto spent = [&] { return lab.clock - start; };
         headline.out_of_time = [&] { return spent() > budget; };

@@ -25,11 +25,13 @@ class StopAfter : public TuneObserver {
 
 class Loop : public ::testing::Test {
  protected:
+  TuneContext context(SessionStore& store, TuneObserver& observer, const std::atomic<bool>& stop) {
+    return {graph, store, lab, {offered}, options, observer, stop, known};
+  }
   TuneSummary tune(SessionStore& store, int stop_after = -1) {
     std::atomic<bool> stop = false;
     StopAfter observer(stop_after, &stop);
-    Tuner tuner(graph, store, lab, {offered}, options, observer, stop, known);
-    TuneSummary s = tuner.run();
+    const TuneSummary s = Tuner(context(store, observer, stop)).run();
     notes = observer.notes;
     return s;
   }

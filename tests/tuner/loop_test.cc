@@ -263,7 +263,7 @@ TEST_F(Loop, AFormElsewhereThatPromisesMoreComesBeforeTheRestOfACampaign) {
   MemoryStore store;
   std::atomic<bool> stop = false;
   TuneObserver observer;
-  Tuner(graph, store, lab, {&form, &rewrite}, options, observer, stop, known).run();
+  Tuner({graph, store, lab, {&form, &rewrite}, options, observer, stop}).run();
   const std::vector<Experiment> all = store.experiments();
   const auto blocks = std::find_if(all.begin(), all.end(), [](const Experiment& e) { return e.rewrite == "tune_blocks"; });
   ASSERT_NE(blocks, all.end());

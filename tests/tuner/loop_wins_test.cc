@@ -206,7 +206,7 @@ TEST_F(ProofsThatWait, AreTakenUpByAResumedRun) {
     static bool waits(const Experiment& e) { return e.stage == "race" && !e.prove_log_ratios.empty(); }
   } observer;
   MemoryStore store;
-  EXPECT_EQ(Tuner(graph, store, lab, {offered}, options, observer, observer.stop).run().end, TuneEnd::kStopped);
+  EXPECT_EQ(Tuner(context(store, observer, observer.stop)).run().end, TuneEnd::kStopped);
   const int before = pairs;
   lab.clock = 5;  // another boot
   EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
@@ -227,7 +227,7 @@ TEST_F(ProofsThatWait, GoOnWhereNothingIsLeftToTry) {
     void on_experiment(const Experiment& e) override { stop = stop || (e.stage == "race" && !e.prove_log_ratios.empty()); }
   } observer;
   MemoryStore store;
-  EXPECT_EQ(Tuner(graph, store, lab, {offered}, options, observer, observer.stop).run().end, TuneEnd::kStopped);
+  EXPECT_EQ(Tuner(context(store, observer, observer.stop)).run().end, TuneEnd::kStopped);
   const size_t tried = store.experiments().size();
   const HopelessBlocks hopeless;
   offered = &hopeless;

@@ -76,8 +76,9 @@ TEST_F(SecondBackend, TheWholeLoopRunsOnIt) {
   Workbench bench(graph, backend_, bench_options, folder_);
   TuneObserver observer;
   std::atomic<bool> stop = false;
-  const TuneSummary run = Tuner(graph, *session, bench, playbook(), options, observer, stop).run();
-  finish_session(graph, *session, bench, options, observer, run);
+  const TuneContext context{graph, *session, bench, playbook(), options, observer, stop};
+  const TuneSummary run = Tuner(context).run();
+  finish_session(context, run);
 
   const std::vector<Experiment> experiments = session->experiments();
   EXPECT_GE(experiments.size(), 5u) << run.why;

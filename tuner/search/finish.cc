@@ -16,8 +16,9 @@ namespace {
 
 class Finish {
  public:
-  Finish(const Graph& graph, SessionStore& store, Laboratory& laboratory, const TuneOptions& options, TuneObserver& observer, const TuneSummary& run)
-      : graph_(graph), store_(store), lab_(laboratory), options_(options), observer_(observer), run_(run), starter_(starter_plan(graph, options.threads, laboratory.target())), begun_(lab_.now()) {}
+  Finish(const TuneContext& c, const TuneSummary& run)
+      : graph_(c.graph), store_(c.store), lab_(c.laboratory), options_(c.options), observer_(c.observer), run_(run),
+        starter_(starter_plan(graph_, options_.threads, lab_.target())), begun_(lab_.now()) {}
 
   void run() {
     HeadlineOptions options = headline_options();
@@ -95,8 +96,6 @@ bool any_kept(const SessionStore& store) {
   return std::any_of(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
 }
 
-void finish_session(const Graph& graph, SessionStore& store, Laboratory& laboratory, const TuneOptions& options, TuneObserver& observer, const TuneSummary& run) {
-  Finish(graph, store, laboratory, options, observer, run).run();
-}
+void finish_session(const TuneContext& context, const TuneSummary& run) { Finish(context, run).run(); }
 
 }  // namespace amdahl

@@ -12,6 +12,6 @@ bool any_kept(const SessionStore& store);
 // A kept plan that turns out slower than the starter loses its newest steps until it is not. What was reserved for the end and not needed is spent on
 // more pairs where the run ended because time was up. `run`: what Tuner::run() returned just before. Without enough pairs in time there is no headline.
 // Throws what measure_headline() throws.
-void finish_session(const Graph& graph, SessionStore& store, Laboratory& laboratory, const TuneOptions& options, TuneObserver& observer, const TuneSummary& run);
+void finish_session(const TuneContext& context, const TuneSummary& run);
 
 }  // namespace amdahl
