@@ -30,8 +30,7 @@ int write_all(int fd, std::string_view bytes) {
 void write_atomically(const std::string& path, std::string_view bytes) {
   const auto refuse = [&](int error) {
     if (is_refusal(error)) return machine_refuses("write " + path, error);
-    return Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that its folder exists, is writable and has room", path,
-                                            std::strerror(error)));
+    return Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that its folder exists, is writable and has room", path, std::strerror(error)));
   };
   const std::string half = fmt::format("{}.{}.half", path, getpid());
   // Not mkstemp: a report is for others to read, as the user's umask allows.

@@ -31,17 +31,14 @@ std::unique_ptr<const ElfFile> ElfFile::read(const std::string& path) {
   elf->file_.assign(std::istreambuf_iterator<char>(in), {});
   const std::string_view file = elf->file_;
   Elf64_Ehdr header;
-  if (!copy_from(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64)
-    return nullptr;
+  if (!copy_from(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return nullptr;
   std::vector<Elf64_Shdr> headers(header.e_shnum);
   for (size_t i = 0; i < headers.size(); ++i) {
     Elf64_Shdr& h = headers[i];
     if (!copy_from(file, header.e_shoff + i * sizeof h, &h)) return nullptr;
     const bool stored = h.sh_type != SHT_NOBITS;
     if (stored && (h.sh_offset > file.size() || h.sh_size > file.size() - h.sh_offset)) return nullptr;
-    elf->sections_.push_back({{}, h.sh_type, h.sh_link, stored ? file.substr(h.sh_offset, h.sh_size) : std::string_view{}, h.sh_flags,
-                              h.sh_addr, h.sh_size});
+    elf->sections_.push_back({{}, h.sh_type, h.sh_link, stored ? file.substr(h.sh_offset, h.sh_size) : std::string_view{}, h.sh_flags, h.sh_addr, h.sh_size});
   }
   elf->machine_ = header.e_machine;
   for (size_t i = 0; i < header.e_phnum; ++i) {
@@ -66,8 +63,7 @@ std::vector<ElfFile::Symbol> ElfFile::symbols_of(uint32_t section_type) const {
     Elf64_Sym symbol;
     for (size_t at = 0; copy_from(s.contents, at, &symbol); at += sizeof symbol)
       if (const std::string_view name = string_at(s, symbol.st_name); !name.empty())
-        symbols.push_back({name, symbol.st_shndx != SHN_UNDEF, symbol.st_value, symbol.st_size,
-                           static_cast<unsigned char>(ELF64_ST_TYPE(symbol.st_info))});
+        symbols.push_back({name, symbol.st_shndx != SHN_UNDEF, symbol.st_value, symbol.st_size, static_cast<unsigned char>(ELF64_ST_TYPE(symbol.st_info))});
   }
   return symbols;
 }

@@ -23,13 +23,12 @@ namespace amdahl {
 namespace {
 
 constexpr uint64_t bit(int n) { return uint64_t{1} << n; }
-constexpr uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2), kReadFolder = bit(3), kRemoveFolder = bit(4),
-                   kRemoveFile = bit(5), kMakeFolder = bit(7), kMakeFile = bit(8), kTruncate = bit(14), kDeviceControl = bit(15);
+constexpr uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2), kReadFolder = bit(3), kRemoveFolder = bit(4), kRemoveFile = bit(5),
+                   kMakeFolder = bit(7), kMakeFile = bit(8), kTruncate = bit(14), kDeviceControl = bit(15);
 constexpr uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kDeviceControl;
 
 constexpr uint64_t kRead = kReadFile | kReadFolder;
-constexpr uint64_t kWrite =
-    kRead | kWriteFile | kTruncate | kMakeFile | kRemoveFile | kMakeFolder | kRemoveFolder | kDeviceControl;
+constexpr uint64_t kWrite = kRead | kWriteFile | kTruncate | kMakeFile | kRemoveFile | kMakeFolder | kRemoveFolder | kDeviceControl;
 
 // Every right that a version of the interface knows is taken away first; what it does not know it cannot take away.
 uint64_t known_rights(long version) {
@@ -66,9 +65,10 @@ std::string add(int ruleset, const std::string& path, uint64_t rights) {
 FolderRestriction::FolderRestriction(const FolderRules& rules) {
   const long version = syscall(__NR_landlock_create_ruleset, nullptr, 0, 1 /* the version */);
   if (version < 1) {
-    why_not_ = fmt::format("folders cannot be closed off: this kernel has no Landlock ({}); Linux 5.13 and later have it, "
-                           "where `lsm=` on the kernel's command line names landlock",
-                           std::strerror(errno));
+    why_not_ = fmt::format(
+        "folders cannot be closed off: this kernel has no Landlock ({}); Linux 5.13 and later have it, "
+        "where `lsm=` on the kernel's command line names landlock",
+        std::strerror(errno));
     return;
   }
   const uint64_t known = known_rights(version);
@@ -97,8 +97,7 @@ FolderRestriction::~FolderRestriction() {
 }
 
 bool FolderRestriction::apply() const {
-  return ruleset_ >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(__NR_landlock_restrict_self, ruleset_, 0) == 0;
+  return ruleset_ >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(__NR_landlock_restrict_self, ruleset_, 0) == 0;
 }
 
 std::string restrict_folders(const FolderRules& rules) {

@@ -40,9 +40,9 @@ bool is_shown(char32_t code) {
   struct Range {
     char32_t first, last;
   };
-  static constexpr Range kHidden[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x600, 0x605},     {0x61c, 0x61c},     {0x6dd, 0x6dd},
-                                      {0x70f, 0x70f},   {0x890, 0x891},   {0x8e2, 0x8e2},   {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},
-                                      {0x2060, 0x206f}, {0xfdd0, 0xfdef}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd},
+  static constexpr Range kHidden[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},    {0x61c, 0x61c},     {0x6dd, 0x6dd},
+                                      {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x180e, 0x180e},  {0x200b, 0x200f},   {0x2028, 0x202e},
+                                      {0x2060, 0x206f},   {0xfdd0, 0xfdef},   {0xfeff, 0xfeff},   {0xfff0, 0xfffb},  {0x110bd, 0x110bd}, {0x110cd, 0x110cd},
                                       {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
   if ((code & 0xfffe) == 0xfffe) return false;
   const Range* range = std::upper_bound(std::begin(kHidden), std::end(kHidden), code, [](char32_t c, const Range& r) { return c < r.first; });
@@ -51,10 +51,14 @@ bool is_shown(char32_t code) {
 
 std::string escaped(char32_t code) {
   switch (code) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
   }
   const auto number = static_cast<uint32_t>(code);
   return code < 0x80 ? fmt::format("\\x{:02x}", number) : code < 0x10000 ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);

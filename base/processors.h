@@ -8,8 +8,8 @@ namespace amdahl {
 // As when it was first asked: OpenMP may bind the thread that asks later.
 struct Processors {
   int count = 1;
-  std::string list;   // "0-3,8"
-  double quota = 0;   // how many processors' time; 0: all of theirs
+  std::string list;  // "0-3,8"
+  double quota = 0;  // how many processors' time; 0: all of theirs
 
   int usable() const;        // threads that can run at once
   std::string text() const;  // "0-3,8" or "0-3,8, 1.50 of their time": names what timings were taken on

@@ -31,8 +31,7 @@ struct Pipe {
   int read = -1, write = -1;
   Pipe() {
     int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-      throw machine_refuses("make a pipe", errno);
+    if (pipe2(fds, O_CLOEXEC) != 0) throw machine_refuses("make a pipe", errno);
     read = fds[0];
     write = fds[1];
   }
@@ -63,8 +62,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
   for (char** e = environ; *e; ++e) {
     const std::string_view ours(*e);
     const std::string_view name = ours.substr(0, ours.find('=') + 1);
-    if (std::none_of(changes.begin(), changes.end(), [&](const std::string& c) { return c.rfind(name, 0) == 0; }))
-      all.emplace_back(ours);
+    if (std::none_of(changes.begin(), changes.end(), [&](const std::string& c) { return c.rfind(name, 0) == 0; })) all.emplace_back(ours);
   }
   return all;
 }
@@ -133,18 +131,16 @@ int memory_file(const std::string& content) {
 
 }  // namespace
 
-SubprocessResult run_subprocess(const std::vector<std::string>& argv, const SubprocessLimits& limits,
-                                const std::string& input, const SubprocessSurroundings& surroundings) {
+SubprocessResult run_subprocess(const std::vector<std::string>& argv, const SubprocessLimits& limits, const std::string& input,
+                                const SubprocessSurroundings& surroundings) {
   const auto start = std::chrono::steady_clock::now();
-  const auto end = start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                               std::chrono::duration<double>(limits.seconds));
+  const auto end = start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(limits.seconds));
   Pipe out, refusal;
   const int in = memory_file(input);
   const std::vector<std::string> environment = environment_with(surroundings.environment);
   const std::vector<char*> arguments = pointers(argv), variables = pointers(environment);
   const pid_t pid = fork();
-  if (pid == 0)
-    become({const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), limits, surroundings, in, out.write, refusal.write});
+  if (pid == 0) become({const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), limits, surroundings, in, out.write, refusal.write});
   const int fork_error = errno;
   close(in);
   if (pid < 0) throw machine_refuses(fmt::format("start {}", argv[0]), fork_error);

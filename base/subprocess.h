@@ -25,10 +25,10 @@ struct SubprocessSurroundings {
 };
 
 struct SubprocessResult {
-  int exit_code = -1;        // -1 when it did not exit by itself
+  int exit_code = -1;  // -1 when it did not exit by itself
   int signal = 0;
   bool timed_out = false;
-  std::string output;        // stdout and stderr, at most 256 KiB
+  std::string output;  // stdout and stderr, at most 256 KiB
   double seconds = 0;
   bool ok() const { return exit_code == 0; }
 };
@@ -36,7 +36,7 @@ struct SubprocessResult {
 // argv[0] is looked up in PATH. The child leads its own process group; on time-out the whole group is killed. `input` goes to
 // its stdin. Throws Error(kIo) only when the machine cannot start processes (too many of them, or of open files). A program that cannot be started under its
 // surroundings, or is not there, exits with 127.
-SubprocessResult run_subprocess(const std::vector<std::string>& argv, const SubprocessLimits& limits = {},
-                                const std::string& input = {}, const SubprocessSurroundings& surroundings = {});
+SubprocessResult run_subprocess(const std::vector<std::string>& argv, const SubprocessLimits& limits = {}, const std::string& input = {},
+                                const SubprocessSurroundings& surroundings = {});
 
 }  // namespace amdahl

@@ -32,7 +32,8 @@ __attribute__((constructor(101))) void require_cpu() {
   __builtin_cpu_init();
   for (const char* const* feature = amdahl::kRequiredCpu; *feature; ++feature) {
     if (cpu_has(*feature)) continue;
-    for (const char* text : {"amdahl: this program was built for CPUs with ", *feature, ", which this one lacks: build it here, or with -DAMDAHL_MARCH=x86-64\n"})
+    for (const char* text :
+         {"amdahl: this program was built for CPUs with ", *feature, ", which this one lacks: build it here, or with -DAMDAHL_MARCH=x86-64\n"})
       [[maybe_unused]] const ssize_t n = write(2, text, std::strlen(text));
     _exit(static_cast<int>(amdahl::ExitCode::kIo));
   }

@@ -69,13 +69,12 @@ std::string explain(const po::error& error, const Command& command, const std::v
   const std::string help = fmt::format("`amdahl {} --help` lists the options", command.name);
   if (const auto* e = dynamic_cast<const po::unknown_option*>(&error)) {
     const std::string near = nearest(e->get_option_name(), known);
-    return fmt::format("unknown option '{}'{}; {}", e->get_option_name(),
-                       near.empty() ? "" : fmt::format(", did you mean {}?", near), help);
+    return fmt::format("unknown option '{}'{}; {}", e->get_option_name(), near.empty() ? "" : fmt::format(", did you mean {}?", near), help);
   }
-  if (const auto* e = dynamic_cast<const po::invalid_option_value*>(&error))
-    return fmt::format("{}; {}", e->what(), help);
+  if (const auto* e = dynamic_cast<const po::invalid_option_value*>(&error)) return fmt::format("{}; {}", e->what(), help);
   if (dynamic_cast<const po::too_many_positional_options_error*>(&error))
-    return fmt::format("too many arguments (put braces in quotes, or the shell splits them into several words); usage: amdahl {} {}", command.name, command.usage);
+    return fmt::format("too many arguments (put braces in quotes, or the shell splits them into several words); usage: amdahl {} {}", command.name,
+                       command.usage);
   return fmt::format("{}; {}", error.what(), help);
 }
 
@@ -121,20 +120,20 @@ int dispatch(const std::vector<std::string>& arguments) {
     names.emplace_back(command->name);
   }
   const std::string near = nearest(name, names);
-  throw usage_error(fmt::format("unknown command '{}'{}; `amdahl --help` lists the commands", name,
-                                near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+  throw usage_error(
+      fmt::format("unknown command '{}'{}; `amdahl --help` lists the commands", name, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
 }
 
 }  // namespace
 
 po::options_description global_options() {
   po::options_description options("for every command");
-  options.add_options()                                                               //
-      ("json", po::bool_switch(), "print one JSON document instead of text")          //
-      ("quiet", po::bool_switch(), "no progress")                                     //
-      ("threads", whole_number(1, 1024)->value_name("N"), "threads of a kernel (default: all cores)")  //
+  options.add_options()                                                                                                //
+      ("json", po::bool_switch(), "print one JSON document instead of text")                                           //
+      ("quiet", po::bool_switch(), "no progress")                                                                      //
+      ("threads", whole_number(1, 1024)->value_name("N"), "threads of a kernel (default: all cores)")                  //
       ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
-      ("help,h", po::bool_switch(), "this page")                                                   //
+      ("help,h", po::bool_switch(), "this page")                                                                       //
       ("version", po::bool_switch(), "the version of this program, and what it was built with");
   return options;
 }

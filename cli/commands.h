@@ -24,7 +24,7 @@ struct GlobalOptions {
 // What a command declares: named options, and words without a name.
 struct Options {
   po::options_description named{"options"};
-  po::options_description words;                 // hidden in the help; the usage line shows them
+  po::options_description words;  // hidden in the help; the usage line shows them
   po::positional_options_description positional;
 
   // A word at the next position; `name` is its key in the values. count -1 takes all that follow.
@@ -33,9 +33,9 @@ struct Options {
 
 struct Command {
   std::string_view name;
-  std::string_view usage;       // "MODEL [options]"
-  std::string_view summary;     // one line, lower case, no full stop
-  std::string_view details;     // help page, below the usage; may be empty
+  std::string_view usage;    // "MODEL [options]"
+  std::string_view summary;  // one line, lower case, no full stop
+  std::string_view details;  // help page, below the usage; may be empty
   void (*declare)(Options&);
   int (*run)(const po::variables_map& values, const GlobalOptions& global);  // the exit code
 };
@@ -49,8 +49,7 @@ int run_amdahl(const std::vector<std::string>& arguments);
 // The known word closest to `word` by edit distance, or "" when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
-extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kReportCommand, kRunCommand,
-    kStatusCommand,
-    kTuneCommand, kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand, kWisdomCommand;
+extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kReportCommand, kRunCommand, kStatusCommand, kTuneCommand,
+    kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand, kWisdomCommand;
 
 }  // namespace amdahl

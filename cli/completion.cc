@@ -87,8 +87,7 @@ std::string bash_values(const Command& command) {
     if (r.value.empty()) continue;
     const std::string pattern = r.letter.empty() ? r.name : r.name + "|" + r.letter;
     std::string answer = ":";  // a number: nothing to offer
-    if (const auto known = known_values(r); !known.empty())
-      answer = fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))", fmt::join(known, " "));
+    if (const auto known = known_values(r); !known.empty()) answer = fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))", fmt::join(known, " "));
     else if (takes_folder(r)) answer = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\"))";
     else if (takes_file(r)) answer = "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\"))";
     text += fmt::format("        {}) {}; return ;;\n", pattern, answer);
@@ -137,7 +136,8 @@ std::string zsh_arguments(const Command& command) {
 std::string bash_completion() {
   std::string text = kBashHead;
   text += fmt::format("  local models=\"{}\"\n", builtin_names(""));
-  text += fmt::format("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$current\"))\n    return\n  fi\n", names_of_commands());
+  text += fmt::format("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$current\"))\n    return\n  fi\n",
+                      names_of_commands());
   text += "  case $command in\n";
   for (const Command* command : commands())
     text += fmt::format("    {})\n      options=\"{}\" first={}\n      case $previous in\n{}      esac ;;\n", command->name, words_text(all_rows(*command)),

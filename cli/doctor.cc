@@ -19,9 +19,9 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
-#include "profiler/cpu_probe.h"
-#include "profiler/counters.h"
 #include "profiler/core_distance.h"
+#include "profiler/counters.h"
+#include "profiler/cpu_probe.h"
 #include "profiler/print_profile.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/measurement/rule_power.h"
@@ -31,8 +31,8 @@ namespace amdahl {
 namespace {
 
 void declare(Options& options) {
-  options.named.add_options()                                                                       //
-      ("fresh", po::bool_switch(), "measure everything again (about a minute)")                     //
+  options.named.add_options()                                                    //
+      ("fresh", po::bool_switch(), "measure everything again (about a minute)")  //
       ("noise", po::bool_switch(), "measure the noise of proofs again, the long way (a minute)");
 }
 
@@ -55,18 +55,16 @@ std::string find_compilers(const GlobalOptions& global, std::vector<Advice>& adv
       advice.push_back({weakness, "tune only models and kernels that you trust, or boot such a kernel"});
     return toolchain.description();
   } catch (const Error& error) {
-    if (error.code() == ExitCode::kNoCompiler)
-      advice.push_back({"a C++ compiler; nothing can be tuned without one", "apt-get install g++"});
-    else
-      advice.push_back({error.what(), "--cache DIR"});
+    if (error.code() == ExitCode::kNoCompiler) advice.push_back({"a C++ compiler; nothing can be tuned without one", "apt-get install g++"});
+    else advice.push_back({error.what(), "--cache DIR"});
   }
   return "";
 }
 
 std::string vector_features(const DeviceInfo& machine) {
   std::vector<std::string> have;
-  for (const char* feature : {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "avx512_vnni", "avx_vnni",
-                              "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimddp", "bf16", "sve"})
+  for (const char* feature : {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "avx512_vnni", "avx_vnni", "amx_tile", "amx_bf16",
+                              "amx_int8", "asimd", "asimddp", "bf16", "sve"})
     if (machine.has(feature)) have.emplace_back(feature);
   return fmt::format("{}", fmt::join(have, " "));
 }
@@ -84,12 +82,10 @@ void look_at_system(std::vector<Advice>& advice) {
                       "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; a container: --cap-add SYS_ADMIN)"});
   const std::string huge = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   if (huge.find("[never]") != std::string::npos)
-    advice.push_back({"huge pages: timings differ more between processes",
-                      "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)"});
+    advice.push_back({"huge pages: timings differ more between processes", "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)"});
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (governor == "powersave" || governor == "ondemand")
-    advice.push_back({fmt::format("a steady clock: the frequency governor is '{}'", governor),
-                      "cpupower frequency-set -g performance (as root)"});
+    advice.push_back({fmt::format("a steady clock: the frequency governor is '{}'", governor), "cpupower frequency-set -g performance (as root)"});
 }
 
 // The noise of proofs, and what the decision rule makes of it.
@@ -107,18 +103,16 @@ std::optional<MachineNoise> noise_of(const GlobalOptions& global, bool fresh, st
 void print_rule(const KernelNoise& k) {
   const double sure = 100 * std::expm1(k.smallest_gain), hopeful = 100 * std::expm1(k.hopeful_gain);
   fmt::print("             {:<9} delta {:.1f}%, K {}; ", to_string(k.family), 100 * k.delta, k.proof_builds);
-  if (k.smallest_gain >= kLargestGain)
-    fmt::print("no gain below {:.0f}% is sure to be proven; P({:.1f}%) 0.2\n", sure, hopeful);
-  else
-    fmt::print("P({:.1f}%) 0.95, in {:.0f} pairs and {:.0f} s; P({:.1f}%) 0.2\n", sure, k.proof_pairs, k.proof_seconds, hopeful);
+  if (k.smallest_gain >= kLargestGain) fmt::print("no gain below {:.0f}% is sure to be proven; P({:.1f}%) 0.2\n", sure, hopeful);
+  else fmt::print("P({:.1f}%) 0.95, in {:.0f} pairs and {:.0f} s; P({:.1f}%) 0.2\n", sure, k.proof_pairs, k.proof_seconds, hopeful);
 }
 
 void print_noise(const MachineNoise& n) {
-  fmt::print("proofs     pairs of fresh processes of equal code, {}, measured {} ago in {:.0f} s{}\n", counted(n.threads, "thread"),
-             age_text(n.measured_at), n.took_seconds, n.quick ? " (short form; --noise takes a minute)" : "");
+  fmt::print("proofs     pairs of fresh processes of equal code, {}, measured {} ago in {:.0f} s{}\n", counted(n.threads, "thread"), age_text(n.measured_at),
+             n.took_seconds, n.quick ? " (short form; --noise takes a minute)" : "");
   for (const KernelNoise& k : n.kernels) {
-    fmt::print("           {:<15} {:>8}: {:.2f}% between processes, {:.2f}% between builds (up to {:.2f}%), {}, {:.2f} s each\n", k.name,
-               time_text(k.seconds), 100 * k.process_sd, 100 * k.layout_sd, 100 * k.layout_high, counted(k.pairs, "pair"), k.pair_seconds);
+    fmt::print("           {:<15} {:>8}: {:.2f}% between processes, {:.2f}% between builds (up to {:.2f}%), {}, {:.2f} s each\n", k.name, time_text(k.seconds),
+               100 * k.process_sd, 100 * k.layout_sd, 100 * k.layout_high, counted(k.pairs, "pair"), k.pair_seconds);
     print_rule(k);
   }
   if (n.pairs_dropped > 0) fmt::print("           {} disturbed by others on this machine\n", counted(n.pairs_dropped, "pair was", "pairs were"));
@@ -142,8 +136,7 @@ void look_at_machine(const Arguments& arguments, const GlobalOptions& global, Fi
   look_at_system(advice);
   {
     Progress progress("measuring what this machine can do", global.progress());
-    found.ceilings = cached_ceilings(cpu_probe(), global.cache_dir, arguments.fresh,
-                                     [&](double, const std::string& what) { progress.update(0, 0, what); });
+    found.ceilings = cached_ceilings(cpu_probe(), global.cache_dir, arguments.fresh, [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
   found.distance = core_distance_seconds();
   if (!found.compilers.empty()) found.noise = noise_of(global, arguments.fresh || arguments.noise, advice);
@@ -158,12 +151,21 @@ void look_at_machine(const Arguments& arguments, const GlobalOptions& global, Fi
 
 void print_as_json(const Findings& found, const std::vector<Advice>& advice, const GlobalOptions& global) {
   const DeviceInfo& machine = this_machine();
-  nlohmann::json j = {{"cpu", machine.name}, {"cores", machine.units}, {"processors", processors().text()}, {"isa", machine.features},
-                      {"l1d_bytes", machine.l1d_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes},
-                      {"memory_bytes", machine.memory_bytes}, {"fingerprint", machine.fingerprint()},
-                      {"compilers", found.compilers}, {"cache", global.cache_dir},
+  nlohmann::json j = {{"cpu", machine.name},
+                      {"cores", machine.units},
+                      {"processors", processors().text()},
+                      {"isa", machine.features},
+                      {"l1d_bytes", machine.l1d_bytes},
+                      {"l2_bytes", machine.l2_bytes},
+                      {"l3_bytes", machine.l3_bytes},
+                      {"memory_bytes", machine.memory_bytes},
+                      {"fingerprint", machine.fingerprint()},
+                      {"compilers", found.compilers},
+                      {"cache", global.cache_dir},
                       {"counters", {{"hardware", found.counters.hardware()}, {"why", found.counters.why()}}},
-                      {"ceilings", found.ceilings}, {"core_distance_seconds", found.distance}, {"advice", nlohmann::json::array()}};
+                      {"ceilings", found.ceilings},
+                      {"core_distance_seconds", found.distance},
+                      {"advice", nlohmann::json::array()}};
   if (found.noise) j["noise"] = *found.noise;
   for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
   print_json(j);
@@ -171,9 +173,10 @@ void print_as_json(const Findings& found, const std::vector<Advice>& advice, con
 
 void print_machine(const DeviceInfo& machine) {
   fmt::print("machine    {}, {}\n", machine.name, counted(machine.units, "core"));
-  if (processors().count < online() || processors().quota > 0) fmt::print("           this process may use processors {}, of {}\n", processors().text(), online());
-  fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10,
-             machine.l2_bytes >> 10, machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));
+  if (processors().count < online() || processors().quota > 0)
+    fmt::print("           this process may use processors {}, of {}\n", processors().text(), online());
+  fmt::print("           L1 {} KiB, L2 {} KiB a core; L3 {} MiB; {:.1f} GiB of memory\n", machine.l1d_bytes >> 10, machine.l2_bytes >> 10,
+             machine.l3_bytes >> 20, static_cast<double>(machine.memory_bytes) / (1 << 30));
   fmt::print("           {}\n", vector_features(machine));
 }
 
@@ -204,7 +207,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kDoctorCommand{"doctor", "[options]", "what this machine can do, its noise, what is missing and how to get it", "",
-                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+const Command kDoctorCommand{"doctor", "[options]", "what this machine can do, its noise, what is missing and how to get it",
+                             "",       declare,     [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -11,9 +11,9 @@
 #include "base/machine.h"
 #include "base/shell_word.h"
 #include "cli/exportable_plan.h"
-#include "cli/model_options.h"
 #include "cli/find_padding.h"
 #include "cli/make_self_test.h"
+#include "cli/model_options.h"
 #include "cli/open_session.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
@@ -47,8 +47,8 @@ std::string_view format_summaries() {
 void declare(Options& options) {
   options.word("session");
   declare_model_file(options);
-  options.named.add_options()                                                                        //
-      ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), format_names().c_str())               //
+  options.named.add_options()                                                                                 //
+      ("format", po::value<std::string>()->default_value("cxx")->value_name("F"), format_names().c_str())     //
       ("output,o", po::value<std::string>()->value_name("DIR"), "new or empty folder, or an earlier export")  //
       ("only-shape", po::value<std::string>()->value_name("S"), "of a session of several shapes, this one (as the report names it)");
 }
@@ -86,7 +86,8 @@ BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, c
                                                 : fmt::format("--only-shape {}: the session's shapes are {}", *only, fmt::join(names, ", ")));
   }
   if (buckets.empty() || format.several_shapes) return {open.graph, plan};
-  throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx or json for all", format.name, fmt::join(names, ", ")));
+  throw Error(ExitCode::kUsage,
+              fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx or json for all", format.name, fmt::join(names, ", ")));
 }
 
 // What the session claims of the plan: ", 1.20x [1.15, 1.24] as fast as its starter plan there".
@@ -100,8 +101,7 @@ std::string standing_text(const Session& session) {
 void print_padding(const PaddingFinding& padding) {
   if (padding.refusal.empty())
     fmt::print("shapes between the tuned ones: computed by the next larger one, zeros appended; checked at {}\n", counted(padding.cases.size(), "shape"));
-  else
-    fmt::print("shapes between the tuned ones: refused, since {}\n", padding.refusal);
+  else fmt::print("shapes between the tuned ones: refused, since {}\n", padding.refusal);
 }
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
@@ -114,8 +114,8 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   progress.update(0, 0, "self-test reference in float64");
   request.self_test = make_self_test(part.graph, part.plan, global, &request.milliseconds);
   if (part.graph.buckets.size() > 1)
-    request.padding = find_padding({open.model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan},
-                                   2 * request.self_test.relative_norm + 1e-9, global);
+    request.padding =
+        find_padding({open.model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan}, 2 * request.self_test.relative_norm + 1e-9, global);
   // Pairs of fresh processes with pinned threads know better than this process.
   const bool whole = part.graph.buckets.size() == open.graph.buckets.size();
   if (const auto headline = open.session->headline(); headline && whole) request.milliseconds = 1e3 * headline->kept_seconds;
@@ -134,7 +134,11 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kExportCommand{"export", "FILE --format F -o DIR", "the kept plan as plain source and a library, without us",
-                             format_summaries(), declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+const Command kExportCommand{"export",
+                             "FILE --format F -o DIR",
+                             "the kept plan as plain source and a library, without us",
+                             format_summaries(),
+                             declare,
+                             [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "experiments/provenance.h"
-#include "tuner/trials/builder.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/object_code.h"
+#include "tuner/trials/builder.h"
 
 namespace amdahl {
 namespace {

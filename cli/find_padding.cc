@@ -54,8 +54,8 @@ std::string try_padding(const BucketPart& large, const Graph& small, const Paddi
   for (size_t o = 0; o < test.expected.size(); ++o) {
     const double error = relative_norm(cropped(model.output(static_cast<int>(o)), test.expected[o].shape()), test.expected[o]);
     if (!(error <= limit))
-      return fmt::format("{} of {}, computed as {} with zeros appended, is {:.2g} from float64 where {:.2g} is right", shown(small.value(small.outputs[o]).name),
-                         input_shapes_of(small), input_shapes_of(large.graph), error, limit);
+      return fmt::format("{} of {}, computed as {} with zeros appended, is {:.2g} from float64 where {:.2g} is right",
+                         shown(small.value(small.outputs[o]).name), input_shapes_of(small), input_shapes_of(large.graph), error, limit);
   }
   return "";
 }

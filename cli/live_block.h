@@ -16,9 +16,9 @@ struct FrontierPoint {
 struct LiveState {
   std::string model;
   TuneStatus status;
-  std::vector<FrontierPoint> frontier;   // in order of time
-  std::vector<std::string> kept;         // kept steps, one line each, newest last
-  std::string gate, note;                // the newest of each, or ""
+  std::vector<FrontierPoint> frontier;  // in order of time
+  std::vector<std::string> kept;        // kept steps, one line each, newest last
+  std::string gate, note;               // the newest of each, or ""
 };
 
 struct LiveSize {

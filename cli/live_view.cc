@@ -32,8 +32,7 @@ bool wants_colour() {
 }
 
 std::string kept_text(const Experiment& e) {
-  return fmt::format("#{} {} on {}{}: {}", e.id, e.rewrite, e.window, e.occurrences > 1 ? fmt::format(" (x{})", e.occurrences) : "",
-                     interval_text(e.gain));
+  return fmt::format("#{} {} on {}{}: {}", e.id, e.rewrite, e.window, e.occurrences > 1 ? fmt::format(" (x{})", e.occurrences) : "", interval_text(e.gain));
 }
 
 std::string gate_text(const LedgerEntry& e) {
@@ -46,8 +45,7 @@ std::string gate_text(const LedgerEntry& e) {
 std::string told(const Experiment& e) {
   if (e.outcome == Outcome::kKept) return kept_text(e) + " proven";
   if (e.outcome == Outcome::kReverted) return "";
-  if (e.outcome == Outcome::kInconclusive)
-    return e.stage == "proven" ? fmt::format("#{} {} on {}: {}", e.id, e.rewrite, e.window, e.reason) : "";
+  if (e.outcome == Outcome::kInconclusive) return e.stage == "proven" ? fmt::format("#{} {} on {}: {}", e.id, e.rewrite, e.window, e.reason) : "";
   return fmt::format("#{} {} on {}: {}: {}", e.id, e.rewrite, e.window, name_of(e.outcome), e.reason);
 }
 

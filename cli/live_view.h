@@ -30,7 +30,7 @@ class LiveView : public TuneObserver {
  private:
   void line(const std::string& text);  // plain: one line more
   void show(std::string* where, const std::string& text);
-  void tick();                         // clocks go on while a phase lasts
+  void tick();  // clocks go on while a phase lasts
   void draw();
   void erase();
   void changed() const;
@@ -39,8 +39,8 @@ class LiveView : public TuneObserver {
   const std::function<void()> after_change_;
   LiveState state_;
   Clock::time_point last_{}, status_at_{};
-  bool drawn_ = false;                 // the block is on the screen
-  std::mutex mutex_;                   // of everything above
+  bool drawn_ = false;  // the block is on the screen
+  std::mutex mutex_;    // of everything above
   std::condition_variable ended_;
   bool end_ = false;
   std::thread ticker_;

@@ -30,8 +30,8 @@ class Choices {
   void add(const std::string& option, const ShapeList& list) {
     if (list.shapes.size() == 1) return;
     if (count_ > 1 && list.shapes.size() != count_)
-      throw Error(ExitCode::kUsage, fmt::format("{} has {} choices in its braces and another option {}: give as many in each, they are taken together",
-                                                option, list.shapes.size(), count_));
+      throw Error(ExitCode::kUsage, fmt::format("{} has {} choices in its braces and another option {}: give as many in each, they are taken together", option,
+                                                list.shapes.size(), count_));
     count_ = list.shapes.size();
     for (const std::vector<int64_t>& numbers : list.choices)
       if (std::find(numbers_.begin(), numbers_.end(), numbers) == numbers_.end()) numbers_.push_back(numbers);
@@ -52,8 +52,8 @@ class Choices {
 }  // namespace
 
 void declare_sizes(Options& options) {
-  options.named.add_options()                                                             //
-      ("batch", po::value<std::string>()->value_name("N"), "batch size of a builtin model")   //
+  options.named.add_options()                                                                                                  //
+      ("batch", po::value<std::string>()->value_name("N"), "batch size of a builtin model")                                    //
       ("seq", po::value<std::string>()->value_name("N"), "sequence length of a builtin model; '{16,64}' for several at once")  //
       ("image", po::value<std::string>()->value_name("N"), "image side of a builtin model");
 }
@@ -76,11 +76,11 @@ std::optional<std::string> read_text(const po::variables_map& values, const char
 
 std::pair<std::string, ShapeList> parse_shape(const std::string& text) {
   const size_t equals = text.rfind('=');
-  const std::optional<ShapeList> list =
-      equals == std::string::npos || equals == 0 ? std::nullopt : parse_shape_list(text.substr(equals + 1), 0);
+  const std::optional<ShapeList> list = equals == std::string::npos || equals == 0 ? std::nullopt : parse_shape_list(text.substr(equals + 1), 0);
   if (!list)
     throw Error(ExitCode::kUsage, fmt::format("--shape {}: write NAME=D,D,… with whole numbers, as in input_ids=1,128, or several at once, as in "
-                                              "input_ids=1,{{16,64}}", text));
+                                              "input_ids=1,{{16,64}}",
+                                              text));
   return {text.substr(0, equals), *list};
 }
 

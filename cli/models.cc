@@ -1,6 +1,7 @@
 // amdahl models: the shipped architectures, listed or written as ONNX.
 
 #include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
@@ -18,7 +19,7 @@ namespace {
 void declare(Options& options) {
   options.word("name");
   declare_sizes(options);
-  options.named.add_options()                                                                      //
+  options.named.add_options()                                                                        //
       ("output,o", po::value<std::string>()->value_name("FILE.onnx"), "write the model NAME there")  //
       ("external", po::bool_switch(), "keep the weights beside it, in FILE.onnx.data");
 }
@@ -61,8 +62,8 @@ const ShippedModel& find(std::string name) {
   std::vector<std::string> known;
   for (const ShippedModel& b : shipped_models()) known.emplace_back(b.name);
   const std::string near = nearest(name, known);
-  throw Error(ExitCode::kUsage, fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name,
-                                            near.empty() ? "" : fmt::format(", did you mean {}?", near)));
+  throw Error(ExitCode::kUsage,
+              fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name, near.empty() ? "" : fmt::format(", did you mean {}?", near)));
 }
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
@@ -85,17 +86,18 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   double parameters = 0;
   for (const Value& value : graph.values)
     if (value.constant && is_float(value.dtype)) parameters += static_cast<double>(numel(value.shape));
-  if (global.json)
-    print_json(nlohmann::json{{"file", path}, {"nodes", graph.nodes.size()}, {"parameters", parameters}});
-  else
-    fmt::print("{}: {}, {:.1f} million parameters (random, seeded)\n", path, counted(graph.nodes.size(), "node"), parameters / 1e6);
+  if (global.json) print_json(nlohmann::json{{"file", path}, {"nodes", graph.nodes.size()}, {"parameters", parameters}});
+  else fmt::print("{}: {}, {:.1f} million parameters (random, seeded)\n", path, counted(graph.nodes.size(), "node"), parameters / 1e6);
   return 0;
 }
 
 }  // namespace
 
-const Command kModelsCommand{"models", "[NAME -o FILE.onnx] [options]", "the shipped architectures, listed or written as ONNX",
+const Command kModelsCommand{"models",
+                             "[NAME -o FILE.onnx] [options]",
+                             "the shipped architectures, listed or written as ONNX",
                              "Weights are random numbers from a fixed seed: the same file every time, no download.",
-                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+                             declare,
+                             [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

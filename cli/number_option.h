@@ -47,13 +47,16 @@ class NumberOption : public po::typed_value<Number> {
 template <typename Number>
 NumberOption<Number>* whole_number(Number least, Number most, Number* into = nullptr) {
   static_assert(std::is_integral_v<Number>);
-  return new NumberOption<Number>(fmt::format("a whole number from {} to {}", least, most), [=](Number n) { return n >= least && n <= most; }, into);
+  return new NumberOption<Number>(
+      fmt::format("a whole number from {} to {}", least, most), [=](Number n) { return n >= least && n <= most; }, into);
 }
 inline NumberOption<double>* number_from(double least, double most, double* into = nullptr) {
-  return new NumberOption<double>(fmt::format("a number from {} to {:.15g}", least, most), [=](double n) { return n >= least && n <= most; }, into);
+  return new NumberOption<double>(
+      fmt::format("a number from {} to {:.15g}", least, most), [=](double n) { return n >= least && n <= most; }, into);
 }
 inline NumberOption<double>* number_above(double limit, double most, double* into = nullptr) {
-  return new NumberOption<double>(fmt::format("a number above {}, up to {:.15g}", limit, most), [=](double n) { return n > limit && n <= most; }, into);
+  return new NumberOption<double>(
+      fmt::format("a number above {}, up to {:.15g}", limit, most), [=](double n) { return n > limit && n <= most; }, into);
 }
 
 }  // namespace amdahl

@@ -32,9 +32,7 @@ void warn_of_processors(const std::string& path, int threads) {
       path, counted(threads, "thread"), counted(cores, "processor"), threads, cores);
 }
 
-Json json_of(const LoadOptions& options) {
-  return {{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}};
-}
+Json json_of(const LoadOptions& options) { return {{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}}; }
 
 LoadOptions load_options_of(const Json& j) {
   LoadOptions options;

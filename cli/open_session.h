@@ -13,7 +13,7 @@ namespace amdahl {
 
 struct OpenSession {
   std::unique_ptr<Session> session;
-  std::string model;    // where it was found
+  std::string model;  // where it was found
   Graph graph;
   TuneOptions options;  // of the run that made it
 };

@@ -53,7 +53,8 @@ std::vector<std::string> file_names(const std::vector<std::string>& tensors, con
   std::vector<std::string> names(tensors.size());
   // Whoever needs no number keeps the name that is plain.
   for (size_t i = 0; i < tensors.size(); ++i)
-    if (safe(tensors[i]) == tensors[i] && tensors[i].size() + ending.size() <= longest && taken.insert(tensors[i] + ending).second) names[i] = tensors[i] + ending;
+    if (safe(tensors[i]) == tensors[i] && tensors[i].size() + ending.size() <= longest && taken.insert(tensors[i] + ending).second)
+      names[i] = tensors[i] + ending;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const std::string name = safe(tensors[i]);
     for (int number = 1; names[i].empty(); ++number) {

@@ -35,13 +35,10 @@ Applies applies_to(const Rewrite& rewrite, const RewriteContext& context) {
   for (size_t i = 0; i < context.plan.steps.size(); ++i) {
     std::string refusal;
     ++result.anchors;
-    if (rewrite.match(context, static_cast<int>(i), &refusal))
-      ++result.matches;
-    else
-      ++refusals[refusal];
+    if (rewrite.match(context, static_cast<int>(i), &refusal)) ++result.matches;
+    else ++refusals[refusal];
   }
-  const auto most = std::max_element(refusals.begin(), refusals.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(refusals.begin(), refusals.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most != refusals.end()) result.refusal = most->first;
   return result;
 }
@@ -56,16 +53,12 @@ void print_rewrites(const std::map<const Rewrite*, Applies>& applies) {
     fmt::print("  {}\n      for {}; needs {}\n", rewrite->name(), rewrite->target(), rewrite->precondition());
     const auto it = applies.find(rewrite);
     if (it == applies.end()) continue;
-    if (it->second.matches)
-      fmt::print("      applies at {} of {}\n", it->second.matches, counted(it->second.anchors, "step"));
-    else
-      fmt::print("      applies nowhere: {}\n", it->second.refusal);
+    if (it->second.matches) fmt::print("      applies at {} of {}\n", it->second.matches, counted(it->second.anchors, "step"));
+    else fmt::print("      applies nowhere: {}\n", it->second.refusal);
   }
 }
 
-std::optional<ModelArguments> read(const po::variables_map& values) {
-  return values.count("model") ? std::optional(read_model(values)) : std::nullopt;
-}
+std::optional<ModelArguments> read(const po::variables_map& values) { return values.count("model") ? std::optional(read_model(values)) : std::nullopt; }
 
 int run(const std::optional<ModelArguments>& model, const GlobalOptions& global) {
   std::map<const Rewrite*, Applies> applies;
@@ -84,8 +77,11 @@ int run(const std::optional<ModelArguments>& model, const GlobalOptions& global)
   }
   nlohmann::json j = nlohmann::json::array();
   for (const Rewrite* rewrite : playbook()) {
-    j.push_back({{"tier", rewrite->tier()}, {"name", rewrite->name()}, {"target", rewrite->target()},
-                 {"precondition", rewrite->precondition()}, {"structural", rewrite->structural()}});
+    j.push_back({{"tier", rewrite->tier()},
+                 {"name", rewrite->name()},
+                 {"target", rewrite->target()},
+                 {"precondition", rewrite->precondition()},
+                 {"structural", rewrite->structural()}});
     if (const auto it = applies.find(rewrite); it != applies.end())
       j.back()["applies"] = {{"matches", it->second.matches}, {"steps", it->second.anchors}, {"refusal", it->second.refusal}};
   }
@@ -95,8 +91,11 @@ int run(const std::optional<ModelArguments>& model, const GlobalOptions& global)
 
 }  // namespace
 
-const Command kPlaybookCommand{"playbook", "[MODEL] [options]", "the rewrites, by tier; with a MODEL, where they apply and why not",
+const Command kPlaybookCommand{"playbook",
+                               "[MODEL] [options]",
+                               "the rewrites, by tier; with a MODEL, where they apply and why not",
                                "The order is a prior: what is tried first. Applicability is that of the starter plan.",
-                               declare_model, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+                               declare_model,
+                               [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -119,8 +119,7 @@ std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOp
   jobs->results.resize(count);
 
   Progress progress("compiling kernels", global.progress());
-  for (size_t t = 0; t < std::min<size_t>(static_cast<size_t>(this_machine().units), count); ++t)
-    std::thread([jobs] { jobs->work(); }).detach();
+  for (size_t t = 0; t < std::min<size_t>(static_cast<size_t>(this_machine().units), count); ++t) std::thread([jobs] { jobs->work(); }).detach();
   {
     std::unique_lock lock(jobs->mutex);
     while (jobs->done < count) {
@@ -136,8 +135,8 @@ std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOp
   for (size_t j = 0; j < count; ++j) {
     const Variant& variant = jobs->variants[j];
     if (!jobs->results[j].ok)
-      throw Error(ExitCode::kInternal, fmt::format("the {} kernel does not compile with {}: {}", variant.problem.kind,
-                                                   variant.compiler, jobs->results[j].message));
+      throw Error(ExitCode::kInternal,
+                  fmt::format("the {} kernel does not compile with {}: {}", variant.problem.kind, variant.compiler, jobs->results[j].message));
     compiled_ += !jobs->results[j].cached;
   }
   std::vector<std::string> library_of;

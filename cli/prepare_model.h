@@ -19,8 +19,8 @@ class PreparedModel {
 
   Executor& executor() { return *executor_; }
   const std::string& toolchain() const { return toolchain_; }
-  int kernels() const { return kernels_; }          // distinct ones
-  int compiled() const { return compiled_; }        // of these, not found in the cache
+  int kernels() const { return kernels_; }    // distinct ones
+  int compiled() const { return compiled_; }  // of these, not found in the cache
 
   // Runs once, with the seconds of every step of the plan.
   std::vector<double> run_timed();

@@ -1,6 +1,5 @@
 // amdahl profile MODEL: where the time of the starter plan goes and what could be won.
 
-#include "profiler/cpu_probe.h"
 #include "profiler/profile.h"
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "cli/prepare_model.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "profiler/cpu_probe.h"
 #include "profiler/print_profile.h"
 #include "starter_kernels/cpu/cpu_target.h"
 
@@ -26,9 +26,9 @@ namespace {
 
 void declare(Options& options) {
   declare_model(options);
-  options.named.add_options()                                                                                  //
+  options.named.add_options()                                                                                             //
       ("runs", whole_number(1, 100'000)->value_name("N"), "timed runs of the model (default: 3 to 15, about 2 seconds)")  //
-      ("wide", po::bool_switch(), "also operations, bytes and intensity (130 columns; default on such a terminal)")  //
+      ("wide", po::bool_switch(), "also operations, bytes and intensity (130 columns; default on such a terminal)")       //
       ("rows", whole_number(1, 1'000'000)->default_value(20)->value_name("N"), "rows of the table");
 }
 
@@ -81,8 +81,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const Graph graph = load_named_model(arguments.model, global);
   const Plan plan = starter_plan(graph, global.threads, cpu_target());
   PreparedModel model(graph, plan, global);
-  for (size_t i = 0; i < graph.inputs.size(); ++i)
-    model.set_input(static_cast<int>(i), example_input(graph, graph.inputs[i], 1));
+  for (size_t i = 0; i < graph.inputs.size(); ++i) model.set_input(static_cast<int>(i), example_input(graph, graph.inputs[i], 1));
 
   PerfCounters counters;
   model.executor().run();
@@ -93,17 +92,19 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   Ceilings ceilings;
   {
     Progress progress("measuring what this machine can do", global.progress());
-    ceilings = cached_ceilings(cpu_probe(), global.cache_dir, false,
-                               [&](double, const std::string& what) { progress.update(0, 0, what); });
+    ceilings = cached_ceilings(cpu_probe(), global.cache_dir, false, [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
   const Profile profile = make_profile(graph, plan, samples, ceilings);
 
   const std::string& name = arguments.model.model;
   if (global.json) {
-    nlohmann::json j = {{"model", name}, {"model_fingerprint", fingerprint(graph)},
+    nlohmann::json j = {{"model", name},
+                        {"model_fingerprint", fingerprint(graph)},
                         {"machine", {{"cpu", this_machine().name}, {"fingerprint", this_machine().fingerprint()}}},
-                        {"toolchain", model.toolchain()}, {"profile", profile_json(profile)},
-                        {"counters", reading}, {"ceilings", ceilings}};
+                        {"toolchain", model.toolchain()},
+                        {"profile", profile_json(profile)},
+                        {"counters", reading},
+                        {"ceilings", ceilings}};
     print_json(j);
     return 0;
   }
@@ -118,10 +119,12 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kProfileCommand{
-    "profile", "MODEL [options]", "where the time goes, and what could be won back",
-    "Runs the model with its starter kernels, times every step in place, and ranks groups of equal steps by the\n"
-    "milliseconds between what they take and what this machine allows.",
-    declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+const Command kProfileCommand{"profile",
+                              "MODEL [options]",
+                              "where the time goes, and what could be won back",
+                              "Runs the model with its starter kernels, times every step in place, and ranks groups of equal steps by the\n"
+                              "milliseconds between what they take and what this machine allows.",
+                              declare,
+                              [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -24,7 +24,7 @@ void declare(Options& options) {
   options.word("session");
   options.word("number");
   declare_model_file(options);
-  options.named.add_options()                                                                            //
+  options.named.add_options()                                                                                        //
       ("pairs", whole_number(0, 10'000)->default_value(7)->value_name("N"), "pairs of fresh processes, 0 for none")  //
       ("source", po::bool_switch(), "print the texts of the challenger's kernels and stop");
 }
@@ -118,8 +118,11 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kReplayCommand{"replay", "FILE N [options]", "repeats one experiment of a session",
-                             "Builds, validates and times the challenger of experiment N against its incumbent again.", declare,
+const Command kReplayCommand{"replay",
+                             "FILE N [options]",
+                             "repeats one experiment of a session",
+                             "Builds, validates and times the challenger of experiment N against its incumbent again.",
+                             declare,
                              [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

@@ -55,9 +55,9 @@ std::vector<std::string> possible_names(const std::string& text) {
 }
 
 struct Arguments {
-  std::string output;               // folder
-  std::string session;              // "" where a model is run
-  std::string model_file;           // of a session
+  std::string output;      // folder
+  std::string session;     // "" where a model is run
+  std::string model_file;  // of a session
   ModelArguments model;
   std::vector<std::string> inputs;  // NAME=FILE
 };
@@ -126,10 +126,8 @@ std::vector<Tensor> checked_inputs(const Graph& graph, std::map<std::string, Ten
       continue;
     }
     const Tensor& tensor = tensors.emplace_back(std::move(node.mapped()));
-    if (tensor.dtype() != v.dtype)
-      faults.push_back(fmt::format("{} is {}, not {}", v.name, name_of(tensor.dtype()), name_of(v.dtype)));
-    if (tensor.shape() != v.shape)
-      faults.push_back(fmt::format("{} has shape {}, not {}", v.name, to_string(tensor.shape()), to_string(v.shape)));
+    if (tensor.dtype() != v.dtype) faults.push_back(fmt::format("{} is {}, not {}", v.name, name_of(tensor.dtype()), name_of(v.dtype)));
+    if (tensor.shape() != v.shape) faults.push_back(fmt::format("{} has shape {}, not {}", v.name, to_string(tensor.shape()), to_string(v.shape)));
   }
   for (const auto& [name, tensor] : given) faults.push_back(fmt::format("the model has no input {}{}", name, constant_note(graph, name)));
   if (faults.empty()) return tensors;
@@ -178,18 +176,19 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
     if (!global.json) fmt::print("{}: {} {} of {}\n", path, name_of(v.dtype), to_string(v.shape), shown(v.name));
     written.push_back({{"name", v.name}, {"file", path}, {"dtype", name_of(v.dtype)}, {"shape", v.shape}});
   }
-  if (global.json)
-    print_json(nlohmann::json{{"seconds", seconds}, {"outputs", written}});
-  else
-    fmt::print("one run, caches cold: {}\n", time_text(seconds));
+  if (global.json) print_json(nlohmann::json{{"seconds", seconds}, {"outputs", written}});
+  else fmt::print("one run, caches cold: {}\n", time_text(seconds));
   return 0;
 }
 
 }  // namespace
 
-const Command kRunCommand{"run", "MODEL|SESSION --input NAME=FILE ... -o DIR", "computes a model on given inputs",
-                           "Checks names, dtypes and shapes of the inputs first, and that indices are in range. Outputs are written as DIR/NAME.npy;\n"
-                           "what a file cannot be called becomes '_', and a number tells apart what would be called the same.",
-                          declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+const Command kRunCommand{"run",
+                          "MODEL|SESSION --input NAME=FILE ... -o DIR",
+                          "computes a model on given inputs",
+                          "Checks names, dtypes and shapes of the inputs first, and that indices are in range. Outputs are written as DIR/NAME.npy;\n"
+                          "what a file cannot be called becomes '_', and a number tells apart what would be called the same.",
+                          declare,
+                          [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

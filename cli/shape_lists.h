@@ -10,8 +10,8 @@
 namespace amdahl {
 
 struct ShapeList {
-  std::vector<Shape> shapes;                   // one, or one a choice; numbers in several braces are taken together, in turn
-  std::vector<std::vector<int64_t>> choices;   // of each pair of braces
+  std::vector<Shape> shapes;                  // one, or one a choice; numbers in several braces are taken together, in turn
+  std::vector<std::vector<int64_t>> choices;  // of each pair of braces
 };
 
 // Numbers from `least` on with commas between them; braces hold two or more choices, as many in every pair. No value: not that.

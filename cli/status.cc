@@ -32,10 +32,8 @@ Arguments read_report(const po::variables_map& values) { return {read_word(value
 
 int print(const Arguments& arguments, const GlobalOptions& global, const ReportOptions& options) {
   const auto session = Session::open(arguments.session, Session::Access::kRead);
-  if (global.json)
-    print_json(report_json(*session, session->identity()));
-  else
-    fmt::print("{}", report_text(*session, session->identity(), options));
+  if (global.json) print_json(report_json(*session, session->identity()));
+  else fmt::print("{}", report_text(*session, session->identity(), options));
   return 0;
 }
 
@@ -45,10 +43,8 @@ int write_page(const Arguments& arguments, const GlobalOptions& global) {
   const auto session = Session::open(arguments.session, Session::Access::kRead);
   const std::string page = report_page(*session, cpu_target());
   write_atomically(file, page);
-  if (global.json)
-    print_json(Json{{"html", path}, {"bytes", page.size()}});
-  else
-    fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", path, counted(session->experiments().size(), "experiment"), page.size() / 1e6);
+  if (global.json) print_json(Json{{"html", path}, {"bytes", page.size()}});
+  else fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", path, counted(session->experiments().size(), "experiment"), page.size() / 1e6);
   return 0;
 }
 
@@ -61,10 +57,13 @@ int run_report(const po::variables_map& values, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kStatusCommand{"status", "FILE [options]", "how far a session is, and what it has won",
-                             "May be asked while the session is being tuned.", declare, run_status};
-const Command kReportCommand{"report", "FILE [options]", "every experiment of a session, kept steps, ledger, what is left to win",
+const Command kStatusCommand{"status", "FILE [options]", "how far a session is, and what it has won", "May be asked while the session is being tuned.",
+                             declare,  run_status};
+const Command kReportCommand{"report",
+                             "FILE [options]",
+                             "every experiment of a session, kept steps, ledger, what is left to win",
                              "May be asked while the session is being tuned. --json has everything but the kernels' texts.",
-                             declare_report, run_report};
+                             declare_report,
+                             run_report};
 
 }  // namespace amdahl

@@ -69,7 +69,8 @@ void warn_of_others(LiveView& view, double others, int threads) {
   const int cores = this_machine().units;
   const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
   if (others < kBusyShare || threads <= free) return;
-  view.on_note(fmt::format("other programs have {:.1f} of {}: stop them, or tune for what is free with --threads {}", others * cores, counted(cores, "processor"), free));
+  view.on_note(fmt::format("other programs have {:.1f} of {}: stop them, or tune for what is free with --threads {}", others * cores,
+                           counted(cores, "processor"), free));
 }
 
 // The loop and the session's end.
@@ -133,17 +134,14 @@ OpenSession open_session_of(const TuneArguments& arguments, const GlobalOptions&
 void require_options_of(const OpenSession& open, const TuneArguments& arguments) {
   const TuneOptions& had = open.options;
   std::string differs;
-  if (arguments.threads && *arguments.threads != had.threads)
-    differs = "is tuned for " + counted(had.threads, "thread");
-  else if (arguments.allow_bf16 != had.allow_bf16)
-    differs = had.allow_bf16 ? "was made with --allow bf16" : "was made without --allow bf16";
-  else if (arguments.max_error && *arguments.max_error != had.max_error)
-    differs = fmt::format("was made with --max-error {:g}", had.max_error);
-  else if (arguments.seed && *arguments.seed != had.seed)
-    differs = fmt::format("was made with --seed {}", had.seed);
+  if (arguments.threads && *arguments.threads != had.threads) differs = "is tuned for " + counted(had.threads, "thread");
+  else if (arguments.allow_bf16 != had.allow_bf16) differs = had.allow_bf16 ? "was made with --allow bf16" : "was made without --allow bf16";
+  else if (arguments.max_error && *arguments.max_error != had.max_error) differs = fmt::format("was made with --max-error {:g}", had.max_error);
+  else if (arguments.seed && *arguments.seed != had.seed) differs = fmt::format("was made with --seed {}", had.seed);
   const std::string& path = arguments.session;
   if (!differs.empty())
-    throw Error(ExitCode::kSessionMismatch, fmt::format("{} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it", path, differs, shell_word(path)));
+    throw Error(ExitCode::kSessionMismatch,
+                fmt::format("{} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it", path, differs, shell_word(path)));
 }
 
 OpenSession create_session(const TuneArguments& arguments, const GlobalOptions& global) {
@@ -157,7 +155,8 @@ OpenSession create_session(const TuneArguments& arguments, const GlobalOptions& 
   require_memory(open.graph, starter_plan(open.graph, open.options.threads, cpu_target()));  // refused with all reasons before a file is made
   const CpuToolchain toolchain(global.cache_dir);
   set_rule(global, open.options);
-  open.session = Session::create(arguments.session, identity_of(arguments.model.model, arguments.session, arguments.model.buckets, open.graph, toolchain.description()));
+  open.session =
+      Session::create(arguments.session, identity_of(arguments.model.model, arguments.session, arguments.model.buckets, open.graph, toolchain.description()));
   return open;
 }
 
@@ -182,11 +181,18 @@ int run_resume(const ResumeArguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kTuneCommand{"tune", "MODEL [options]", "makes the model faster: experiments, proofs, keeps; runs until nothing is left",
+const Command kTuneCommand{"tune",
+                           "MODEL [options]",
+                           "makes the model faster: experiments, proofs, keeps; runs until nothing is left",
                            "Everything is kept in the session: Ctrl-C or a crash loses at most the running experiment, and\n"
                            "`amdahl resume FILE` (or the same command again) goes on.",
-                           declare_tune, [](const po::variables_map& values, const GlobalOptions& global) { return run_tune(read_tune(values), global); }};
-const Command kResumeCommand{"resume", "FILE [options]", "goes on with a session", "The model is found where it was, beside the session, or by --model-file; machine and model must be the same.",
-                             declare_resume, [](const po::variables_map& values, const GlobalOptions& global) { return run_resume(read_resume(values), global); }};
+                           declare_tune,
+                           [](const po::variables_map& values, const GlobalOptions& global) { return run_tune(read_tune(values), global); }};
+const Command kResumeCommand{"resume",
+                             "FILE [options]",
+                             "goes on with a session",
+                             "The model is found where it was, beside the session, or by --model-file; machine and model must be the same.",
+                             declare_resume,
+                             [](const po::variables_map& values, const GlobalOptions& global) { return run_resume(read_resume(values), global); }};
 
 }  // namespace amdahl

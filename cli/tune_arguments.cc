@@ -15,9 +15,9 @@ namespace amdahl {
 namespace {
 
 void declare_search(Options& options) {
-  options.named.add_options()                                                                                       //
+  options.named.add_options()                                                                                                       //
       ("minutes", number_above(0, 1e6)->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
-      ("experiments", whole_number<int64_t>(1, 1'000'000'000)->value_name("N"), "stop after N experiments, likewise")                    //
+      ("experiments", whole_number<int64_t>(1, 1'000'000'000)->value_name("N"), "stop after N experiments, likewise")               //
       ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
   declare_wisdom(options);
 }
@@ -49,10 +49,12 @@ void declare_tune(Options& options) {
   declare_model(options);
   declare_search(options);
   declare_allow(options);
-  options.named.add_options()                                                                                           //
+  options.named.add_options()                                                                                             //
       ("session", po::value<std::string>()->value_name("FILE"), "where everything is kept (default: NAME.amdahl, here)")  //
-      ("seed", whole_number<uint64_t>(0, UINT64_MAX)->default_value(TuneOptions{}.seed)->value_name("N"), "of what is tried; inputs and orders of what is timed are drawn by the system")  //
-      ("max-error", number_above(0, 1)->default_value(TuneOptions{}.max_error, "0.02")->value_name("X"), "with --allow: how far the model's outputs may be from float64 (relative norm)");
+      ("seed", whole_number<uint64_t>(0, UINT64_MAX)->default_value(TuneOptions{}.seed)->value_name("N"),
+       "of what is tried; inputs and orders of what is timed are drawn by the system")  //
+      ("max-error", number_above(0, 1)->default_value(TuneOptions{}.max_error, "0.02")->value_name("X"),
+       "with --allow: how far the model's outputs may be from float64 (relative norm)");
 }
 
 void declare_resume(Options& options) {

@@ -13,8 +13,8 @@ namespace amdahl {
 
 // What goes with a run, whichever of the two began it.
 struct SearchArguments {
-  double seconds = 0;        // of this and earlier runs together; 0: no limit
-  int64_t experiments = 0;   // likewise
+  double seconds = 0;               // of this and earlier runs together; 0: no limit
+  int64_t experiments = 0;          // likewise
   std::optional<std::string> html;  // where a page is kept fresh
   WisdomArguments wisdom;
 };
@@ -22,7 +22,7 @@ struct SearchArguments {
 // Settings of a new session that were not given stay open: beside a session that is there already only those that were must be its own.
 struct TuneArguments {
   ModelArguments model;
-  std::string session;       // path
+  std::string session;  // path
   SearchArguments search;
   std::optional<int> threads;
   std::optional<uint64_t> seed;
@@ -32,7 +32,7 @@ struct TuneArguments {
 
 struct ResumeArguments {
   std::string session;
-  std::string model_file;    // "": where the session knows it
+  std::string model_file;  // "": where the session knows it
   SearchArguments search;
 };
 

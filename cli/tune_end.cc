@@ -18,11 +18,12 @@ void print_headline(const Session& session, bool any_kept, TuneEnd end) {
   const auto h = session.headline();
   if (!h || h->gain.pairs == 0)
     return fmt::print("won      {}\n", any_kept ? fmt::format("not measured: {} before starter and kept plan could be compared (verify does it)",
-                                                           end == TuneEnd::kStopped ? "stopped" : "time was up")
-                                             : "nothing is confirmed on the whole model yet");
+                                                              end == TuneEnd::kStopped ? "stopped" : "time was up")
+                                                : "nothing is confirmed on the whole model yet");
   const bool level = standing_of(h->gain) == Standing::kLevel;
-  fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval_text(h->gain), time_text(h->starter_seconds),
-             time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan", counted(h->gain.pairs, "pair"));
+  fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval_text(h->gain),
+             time_text(h->starter_seconds), time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan",
+             counted(h->gain.pairs, "pair"));
 }
 
 int64_t kept_by_gates(const Session& session) {
@@ -36,14 +37,16 @@ void print_error(const Session& session, const TuneOptions& options) {
   double error = 0;
   for (const LedgerEntry& e : session.ledger())
     if (e.kept) error = e.error;
-  if (error > 0) fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed:\n         products may be in bfloat16\n", error, options.max_error);
+  if (error > 0)
+    fmt::print("error    {:.2g} from float64 (relative norm of the outputs), {:.2g} is allowed:\n         products may be in bfloat16\n", error,
+               options.max_error);
 }
 
 void print_left(const Session& session) {
   const std::vector<StepGroup> left = left_to_win(session);
   if (left.empty() || left[0].seconds <= left[0].floor_seconds) return;
-  fmt::print("left     most, {} above its roofline, in\n         {} {} x{}\n", time_text(left[0].seconds - left[0].floor_seconds), left[0].kind,
-             left[0].shapes, left[0].count);
+  fmt::print("left     most, {} above its roofline, in\n         {} {} x{}\n", time_text(left[0].seconds - left[0].floor_seconds), left[0].kind, left[0].shapes,
+             left[0].count);
 }
 
 void print_next(const Session& session, const std::string& path, TuneEnd end) {
@@ -60,7 +63,8 @@ void print_end(const Session& session, const std::string& path, const TuneSummar
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
   print_headline(session, any_kept(session), summary.end);
   const int64_t kept = kept_by_gates(session);
-  fmt::print("proven   {} of {} kept,\n         each by two tests on fresh processes and by the whole model\n", kept, counted(summary.status.experiments, "experiment"));
+  fmt::print("proven   {} of {} kept,\n         each by two tests on fresh processes and by the whole model\n", kept,
+             counted(summary.status.experiments, "experiment"));
   if (const int64_t waiting = summary.status.kept - kept; waiting > 0)
     fmt::print("waiting  {} proven in fresh processes, for the whole model\n", counted(waiting, "win"));
   if (options.allow_bf16) print_error(session, options);

@@ -9,9 +9,9 @@
 #include "base/entropy.h"
 #include "base/error.h"
 #include "base/time_text.h"
-#include "cli/open_session.h"
 #include "cli/model_options.h"
 #include "cli/number_option.h"
+#include "cli/open_session.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
@@ -27,7 +27,8 @@ namespace {
 void declare(Options& options) {
   options.word("session");
   declare_model_file(options);
-  options.named.add_options()("pairs", whole_number(kFewestHeadlinePairs, 10'000)->default_value(9)->value_name("N"), "pairs of fresh processes: fewer than 7 prove nothing");
+  options.named.add_options()("pairs", whole_number(kFewestHeadlinePairs, 10'000)->default_value(9)->value_name("N"),
+                              "pairs of fresh processes: fewer than 7 prove nothing");
 }
 
 struct Arguments {
@@ -94,15 +95,21 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const std::string against = claimed ? contradiction(claim->gain, now.gain) : "";
   const bool holds = outputs.right && against.empty();
   if (global.json) {
-    Json j = {{"seed", seed},           {"measured", now},       {"error", outputs.error}, {"starter_error", outputs.starter_error},
-              {"standing", name_of(standing_of(now.gain))}, {"outputs_right", outputs.right}, {"holds", holds}, {"reason", against}};
+    Json j = {{"seed", seed},
+              {"measured", now},
+              {"error", outputs.error},
+              {"starter_error", outputs.starter_error},
+              {"standing", name_of(standing_of(now.gain))},
+              {"outputs_right", outputs.right},
+              {"holds", holds},
+              {"reason", against}};
     if (claimed) j["claimed"] = *claim;
     print_json(j);
   } else {
     fmt::print("outputs   {:.2g} from float64 (relative norm), starter {:.2g}: {}\n", outputs.error, outputs.starter_error, outputs.right ? "right" : "WRONG");
     if (claimed) fmt::print("claimed   {}\n", with_standing(claim->gain));
-    fmt::print("measured  {}: {} -> {}, {} on {} inputs, seed {}\n", with_standing(now.gain), time_text(now.starter_seconds),
-               time_text(now.kept_seconds), counted(now.gain.pairs, "pair"), fmt::join(now.inputs, ", "), seed);
+    fmt::print("measured  {}: {} -> {}, {} on {} inputs, seed {}\n", with_standing(now.gain), time_text(now.starter_seconds), time_text(now.kept_seconds),
+               counted(now.gain.pairs, "pair"), fmt::join(now.inputs, ", "), seed);
     fmt::print("{}\n", verdict_text(outputs.right, claimed, standing_of(now.gain), against));
   }
   return static_cast<int>(holds ? ExitCode::kOk : ExitCode::kNotVerified);
@@ -110,9 +117,12 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kVerifyCommand{"verify", "FILE [options]", "proves the headline of a session again, here",
+const Command kVerifyCommand{"verify",
+                             "FILE [options]",
+                             "proves the headline of a session again, here",
                              "Inputs and orders are new ones, on other distributions than the search had. Exit status 12 when the outputs are not\n"
-                             "right, when the two intervals do not meet, or when a gain was claimed and none is shown.", declare,
+                             "right, when the two intervals do not meet, or when a gain was claimed and none is shown.",
+                             declare,
                              [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

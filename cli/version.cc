@@ -1,12 +1,12 @@
 #include "cli/version.h"
 
-#include <Eigen/Core>
-#include <boost/version.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <google/protobuf/stubs/common.h>
 #include <sqlite3.h>
 
+#include <Eigen/Core>
+#include <boost/version.hpp>
 #include <vector>
 
 #include "amdahl_commit.h"
@@ -44,8 +44,8 @@ std::vector<std::string> libraries() {
 std::string version_number() { return AMDAHL_VERSION; }
 
 nlohmann::json version_json() {
-  nlohmann::json j{{"version", version_number()}, {"compiler", compiler()}, {"build", AMDAHL_BUILD}, {"march", AMDAHL_MARCH},
-                   {"libraries", libraries()}, {"session_schema", Session::kSchemaVersion}};
+  nlohmann::json j{{"version", version_number()}, {"compiler", compiler()},   {"build", AMDAHL_BUILD},
+                   {"march", AMDAHL_MARCH},       {"libraries", libraries()}, {"session_schema", Session::kSchemaVersion}};
   j["commit"] = *AMDAHL_COMMIT ? nlohmann::json(AMDAHL_COMMIT) : nlohmann::json();
   return j;
 }

@@ -28,9 +28,9 @@ void declare(Options& options) {
   options.word("verb");
   declare_model(options);
   declare_allow(options);
-  options.named.add_options()                                                                                                        //
-      ("wisdom", po::value<std::string>()->value_name("FILE"), "the file (default: wisdom.db in the cache folder)")                      //
-      ("older-than", number_from(0, 36525)->value_name("DAYS"), "prune: forms proven longer ago")                                          //
+  options.named.add_options()                                                                                        //
+      ("wisdom", po::value<std::string>()->value_name("FILE"), "the file (default: wisdom.db in the cache folder)")  //
+      ("older-than", number_from(0, 36525)->value_name("DAYS"), "prune: forms proven longer ago")                    //
       ("elsewhere", po::bool_switch(), "prune: forms proven on another CPU or with other compilers, which are never offered here");
 }
 
@@ -40,8 +40,8 @@ struct Arguments {
   std::optional<std::string> file;  // by default the cache folder's
   ModelArguments model;             // why
   bool allow_bf16 = false;
-  std::string other;                // merge: another wisdom file
-  std::optional<double> older_than; // prune: days
+  std::string other;                 // merge: another wisdom file
+  std::optional<double> older_than;  // prune: days
   bool elsewhere = false;
 };
 
@@ -80,9 +80,17 @@ int list(const Wisdom& wisdom, const GlobalOptions& global) {
   if (global.json) {
     Json j = Json::array();
     for (const WisdomForm& f : forms)
-      j.push_back({{"signature", f.signature}, {"rewrite", f.rewrite}, {"window", f.window}, {"speedup", std::exp(f.log_gain)}, {"model", f.model},
-                   {"proven_at", f.proven_at}, {"threads", f.place.threads}, {"compiler", f.place.compiler}, {"allowed", f.place.allowed},
-                   {"not_offered_here", offered(f)}, {"from_outside", f.origin}});
+      j.push_back({{"signature", f.signature},
+                   {"rewrite", f.rewrite},
+                   {"window", f.window},
+                   {"speedup", std::exp(f.log_gain)},
+                   {"model", f.model},
+                   {"proven_at", f.proven_at},
+                   {"threads", f.place.threads},
+                   {"compiler", f.place.compiler},
+                   {"allowed", f.place.allowed},
+                   {"not_offered_here", offered(f)},
+                   {"from_outside", f.origin}});
     print_json(j);
     return 0;
   }
@@ -115,9 +123,16 @@ int why(const Wisdom& wisdom, const Arguments& arguments, const GlobalOptions& g
     const auto hit = known.find(signature);
     hits += hit != known.end();
     const std::string reason = hit == known.end() ? why_unknown(forms, here, signature, window) : "";
-    if (global.json) j.push_back({{"signature", signature}, {"window", window}, {"places", places}, {"known", hit != known.end()}, {"reason", reason},
-                                 {"from_outside", hit != known.end() ? hit->second.origin : ""}});
-    else if (hit != known.end()) fmt::print("known    {} x{}: {:.2f}x by {} in {}{}\n", window, places, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model, outside(hit->second));
+    if (global.json)
+      j.push_back({{"signature", signature},
+                   {"window", window},
+                   {"places", places},
+                   {"known", hit != known.end()},
+                   {"reason", reason},
+                   {"from_outside", hit != known.end() ? hit->second.origin : ""}});
+    else if (hit != known.end())
+      fmt::print("known    {} x{}: {:.2f}x by {} in {}{}\n", window, places, std::exp(hit->second.log_gain), hit->second.rewrite, hit->second.model,
+                 outside(hit->second));
     else fmt::print("unknown  {} x{}: {}\n", window, places, reason);
   }
   if (global.json) print_json(j);
@@ -157,9 +172,12 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
 
 }  // namespace
 
-const Command kWisdomCommand{"wisdom", "list | why MODEL | merge FILE | prune [options]", "what earlier sessions proved, and where it is known again",
+const Command kWisdomCommand{"wisdom",
+                             "list | why MODEL | merge FILE | prune [options]",
+                             "what earlier sessions proved, and where it is known again",
                              "`tune` looks there first and proves again what it finds; a window that is not known is searched as usual.\n"
                              "`why` goes through the windows of a model's starter plan and says for each what is known or why nothing is.",
-                             declare, [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
+                             declare,
+                             [](const po::variables_map& values, const GlobalOptions& global) { return run(read(values), global); }};
 
 }  // namespace amdahl

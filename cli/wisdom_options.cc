@@ -1,4 +1,3 @@
-#include "base/machine.h"
 #include "cli/wisdom_options.h"
 
 #include <fmt/chrono.h>
@@ -7,6 +6,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "cli/model_options.h"
 #include "cli/say.h"
 #include "experiments/provenance.h"
@@ -15,7 +15,7 @@
 namespace amdahl {
 
 void declare_wisdom(Options& options) {
-  options.named.add_options()                                                                                              //
+  options.named.add_options()                                                                                                            //
       ("wisdom", po::value<std::string>()->value_name("FILE"), "what earlier sessions proved (default: wisdom.db in the cache folder)")  //
       ("no-wisdom", po::bool_switch(), "neither read nor write it");
 }

@@ -1,5 +1,5 @@
 #pragma once
 // The same for tests.
-#include "cmake/precompiled.h"
-
 #include <gtest/gtest.h>
+
+#include "cmake/precompiled.h"

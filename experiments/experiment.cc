@@ -9,8 +9,7 @@
 namespace amdahl {
 namespace {
 
-constexpr std::array<std::string_view, 8> kOutcomeNames = {"kept",      "reverted",  "inconclusive", "build-failed",
-                                                           "crashed",   "timed-out", "wrong",        "mistrusted"};
+constexpr std::array<std::string_view, 8> kOutcomeNames = {"kept", "reverted", "inconclusive", "build-failed", "crashed", "timed-out", "wrong", "mistrusted"};
 
 }  // namespace
 
@@ -26,8 +25,8 @@ Outcome outcome_from_name(std::string_view name) {
 double model_gain(double share, double log_gain) { return -std::log1p(std::min(0.999, share) * std::expm1(-log_gain)); }
 
 void to_json(Json& j, const Headline& h) {
-  j = Json{{"plan", h.plan}, {"gain", h.gain}, {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds},
-           {"pairs_dropped", h.pairs_dropped}, {"seed", h.seed}, {"inputs", h.inputs}};
+  j = Json{{"plan", h.plan}, {"gain", h.gain},    {"starter_seconds", h.starter_seconds}, {"kept_seconds", h.kept_seconds}, {"pairs_dropped", h.pairs_dropped},
+           {"seed", h.seed}, {"inputs", h.inputs}};
 }
 
 void from_json(const Json& j, Headline& h) {
@@ -50,41 +49,38 @@ void from_json(const Json& j, Gain& g) {
 }
 
 void to_json(Json& j, const Experiment& e) {
-  j = Json{{"id", e.id},
-           {"rewrite", e.rewrite},
-           {"tier", e.tier},
-           {"signature", e.signature},
-           {"window", e.window},
-           {"plan", e.plan},
-           {"steps", e.steps},
-           {"occurrences", e.occurrences},
-           {"candidate", e.candidate},
-           {"incumbent", e.incumbent},
-           {"replacement", e.replacement},
-           {"origin", e.origin},
-           {"object_code", e.object_code},
-           {"knobs", e.knobs},
-           {"outcome", name_of(e.outcome)},
-           {"stage", e.stage},
-           {"code", e.code},
-           {"reason", e.reason},
-           {"seed", e.seed},
-           {"incumbent_seconds", e.incumbent_seconds},
-           {"challenger_seconds", e.challenger_seconds},
-           {"race_log_ratio", e.race_log_ratio},
-           {"prove_log_ratios", e.prove_log_ratios},
-           {"confirm_log_ratios", e.confirm_log_ratios},
-           {"pairs_dropped", e.pairs_dropped},
-           {"dropped_log_ratios", e.dropped_log_ratios},
-           {"confirm_delay", e.confirm_delay},
-           {"gain", e.gain},
-           {"share", e.share},
-           {"seconds",
-            {{"build", e.seconds.build},
-             {"validate", e.seconds.validate},
-             {"race", e.seconds.race},
-             {"prove", e.seconds.prove},
-             {"confirm", e.seconds.confirm}}}};
+  j = Json{
+      {"id", e.id},
+      {"rewrite", e.rewrite},
+      {"tier", e.tier},
+      {"signature", e.signature},
+      {"window", e.window},
+      {"plan", e.plan},
+      {"steps", e.steps},
+      {"occurrences", e.occurrences},
+      {"candidate", e.candidate},
+      {"incumbent", e.incumbent},
+      {"replacement", e.replacement},
+      {"origin", e.origin},
+      {"object_code", e.object_code},
+      {"knobs", e.knobs},
+      {"outcome", name_of(e.outcome)},
+      {"stage", e.stage},
+      {"code", e.code},
+      {"reason", e.reason},
+      {"seed", e.seed},
+      {"incumbent_seconds", e.incumbent_seconds},
+      {"challenger_seconds", e.challenger_seconds},
+      {"race_log_ratio", e.race_log_ratio},
+      {"prove_log_ratios", e.prove_log_ratios},
+      {"confirm_log_ratios", e.confirm_log_ratios},
+      {"pairs_dropped", e.pairs_dropped},
+      {"dropped_log_ratios", e.dropped_log_ratios},
+      {"confirm_delay", e.confirm_delay},
+      {"gain", e.gain},
+      {"share", e.share},
+      {"seconds",
+       {{"build", e.seconds.build}, {"validate", e.seconds.validate}, {"race", e.seconds.race}, {"prove", e.seconds.prove}, {"confirm", e.seconds.confirm}}}};
 }
 
 void from_json(const Json& j, Experiment& e) {
@@ -158,8 +154,7 @@ void from_json(const Json& j, LedgerEntry& e) {
 }
 
 void to_json(Json& j, const PlanRecord& p) {
-  j = Json{{"id", p.id},       {"parent", p.parent},           {"experiment", p.experiment},
-           {"gated", p.gated}, {"rolled_back", p.rolled_back}, {"plan", p.plan}};
+  j = Json{{"id", p.id}, {"parent", p.parent}, {"experiment", p.experiment}, {"gated", p.gated}, {"rolled_back", p.rolled_back}, {"plan", p.plan}};
 }
 
 void from_json(const Json& j, PlanRecord& p) {

@@ -22,8 +22,8 @@ enum class Outcome : uint8_t {
   kWrong,         // an output differs from the oracle by more than its bound, or was not written
   kMistrusted,    // conduct: forbidden system call, state left behind, outputs that prove nothing
 };
-std::string_view name_of(Outcome outcome);             // "kept", "build-failed", …
-Outcome outcome_from_name(std::string_view name);      // throws Error(kSessionDamaged)
+std::string_view name_of(Outcome outcome);         // "kept", "build-failed", …
+Outcome outcome_from_name(std::string_view name);  // throws Error(kSessionDamaged)
 
 // Wall-clock seconds spent on one experiment.
 struct PhaseSeconds {
@@ -41,14 +41,14 @@ struct Gain {
 double model_gain(double share, double log_gain);
 
 struct Experiment {
-  int64_t id = 0;               // 1, 2, … in order of start
+  int64_t id = 0;  // 1, 2, … in order of start
   // What was tried.
   std::string rewrite;
   int tier = 0;
-  std::string signature;        // of the window
-  std::string window;           // for people: "matmul[128,768]x[768,3072] + gelu"
-  int64_t plan = 0;             // PlanRecord::id it started from
-  std::vector<int> steps;       // the window in that plan
+  std::string signature;   // of the window
+  std::string window;      // for people: "matmul[128,768]x[768,3072] + gelu"
+  int64_t plan = 0;        // PlanRecord::id it started from
+  std::vector<int> steps;  // the window in that plan
   int occurrences = 1;
   std::string candidate;        // identity: hash of the replacement; never tried twice on one signature
   std::string incumbent;        // identity of what it raced against: ratios of one incumbent can be compared
@@ -58,19 +58,19 @@ struct Experiment {
   Json knobs = Json::object();  // the values of the knobs under search
   // What came of it.
   Outcome outcome = Outcome::kInconclusive;
-  std::string stage;            // where it ended: build smoke shapes numerics determinism conduct race prove confirm gate;
-                                // or "proven": applied for now, its confirmation comes later
-  std::string code;             // one word for a failure ("stale", "forbidden-call"; docs/trust.md lists them), else ""
-  std::string reason;           // one line
-  uint64_t seed = 0;            // replays inputs, poison, order of the arms
-  double incumbent_seconds = 0, challenger_seconds = 0;  // one window, medians; race's until proven
-  double race_log_ratio = 0;    // log(incumbent/challenger) of the screening race
+  std::string stage;                                         // where it ended: build smoke shapes numerics determinism conduct race prove confirm gate;
+                                                             // or "proven": applied for now, its confirmation comes later
+  std::string code;                                          // one word for a failure ("stale", "forbidden-call"; docs/trust.md lists them), else ""
+  std::string reason;                                        // one line
+  uint64_t seed = 0;                                         // replays inputs, poison, order of the arms
+  double incumbent_seconds = 0, challenger_seconds = 0;      // one window, medians; race's until proven
+  double race_log_ratio = 0;                                 // log(incumbent/challenger) of the screening race
   std::vector<double> prove_log_ratios, confirm_log_ratios;  // one a pair of fresh processes
-  int pairs_dropped = 0;        // by rules blind to the arm: stolen time, preemption
-  std::vector<double> dropped_log_ratios;  // of those pairs, for whoever wants to see that dropping favours no arm
-  double confirm_delay = 0;     // seconds from the end of the proof to the first pair of its confirmation
-  Gain gain;                    // from the confirmation pairs only
-  double share = 0;             // of the model's time that all occurrences had
+  int pairs_dropped = 0;                                     // by rules blind to the arm: stolen time, preemption
+  std::vector<double> dropped_log_ratios;                    // of those pairs, for whoever wants to see that dropping favours no arm
+  double confirm_delay = 0;                                  // seconds from the end of the proof to the first pair of its confirmation
+  Gain gain;                                                 // from the confirmation pairs only
+  double share = 0;                                          // of the model's time that all occurrences had
   PhaseSeconds seconds;
 };
 
@@ -79,44 +79,44 @@ struct LedgerEntry {
   int64_t id = 0;
   std::vector<int64_t> experiments;
   int64_t plan_before = 0, plan_after = 0;
-  double predicted = 0;         // log speedup of the model by Amdahl's law from the windows' gains
-  Gain measured;                // of the model, end to end
+  double predicted = 0;  // log speedup of the model by Amdahl's law from the windows' gains
+  Gain measured;         // of the model, end to end
   double before_seconds = 0, after_seconds = 0;
-  int pairs_dropped = 0;        // that the host disturbed: made again
+  int pairs_dropped = 0;  // that the host disturbed: made again
   bool kept = false;
   std::string reason;
-  double error = 0;             // of the model's outputs against float64, relative norm (0: not measured)
-  double error_ratio = 0;       // relative to the starter plan's
+  double error = 0;        // of the model's outputs against float64, relative norm (0: not measured)
+  double error_ratio = 0;  // relative to the starter plan's
 };
 
 struct PlanRecord {
   int64_t id = 0;
   int64_t parent = -1;
-  int64_t experiment = 0;       // that made it; 0 for the starter plan
-  bool gated = false;           // the whole model has confirmed it
+  int64_t experiment = 0;  // that made it; 0 for the starter plan
+  bool gated = false;      // the whole model has confirmed it
   bool rolled_back = false;
-  Json plan;                    // plan/plan.h
+  Json plan;  // plan/plan.h
 };
 
 // Where the time of a plan goes, measured in place in the whole model.
 struct ProfileRecord {
   int64_t id = 0;
   int64_t plan = 0;
-  double model_seconds = 0;            // a whole run, medians
-  std::vector<double> step_seconds;    // by step of the plan
-  std::vector<double> floor_seconds;   // by step: what its roofline allows at best
-  double memory_gbs = 0;               // what memory feeds the plan's threads at best, 1e9 bytes a second; 0: of an older session
+  double model_seconds = 0;           // a whole run, medians
+  std::vector<double> step_seconds;   // by step of the plan
+  std::vector<double> floor_seconds;  // by step: what its roofline allows at best
+  double memory_gbs = 0;              // what memory feeds the plan's threads at best, 1e9 bytes a second; 0: of an older session
 };
 
 // What a session claims: the starter plan against the kept plan, measured as wholes in pairs of fresh processes after the
 // last keep. Never the product of the steps.
 struct Headline {
-  int64_t plan = 0;                    // the kept plan
-  Gain gain;                           // log(starter time / kept time)
+  int64_t plan = 0;  // the kept plan
+  Gain gain;         // log(starter time / kept time)
   double starter_seconds = 0, kept_seconds = 0;
-  int pairs_dropped = 0;               // that the host disturbed: made again
-  uint64_t seed = 0;                   // replays inputs and order of the arms; 0: of an older session
-  std::vector<std::string> inputs;     // distributions of the models' inputs, which pairs took in turns
+  int pairs_dropped = 0;            // that the host disturbed: made again
+  uint64_t seed = 0;                // replays inputs and order of the arms; 0: of an older session
+  std::vector<std::string> inputs;  // distributions of the models' inputs, which pairs took in turns
 };
 
 void to_json(Json& j, const Headline& h);

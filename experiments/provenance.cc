@@ -70,8 +70,8 @@ std::string unproven_text(const SessionStore& session, const Plan& plan) {
     const Step& s = plan.steps[i];
     if (s.variant.source_override.empty() || proven.count(s.variant.id())) continue;
     const std::string origin = origin_of(session.experiments(), {s});
-    return fmt::format("step {} of the plan ({}) has a text {} that this session has not proven: tune the model in a new session, which tries it again",
-                       i, s.variant.problem.kind, origin.empty() ? "of others" : "from " + origin);
+    return fmt::format("step {} of the plan ({}) has a text {} that this session has not proven: tune the model in a new session, which tries it again", i,
+                       s.variant.problem.kind, origin.empty() ? "of others" : "from " + origin);
   }
   return "";
 }

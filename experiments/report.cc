@@ -26,9 +26,7 @@ std::string duration(double seconds) {
 }
 
 std::string factor(double log) { return fmt::format("{:.3f}x", std::exp(log)); }
-std::string factor(const Gain& gain) {
-  return fmt::format("{} ({} to {})", factor(gain.log), factor(gain.lo), factor(gain.hi));
-}
+std::string factor(const Gain& gain) { return fmt::format("{} ({} to {})", factor(gain.log), factor(gain.lo), factor(gain.hi)); }
 
 // Cut to `columns` bytes at a character, for columns of a table.
 std::string fit(std::string text, size_t columns) {
@@ -110,17 +108,15 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   const double baseline = baseline_seconds(store);
   const Gain gain = confirmed_gain(ledger);
   const auto kept = std::count_if(ledger.begin(), ledger.end(), [](const LedgerEntry& e) { return e.kept; });
-  if (baseline == 0)
-    out += "the default plan is not measured yet\n";
-  else if (kept == 0)
-    out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", time_text(baseline));
+  if (baseline == 0) out += "the default plan is not measured yet\n";
+  else if (kept == 0) out += fmt::format("default plan {} a run; no gain is confirmed on the whole model yet\n", time_text(baseline));
   else
-    out += fmt::format("{}, confirmed on the whole model in {}: {} -> about {} a run\n", claim_text(gain), counted(kept, "step"),
-                       time_text(baseline), time_text(baseline * std::exp(-gain.log)));
+    out += fmt::format("{}, confirmed on the whole model in {}: {} -> about {} a run\n", claim_text(gain), counted(kept, "step"), time_text(baseline),
+                       time_text(baseline * std::exp(-gain.log)));
 
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
-    out += fmt::format("headline: {}, starter {} -> kept {} a run, in {} of fresh processes\n", claim_text(h->gain),
-                       time_text(h->starter_seconds), time_text(h->kept_seconds), counted(h->gain.pairs, "pair"));
+    out += fmt::format("headline: {}, starter {} -> kept {} a run, in {} of fresh processes\n", claim_text(h->gain), time_text(h->starter_seconds),
+                       time_text(h->kept_seconds), counted(h->gain.pairs, "pair"));
   profile_line(store, out);
 
   double seconds = 0;
@@ -149,11 +145,10 @@ void kept_steps(const SessionStore& store, const std::vector<Experiment>& experi
   for (const Experiment& e : experiments) {
     if (e.outcome != Outcome::kKept) continue;
     any = true;
-    out += fmt::format("  {:>5}  tier {} {:<28} {}  {}\n", fmt::format("#{}", e.id), e.tier, fit(e.rewrite, 28),
-                       factor(e.gain), counted(e.gain.pairs, "pair"));
-    out += fmt::format("         {}{}, {:.1f}% of the model, {} -> {}\n", fit(e.window, 60),
-                       e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "", e.share * 100,
-                       time_text(e.incumbent_seconds), time_text(e.challenger_seconds));
+    out += fmt::format("  {:>5}  tier {} {:<28} {}  {}\n", fmt::format("#{}", e.id), e.tier, fit(e.rewrite, 28), factor(e.gain), counted(e.gain.pairs, "pair"));
+    out +=
+        fmt::format("         {}{}, {:.1f}% of the model, {} -> {}\n", fit(e.window, 60), e.occurrences > 1 ? fmt::format(" in {} places", e.occurrences) : "",
+                    e.share * 100, time_text(e.incumbent_seconds), time_text(e.challenger_seconds));
     if (!e.origin.empty()) out += fmt::format("         from outside ({}), judged and proven here\n", fit(e.origin, 100));
     if (const auto f = factors.find(e.id); f != factors.end()) out += fmt::format("         {}\n", factors_text(f->second));
   }
@@ -180,7 +175,9 @@ void ledger_table(const SessionStore& store, const std::vector<LedgerEntry>& led
   for (const LedgerEntry& e : ledger) {
     std::string ids;
     for (int64_t id : e.experiments) ids += fmt::format("{}#{}", ids.empty() ? "" : " ", id);
-    const std::string measured = e.measured.pairs == 0 ? "not measured" : fmt::format("measured {}  {} -> {}", factor(e.measured), time_text(e.before_seconds), time_text(e.after_seconds));
+    const std::string measured = e.measured.pairs == 0
+                                     ? "not measured"
+                                     : fmt::format("measured {}  {} -> {}", factor(e.measured), time_text(e.before_seconds), time_text(e.after_seconds));
     out += fmt::format("  {:>3}  predicted {}  {}  {}\n", e.id, factor(e.predicted), measured, e.kept ? "kept" : "rolled back");
     out += fmt::format("       experiments {}{}\n", fit(ids, 60), e.reason.empty() ? "" : "; " + e.reason);
     for (int64_t id : e.experiments)
@@ -197,8 +194,8 @@ void left_table(const SessionStore& store, int rows, std::string& out) {
   for (const StepGroup& row : left) {
     if (rows-- == 0) break;
     const double winnable = std::max(0.0, row.seconds - row.floor_seconds);
-    out += fmt::format("  {:<12} {:<44} ×{:<3} {:>9} of {:>9}  {:>5.2f}x\n", row.kind, fit(row.shapes, 44), row.count,
-                       time_text(winnable), time_text(row.seconds), model > winnable ? model / (model - winnable) : 1.0);
+    out += fmt::format("  {:<12} {:<44} ×{:<3} {:>9} of {:>9}  {:>5.2f}x\n", row.kind, fit(row.shapes, 44), row.count, time_text(winnable),
+                       time_text(row.seconds), model > winnable ? model / (model - winnable) : 1.0);
   }
 }
 
@@ -218,8 +215,7 @@ void experiment_table(const std::vector<Experiment>& experiments, size_t last, s
   out += first > 0 ? fmt::format("\nlast {}\n", counted(last, "experiment")) : "\nexperiments\n";
   for (size_t i = first; i < experiments.size(); ++i) {
     const Experiment& e = experiments[i];
-    out += fmt::format("  {:>5}  {:<12} {:<26} {}\n", fmt::format("#{}", e.id), name_of(e.outcome), fit(e.rewrite, 26),
-                       fit(e.window, 48));
+    out += fmt::format("  {:>5}  {:<12} {:<26} {}\n", fmt::format("#{}", e.id), name_of(e.outcome), fit(e.rewrite, 26), fit(e.window, 48));
     const std::string knobs = e.knobs.empty() ? "" : e.knobs.dump();
     const std::string why = fmt::format("{}{}{}", e.stage, e.reason.empty() ? "" : ": ", e.reason);
     out += fmt::format("         {}{}{}\n", fit(why, 70), knobs.empty() || why.empty() ? "" : "; ", fit(knobs, 60));
@@ -259,16 +255,25 @@ std::string report_text(const SessionStore& store, const SessionIdentity& identi
 Json report_json(const SessionStore& store, const SessionIdentity& identity) {
   const std::vector<Experiment> experiments = store.experiments();
   const std::vector<LedgerEntry> ledger = store.ledger();
-  Json j = {{"identity", identity}, {"options", store.options()}, {"baseline_seconds", baseline_seconds(store)},
-            {"confirmed_gain", confirmed_gain(ledger)}, {"ledger", ledger}, {"experiments", Json::array()},
-            {"outcomes", Json::object()}, {"declared", declared_steps(store)}, {"left_to_win", Json::array()}};
+  Json j = {{"identity", identity},
+            {"options", store.options()},
+            {"baseline_seconds", baseline_seconds(store)},
+            {"confirmed_gain", confirmed_gain(ledger)},
+            {"ledger", ledger},
+            {"experiments", Json::array()},
+            {"outcomes", Json::object()},
+            {"declared", declared_steps(store)},
+            {"left_to_win", Json::array()}};
   if (const std::optional<Headline> h = store.headline()) {
     j["headline"] = *h;
     j["headline"]["standing"] = h->gain.pairs > 0 ? name_of(standing_of(h->gain)) : "";
   }
   for (const BucketTime& t : bucket_times(store, identity))
-    j["shapes"].push_back({{"name", t.name}, {"starter_seconds", t.starter_seconds}, {"kept_seconds", t.kept_seconds},
-                           {"floor_seconds", t.floor_seconds}, {"padded_ratio", t.padded_ratio}});
+    j["shapes"].push_back({{"name", t.name},
+                           {"starter_seconds", t.starter_seconds},
+                           {"kept_seconds", t.kept_seconds},
+                           {"floor_seconds", t.floor_seconds},
+                           {"padded_ratio", t.padded_ratio}});
   j["median_seconds"] = Json::object();
   for (const auto& [outcome, seconds] : median_seconds(experiments)) j["median_seconds"][std::string(name_of(outcome))] = seconds;
   j["time"] = Json::object();
@@ -283,8 +288,8 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
     j["experiments"].push_back(std::move(row));
   }
   for (const StepGroup& row : left_to_win(store))
-    j["left_to_win"].push_back({{"kind", row.kind}, {"shapes", row.shapes}, {"count", row.count},
-                                {"seconds", row.seconds}, {"floor_seconds", row.floor_seconds}});
+    j["left_to_win"].push_back(
+        {{"kind", row.kind}, {"shapes", row.shapes}, {"count", row.count}, {"seconds", row.seconds}, {"floor_seconds", row.floor_seconds}});
   return j;
 }
 

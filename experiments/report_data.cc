@@ -48,8 +48,14 @@ Evidence evidence(const Experiment& e) {
 
 Json row_of(const Experiment& e) {
   const Evidence known = evidence(e);
-  Json row = {{"id", e.id},     {"rewrite", e.rewrite}, {"tier", e.tier}, {"window", e.window}, {"outcome", name_of(e.outcome)},
-              {"stage", e.stage}, {"share", number(e.share)}, {"cost", number(e.seconds.total())}};
+  Json row = {{"id", e.id},
+              {"rewrite", e.rewrite},
+              {"tier", e.tier},
+              {"window", e.window},
+              {"outcome", name_of(e.outcome)},
+              {"stage", e.stage},
+              {"share", number(e.share)},
+              {"cost", number(e.seconds.total())}};
   const auto set = [&](const char* name, Json value, bool there) {
     if (there) row[name] = std::move(value);
   };
@@ -105,9 +111,17 @@ Json ledger_of(const std::vector<LedgerEntry>& ledger) {
   std::vector<LedgerEntry> so_far;
   for (const LedgerEntry& e : ledger) {
     so_far.push_back(e);
-    rows.push_back({{"id", e.id}, {"experiments", e.experiments}, {"predicted", number(e.predicted)}, {"measured", gain(e.measured)},
-                    {"before", number(e.before_seconds)}, {"after", number(e.after_seconds)}, {"kept", e.kept}, {"reason", e.reason},
-                    {"error", e.error > 0 ? number(e.error) : Json()}, {"error_ratio", e.error_ratio > 0 ? number(e.error_ratio) : Json()}, {"total", gain(confirmed_gain(so_far))}});
+    rows.push_back({{"id", e.id},
+                    {"experiments", e.experiments},
+                    {"predicted", number(e.predicted)},
+                    {"measured", gain(e.measured)},
+                    {"before", number(e.before_seconds)},
+                    {"after", number(e.after_seconds)},
+                    {"kept", e.kept},
+                    {"reason", e.reason},
+                    {"error", e.error > 0 ? number(e.error) : Json()},
+                    {"error_ratio", e.error_ratio > 0 ? number(e.error_ratio) : Json()},
+                    {"total", gain(confirmed_gain(so_far))}});
   }
   return rows;
 }
@@ -118,8 +132,13 @@ Json profile_of(const SessionStore& store, const ProfileRecord& profile) {
   for (double seconds : profile.floor_seconds) floor += seconds;
   for (const StepGroup& g : step_groups(store, profile)) {
     const Work work = kernel_kind(g.problem.kind).work(g.problem);
-    groups.push_back({{"kind", g.kind}, {"shapes", g.shapes}, {"count", g.count}, {"seconds", number(g.seconds)},
-                      {"floor", number(g.floor_seconds)}, {"flops", number(work.flops * g.count)}, {"bytes", number(work.bytes * g.count)}});
+    groups.push_back({{"kind", g.kind},
+                      {"shapes", g.shapes},
+                      {"count", g.count},
+                      {"seconds", number(g.seconds)},
+                      {"floor", number(g.floor_seconds)},
+                      {"flops", number(work.flops * g.count)},
+                      {"bytes", number(work.bytes * g.count)}});
   }
   return {{"plan", profile.plan}, {"seconds", number(profile.model_seconds)}, {"floor", number(floor)}, {"groups", groups}};
 }
@@ -177,17 +196,23 @@ Json report_data(const SessionStore& store, const SessionIdentity& identity, con
   }
   Json options = store.options();
   if (options.is_object() && options.contains("entropy")) options["entropy"] = options["entropy"].dump();  // 64 bits: no JavaScript number
-  Json data = {{"identity", identity}, {"options", options}, {"headline", nullptr}, {"starter", nullptr}, {"newest", nullptr},
-               {"declared", declared_steps(store)}, {"ledger", ledger_of(ledger)}, {"frontier", frontier_of(experiments)}};
+  Json data = {{"identity", identity},        {"options", options},
+               {"headline", nullptr},         {"starter", nullptr},
+               {"newest", nullptr},           {"declared", declared_steps(store)},
+               {"ledger", ledger_of(ledger)}, {"frontier", frontier_of(experiments)}};
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
-    data["headline"] = {{"gain", gain(h->gain)}, {"standing", name_of(standing_of(h->gain))}, {"starter", number(h->starter_seconds)}, {"kept", number(h->kept_seconds)}};
+    data["headline"] = {
+        {"gain", gain(h->gain)}, {"standing", name_of(standing_of(h->gain))}, {"starter", number(h->starter_seconds)}, {"kept", number(h->kept_seconds)}};
   if (const std::vector<ProfileRecord> profiles = store.profiles(); !profiles.empty()) {
     data["starter"] = profile_of(store, profiles.front());
     data["newest"] = profile_of(store, profiles.back());
   }
   for (const BucketTime& t : bucket_times(store, identity))
-    data["shapes"].push_back({{"name", t.name}, {"starter", number(t.starter_seconds)}, {"kept", number(t.kept_seconds)},
-                              {"floor", number(t.floor_seconds)}, {"padded", number(t.padded_ratio)}});
+    data["shapes"].push_back({{"name", t.name},
+                              {"starter", number(t.starter_seconds)},
+                              {"kept", number(t.kept_seconds)},
+                              {"floor", number(t.floor_seconds)},
+                              {"padded", number(t.padded_ratio)}});
   add_sources(store, experiments, source_of, rows, data);
   data["experiments"] = std::move(rows);
   return data;

@@ -37,11 +37,9 @@ const std::vector<Table> kTables{
      "document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
     {"ledger", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
     {"profiles", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
-    {"variants", {"id", "kind", "source"},
-     "id TEXT PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
+    {"variants", {"id", "kind", "source"}, "id TEXT PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
 };
-constexpr const char* kTallyTable =
-    "CREATE TABLE tally(id INTEGER PRIMARY KEY, commits INTEGER NOT NULL, rows INTEGER NOT NULL, sum INTEGER NOT NULL)";
+constexpr const char* kTallyTable = "CREATE TABLE tally(id INTEGER PRIMARY KEY, commits INTEGER NOT NULL, rows INTEGER NOT NULL, sum INTEGER NOT NULL)";
 
 std::string create_table(const Table& table) { return fmt::format("CREATE TABLE {}({}", table.name, table.definition); }
 const Table& table_of(std::string_view name) {
@@ -49,8 +47,7 @@ const Table& table_of(std::string_view name) {
 }
 
 Error damaged(const std::string& path, const std::string& what) {
-  return Error(ExitCode::kSessionDamaged,
-               fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune", path, what));
+  return Error(ExitCode::kSessionDamaged, fmt::format("{} is damaged ({}): restore a copy, or start a new session with tune", path, what));
 }
 
 // A compiler's message may hold bytes that are not UTF-8: replaced, not refused.
@@ -67,8 +64,13 @@ std::vector<Row> read_documents(Database& database, const char* table) {
 }  // namespace
 
 void to_json(Json& j, const SessionIdentity& s) {
-  j = Json{{"model", s.model}, {"model_from_session", s.model_from_session}, {"model_fingerprint", s.model_fingerprint}, {"machine", s.machine},
-           {"machine_fingerprint", s.machine_fingerprint}, {"load", s.load}, {"toolchain", s.toolchain},
+  j = Json{{"model", s.model},
+           {"model_from_session", s.model_from_session},
+           {"model_fingerprint", s.model_fingerprint},
+           {"machine", s.machine},
+           {"machine_fingerprint", s.machine_fingerprint},
+           {"load", s.load},
+           {"toolchain", s.toolchain},
            {"created_at", s.created_at}};
   for (const Bucket& b : s.buckets) j["buckets"].push_back({{"name", b.name}, {"first_value", b.first_value}});
 }
@@ -152,8 +154,7 @@ class Session::Tables {
     Statement select(database, "SELECT commits, rows, sum FROM tally");
     if (!select.step()) throw damaged(database.path(), "its tally is gone");
     tally = {select.integer(0), select.integer(1), static_cast<uint64_t>(select.integer(2))};
-    if (found.rows != tally.rows)
-      throw damaged(database.path(), fmt::format("{} written, {} there", counted(tally.rows, "row was", "rows were"), found.rows));
+    if (found.rows != tally.rows) throw damaged(database.path(), fmt::format("{} written, {} there", counted(tally.rows, "row was", "rows were"), found.rows));
     found.commits = tally.commits;
     if (!(found == tally)) throw damaged(database.path(), "its rows are not those that were written");
   }
@@ -162,9 +163,7 @@ class Session::Tables {
   SessionTally tally;
 
  private:
-  static std::string checksum_of(const Table& table) {
-    return fmt::format("checksum('{}', {})", table.name, fmt::join(table.columns, ", "));
-  }
+  static std::string checksum_of(const Table& table) { return fmt::format("checksum('{}', {})", table.name, fmt::join(table.columns, ", ")); }
   static std::string printable(std::string text) {
     for (char& c : text)
       if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
@@ -198,12 +197,15 @@ class Session::Tables {
   void write_tally() {
     ++tally.commits;
     Statement(database, "INSERT OR REPLACE INTO tally VALUES(1, ?, ?, ?)")
-        .bind(1, tally.commits).bind(2, tally.rows).bind(3, static_cast<int64_t>(tally.sum)).run();
+        .bind(1, tally.commits)
+        .bind(2, tally.rows)
+        .bind(3, static_cast<int64_t>(tally.sum))
+        .run();
   }
 
   void write(const Experiment& e, const std::map<std::string, std::string>& texts) {
-    put("experiments", e.id, e.rewrite, int64_t{e.tier}, e.window, name_of(e.outcome), e.stage, e.reason, e.gain.log, e.seconds.total(),
-        e.candidate, text_of(e));
+    put("experiments", e.id, e.rewrite, int64_t{e.tier}, e.window, name_of(e.outcome), e.stage, e.reason, e.gain.log, e.seconds.total(), e.candidate,
+        text_of(e));
     if (!e.replacement.is_array()) return;
     Statement known(database, "SELECT 1 FROM variants WHERE id = ?");
     for (const Json& step : e.replacement) {
@@ -230,11 +232,13 @@ void require_file(const std::string& path) {
   if (fs::is_regular_file(what)) return;
   if (fs::is_directory(what)) {
     const std::string inside = (fs::path(path) / "NAME.amdahl").string();
-    throw Error(ExitCode::kIo, fmt::format("{} is a folder, and a session is one file: give its name too, as in {}; `amdahl tune MODEL --session {}` starts one there",
-                                           path, inside, shell_word(inside)));
+    throw Error(ExitCode::kIo,
+                fmt::format("{} is a folder, and a session is one file: give its name too, as in {}; `amdahl tune MODEL --session {}` starts one there", path,
+                            inside, shell_word(inside)));
   }
   if (fs::exists(what))
-    throw Error(ExitCode::kIo, fmt::format("{} is a device or the like, and a session is a file: give the name of one; `amdahl tune MODEL --session FILE` starts one", path));
+    throw Error(ExitCode::kIo,
+                fmt::format("{} is a device or the like, and a session is a file: give the name of one; `amdahl tune MODEL --session FILE` starts one", path));
   throw Error(ExitCode::kIo, fmt::format("no session {}: `amdahl tune MODEL --session {}` starts one", path, shell_word(path)));
 }
 
@@ -281,10 +285,8 @@ std::unique_ptr<Session> Session::create(const std::string& path, const SessionI
 
 std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
   require_file(path);
-  if (::access(path.c_str(), R_OK) != 0)
-    throw Error(ExitCode::kIo, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  if (access == Access::kWrite && ::access(path.c_str(), W_OK) != 0)
-    throw Error(ExitCode::kIo, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  if (::access(path.c_str(), R_OK) != 0) throw Error(ExitCode::kIo, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  if (access == Access::kWrite && ::access(path.c_str(), W_OK) != 0) throw Error(ExitCode::kIo, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 
   std::unique_ptr<Session> session(new Session);
   session->path_ = path;
@@ -295,13 +297,15 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
   Database& database = session->tables_->database;
   database.keep_log(true);  // what is damaged is left as it lies
   if (!bears_our_mark(database))
-    throw Error(ExitCode::kSessionDamaged, fmt::format("{} is not a session (or one whose beginning is damaged, or that was cut off while it was created): give a file that "
-                                                       "`amdahl tune` wrote, or start one with `amdahl tune MODEL --session FILE`, FILE being a new name", path));
+    throw Error(ExitCode::kSessionDamaged,
+                fmt::format("{} is not a session (or one whose beginning is damaged, or that was cut off while it was created): give a file that "
+                            "`amdahl tune` wrote, or start one with `amdahl tune MODEL --session FILE`, FILE being a new name",
+                            path));
   const int64_t version = database.integer("PRAGMA user_version");
   if (version != kSchemaVersion)
-    throw Error(ExitCode::kSessionMismatch,
-                fmt::format("{} has schema version {}, this program reads {}: use the program that wrote it, or start a new session",
-                            path, version, kSchemaVersion));
+    throw Error(
+        ExitCode::kSessionMismatch,
+        fmt::format("{} has schema version {}, this program reads {}: use the program that wrote it, or start a new session", path, version, kSchemaVersion));
   try {
     session->read();
   } catch (const nlohmann::json::exception& error) {
@@ -349,12 +353,10 @@ void Session::read() {
 void Session::require_same(const std::string& model_fingerprint, const std::string& machine_fingerprint) const {
   if (model_fingerprint != identity_.model_fingerprint)
     throw Error(ExitCode::kSessionMismatch,
-                fmt::format("{} was made for another version of {} (or other shapes): give it that model, or start a new session",
-                            path_, identity_.model));
+                fmt::format("{} was made for another version of {} (or other shapes): give it that model, or start a new session", path_, identity_.model));
   if (machine_fingerprint != identity_.machine_fingerprint)
     throw Error(ExitCode::kSessionMismatch,
-                fmt::format("{} was made on another machine ({}): its timings do not hold here; start a new session", path_,
-                            identity_.machine));
+                fmt::format("{} was made on another machine ({}): its timings do not hold here; start a new session", path_, identity_.machine));
 }
 
 template <typename What>

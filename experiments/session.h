@@ -89,7 +89,7 @@ class Session : public SessionStore {
   std::unique_ptr<SessionLock> lock_;  // kWrite only; outlives the tables
   std::unique_ptr<Tables> tables_;
   SessionIdentity identity_;
-  MemoryStore rows_;                // what the file holds, read once
+  MemoryStore rows_;  // what the file holds, read once
 };
 
 }  // namespace amdahl

@@ -22,7 +22,8 @@ namespace {
 constexpr off_t kLockedByte = 0x60000000;  // SQLite's are the 512 from 0x40000000 on
 
 bool is_at(int fd, const std::string& path) {
-  struct stat ours {}, there {};
+  struct stat ours {
+  }, there{};
   return fstat(fd, &ours) == 0 && stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
@@ -67,8 +68,7 @@ SessionLock::~SessionLock() {
 void SessionLock::take_file() {
   for (;;) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd_ < 0)
-      throw Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that the folder exists and is writable", path_, std::strerror(errno)));
+    if (fd_ < 0) throw Error(ExitCode::kIo, fmt::format("cannot write {}: {}; check that the folder exists and is writable", path_, std::strerror(errno)));
     if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       const std::string pid = writer_in(fd_);
       close(fd_);

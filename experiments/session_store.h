@@ -22,8 +22,8 @@ struct Commit {
   std::vector<LedgerEntry> ledger;
   std::vector<PlanRecord> plans;
   std::vector<ProfileRecord> profiles;
-  std::optional<Json> options;   // of the run (tuner/search/tune_options.h), written once at the start
-  std::optional<Json> state;     // the loop's small rest: head and gated plan, pending wins, seconds spent
+  std::optional<Json> options;  // of the run (tuner/search/tune_options.h), written once at the start
+  std::optional<Json> state;    // the loop's small rest: head and gated plan, pending wins, seconds spent
   std::optional<Headline> headline;
 };
 

@@ -16,9 +16,15 @@ std::vector<std::pair<std::string, double>> session_time(const SessionStore& sto
     sum.confirm += e.seconds.confirm;
   }
   const Json loop = state.value("phases", Json::object());  // sessions from before it was counted: all of it is "rest"
-  std::vector<std::pair<std::string, double>> parts{{"machine", loop.value("machine", 0.0)}, {"judge", loop.value("judge", 0.0)}, {"build", sum.build + loop.value("build", 0.0)}, {"validate", sum.validate},
-                                                    {"race", sum.race},                  {"prove", sum.prove}, {"confirm", sum.confirm},
-                                                    {"gate", loop.value("gate", 0.0)},   {"profile", loop.value("profile", 0.0)},
+  std::vector<std::pair<std::string, double>> parts{{"machine", loop.value("machine", 0.0)},
+                                                    {"judge", loop.value("judge", 0.0)},
+                                                    {"build", sum.build + loop.value("build", 0.0)},
+                                                    {"validate", sum.validate},
+                                                    {"race", sum.race},
+                                                    {"prove", sum.prove},
+                                                    {"confirm", sum.confirm},
+                                                    {"gate", loop.value("gate", 0.0)},
+                                                    {"profile", loop.value("profile", 0.0)},
                                                     {"headline", loop.value("headline", 0.0)}};
   double rest = state.value("seconds", 0.0);
   for (const auto& [name, seconds] : parts) rest -= seconds;

@@ -9,9 +9,7 @@
 namespace amdahl {
 namespace {
 
-std::string shortened(std::string_view sql) {
-  return sql.size() <= 120 ? std::string(sql) : std::string(sql.substr(0, 117)) + "...";
-}
+std::string shortened(std::string_view sql) { return sql.size() <= 120 ? std::string(sql) : std::string(sql.substr(0, 117)) + "..."; }
 
 void checksum(sqlite3_context* context, int count, sqlite3_value** values) {
   std::string bytes;
@@ -67,8 +65,7 @@ std::string name_to_open(const std::string& path, int& flags) {
   const std::string slash = path.find('/') == std::string::npos ? "./" : path.substr(0, path.rfind('/') + 1);
   if (!(flags & SQLITE_OPEN_READONLY) || access(slash.c_str(), W_OK) == 0 || access((path + "-wal").c_str(), F_OK) == 0) return path;
   std::string uri = "file:";
-  for (const char c : path)
-    uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  for (const char c : path) uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
   flags |= SQLITE_OPEN_URI;
   return uri + "?immutable=1";
 }
@@ -81,8 +78,7 @@ Database::Database(const std::string& path, int flags) : path_(path) {
     throw Error(ExitCode::kIo, fmt::format("cannot open {}: {}; check that the folder exists and is writable", path, why));
   }
   sqlite3_busy_timeout(handle_, 5000);  // a reader may hold up a checkpoint for a moment
-  sqlite3_create_function_v2(handle_, "checksum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr, checksum,
-                             nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(handle_, "checksum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr, checksum, nullptr, nullptr, nullptr);
 }
 
 Database::~Database() { sqlite3_close_v2(handle_); }
@@ -93,9 +89,7 @@ void Database::execute(const std::string& sql) {
 
 void Database::keep_log(bool keep) { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr); }
 
-bool Database::header_forbids_writing() const {
-  return access(path_.c_str(), W_OK) == 0 && sqlite3_db_readonly(handle_, "main") == 1;
-}
+bool Database::header_forbids_writing() const { return access(path_.c_str(), W_OK) == 0 && sqlite3_db_readonly(handle_, "main") == 1; }
 
 int64_t Database::integer(const std::string& sql) {
   Statement statement(*this, sql);
@@ -122,8 +116,7 @@ Statement& Statement::bind(int number, double value) {
   return *this;
 }
 Statement& Statement::bind(int number, std::string_view value) {
-  if (sqlite3_bind_text64(handle_, number, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK)
-    throw_sqlite(database_, sql_);
+  if (sqlite3_bind_text64(handle_, number, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK) throw_sqlite(database_, sql_);
   return *this;
 }
 

@@ -19,7 +19,7 @@ class Database {
   ~Database();
   Database(const Database&) = delete;
 
-  void execute(const std::string& sql);  // one or more statements without results
+  void execute(const std::string& sql);     // one or more statements without results
   int64_t integer(const std::string& sql);  // first column of the first row
   std::string text(const std::string& sql);
   // Whether the last one to close the file leaves its write-ahead log in place, untouched.
@@ -44,11 +44,11 @@ class Statement {
   ~Statement();
   Statement(const Statement&) = delete;
 
-  Statement& bind(int number, int64_t value);           // numbers from 1
+  Statement& bind(int number, int64_t value);  // numbers from 1
   Statement& bind(int number, double value);
   Statement& bind(int number, std::string_view value);  // copied
-  bool step();   // true: a row is there
-  void run();    // to the end, then ready to be bound again
+  bool step();                                          // true: a row is there
+  void run();                                           // to the end, then ready to be bound again
   int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
   double real(int column) const { return sqlite3_column_double(handle_, column); }
   std::string text(int column) const;

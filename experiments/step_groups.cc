@@ -45,9 +45,8 @@ std::vector<StepGroup> left_to_win(const SessionStore& store) {
   const std::vector<ProfileRecord> profiles = store.profiles();
   if (profiles.empty()) return {};
   std::vector<StepGroup> groups = step_groups(store, profiles.back());
-  std::stable_sort(groups.begin(), groups.end(), [](const StepGroup& a, const StepGroup& b) {
-    return a.seconds - a.floor_seconds > b.seconds - b.floor_seconds;
-  });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const StepGroup& a, const StepGroup& b) { return a.seconds - a.floor_seconds > b.seconds - b.floor_seconds; });
   return groups;
 }
 

@@ -13,16 +13,15 @@ namespace amdahl {
 namespace {
 
 // What parse() and View need, each after those that it requires. Maps, trees, force layouts, word clouds stay out.
-constexpr std::array kModules{"util",      "expression", "time",     "format",     "loader",    "dataflow",       "scale",
-                              "canvas",    "scenegraph", "selection", "statistics", "functions", "event-selector", "parser",
-                              "runtime",   "view",       "transforms", "view-transforms", "encode"};
+constexpr std::array kModules{"util",    "expression", "time",       "format",          "loader",    "dataflow",       "scale",
+                              "canvas",  "scenegraph", "selection",  "statistics",      "functions", "event-selector", "parser",
+                              "runtime", "view",       "transforms", "view-transforms", "encode"};
 
 std::string read_module(const std::string& folder, const char* name) {
   const std::string path = fmt::format("{}/vega-{}.min.js", folder, name);
   std::ifstream in(path, std::ios::binary);
   std::stringstream text;
-  if (!(text << in.rdbuf()))
-    throw Error(ExitCode::kIo, fmt::format("the page's plots need Vega, and {} is not there: apt-get install libjs-vega", path));
+  if (!(text << in.rdbuf())) throw Error(ExitCode::kIo, fmt::format("the page's plots need Vega, and {} is not there: apt-get install libjs-vega", path));
   std::string module = text.str();
   // The map of a minified file lies beside it on this machine only.
   if (const size_t map = module.rfind("//# sourceMappingURL="); map != std::string::npos) module.resize(map);

@@ -18,9 +18,7 @@ double log_ratio_of(const Experiment& e) {
 
 bool was_timed(const Experiment& e) { return e.outcome <= Outcome::kInconclusive && e.incumbent_seconds > 0 && e.challenger_seconds > 0; }
 
-std::string algorithm_of_replacement(const Experiment& e) {
-  return e.replacement.is_array() ? algorithm_of(e.replacement.get<std::vector<Step>>()) : "";
-}
+std::string algorithm_of_replacement(const Experiment& e) { return e.replacement.is_array() ? algorithm_of(e.replacement.get<std::vector<Step>>()) : ""; }
 
 std::string algorithm_of_incumbent(const Experiment& e, const std::map<int64_t, Plan>& plans) {
   const auto plan = plans.find(e.plan);
@@ -49,7 +47,8 @@ std::map<int64_t, WinFactors> win_factors(const SessionStore& store) {
   const std::vector<Experiment> experiments = store.experiments();
   std::map<int64_t, Plan> plans;
   for (const PlanRecord& record : store.plans()) {
-    const bool wanted = std::any_of(experiments.begin(), experiments.end(), [&](const Experiment& e) { return e.outcome == Outcome::kKept && e.plan == record.id; });
+    const bool wanted =
+        std::any_of(experiments.begin(), experiments.end(), [&](const Experiment& e) { return e.outcome == Outcome::kKept && e.plan == record.id; });
     if (wanted) plans[record.id] = record.plan.get<Plan>();
   }
   std::map<int64_t, WinFactors> factors;

@@ -18,12 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kApplicationId = 0x416d6477;  // "Amdw", in the file's header
-constexpr int64_t kVersion = 2;  // 1 had no home and origin
+constexpr int64_t kVersion = 2;                 // 1 had no home and origin
 
 constexpr const char* kTable =
     "forms(signature TEXT NOT NULL, machine TEXT NOT NULL, compiler TEXT NOT NULL, threads INTEGER NOT NULL, "
     "allowed TEXT NOT NULL, rewrite TEXT NOT NULL, window TEXT NOT NULL, steps TEXT NOT NULL, log_gain REAL NOT NULL, model TEXT NOT NULL, "
-    "proven_at INTEGER NOT NULL, checksum INTEGER NOT NULL, home TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT '', PRIMARY KEY(signature, machine, compiler, threads, allowed)) WITHOUT ROWID";
+    "proven_at INTEGER NOT NULL, checksum INTEGER NOT NULL, home TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT '', PRIMARY KEY(signature, machine, "
+    "compiler, threads, allowed)) WITHOUT ROWID";
 constexpr const char* kFirstColumns = "signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at";
 constexpr const char* kColumns = "signature, machine, compiler, threads, allowed, rewrite, window, steps, log_gain, model, proven_at, home, origin";
 
@@ -143,8 +144,7 @@ std::string kinds_of(const std::string& window) {
 
 }  // namespace
 
-std::vector<WisdomForm> proven_forms(const Graph& graph, const SessionStore& session, const WisdomPlace& place, const std::string& model,
-                                     int64_t now) {
+std::vector<WisdomForm> proven_forms(const Graph& graph, const SessionStore& session, const WisdomPlace& place, const std::string& model, int64_t now) {
   std::map<int64_t, Plan> plans;
   for (const PlanRecord& p : session.plans()) plans[p.id] = p.plan.get<Plan>();
   std::map<int64_t, Experiment> experiments;
@@ -177,7 +177,8 @@ void mark_outside(std::vector<WisdomForm>& forms, const std::string& home, const
   for (WisdomForm& f : forms) {
     if (!home.empty() && f.home == home) continue;
     if (f.origin.empty()) f.origin = fmt::format("{}, {}", from, day);
-    std::replace_if(f.origin.begin(), f.origin.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');  // a stranger may have written it
+    std::replace_if(
+        f.origin.begin(), f.origin.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');  // a stranger may have written it
   }
 }
 
@@ -220,7 +221,8 @@ Wisdom Wisdom::open(const std::string& path, std::string* note) {
     const std::string aside = fmt::format("{}.damaged-{}", path, std::time(nullptr));
     std::error_code failed;
     fs::rename(path, aside, failed);
-    if (failed) throw Error(ExitCode::kIo, fmt::format("{} is damaged ({}) and cannot be set aside: remove it, or give --wisdom another file", path, error.what()));
+    if (failed)
+      throw Error(ExitCode::kIo, fmt::format("{} is damaged ({}) and cannot be set aside: remove it, or give --wisdom another file", path, error.what()));
     for (const char* rest : {"-wal", "-shm", "-journal"}) fs::remove(path + rest, failed);
     *note = fmt::format("wisdom {} is damaged ({}): set aside as {}, a new one is begun", path, error.what(), aside);
     opened(path);

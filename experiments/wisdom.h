@@ -22,10 +22,10 @@
 namespace amdahl {
 
 struct WisdomPlace {
-  std::string machine;        // DeviceInfo::fingerprint()
-  std::string compiler;       // Toolchain::description()
+  std::string machine;   // DeviceInfo::fingerprint()
+  std::string compiler;  // Toolchain::description()
   int threads = 1;
-  std::string allowed;        // precision given up: "" none, "bf16"
+  std::string allowed;  // precision given up: "" none, "bf16"
   auto operator<=>(const WisdomPlace&) const = default;
 };
 
@@ -36,15 +36,14 @@ struct WisdomForm {
   std::vector<Step> steps;      // with the window's own numbers (localized())
   double log_gain = 0;          // of the window, log(before / after), all keeps of the session together
   std::string model;
-  int64_t proven_at = 0;        // Unix time
-  std::string home;             // of who proved it (home_of()); "" unknown
-  std::string origin;           // "" of the search of who proved it; else where the form, or a text in it, came from
+  int64_t proven_at = 0;  // Unix time
+  std::string home;       // of who proved it (home_of()); "" unknown
+  std::string origin;     // "" of the search of who proved it; else where the form, or a text in it, came from
 };
 
 // The forms that the gate confirmed in a session, one a signature: its last. `place` is the session's; a form that gives nothing
 // up is kept as such, whatever was allowed.
-std::vector<WisdomForm> proven_forms(const Graph& graph, const SessionStore& session, const WisdomPlace& place, const std::string& model,
-                                     int64_t now);
+std::vector<WisdomForm> proven_forms(const Graph& graph, const SessionStore& session, const WisdomPlace& place, const std::string& model, int64_t now);
 
 // Marks what was not proven by `home`: it came with the file `from`, taken in or used on `day`.
 void mark_outside(std::vector<WisdomForm>& forms, const std::string& home, const std::string& from, const std::string& day);

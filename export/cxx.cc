@@ -35,21 +35,24 @@ std::string tensor_table(const Graph& graph, const std::vector<ValueId>& values,
   std::string shapes, rows;
   for (size_t i = 0; i < values.size(); ++i) {
     const Value& v = graph.value(values[i]);
-    shapes += fmt::format("static const int64_t {}_shape_{}[] = {{{}}};\n", which, i,
-                          v.shape.empty() ? "1" : fmt::format("{}", fmt::join(v.shape, ", ")));
+    shapes += fmt::format("static const int64_t {}_shape_{}[] = {{{}}};\n", which, i, v.shape.empty() ? "1" : fmt::format("{}", fmt::join(v.shape, ", ")));
     rows += fmt::format("    {{{}, \"{}\", {}, {}_shape_{}, {}}},\n", c_string(v.name), name_of(v.dtype), v.shape.size(), which, i,
                         static_cast<size_t>(numel(v.shape)) * size_of(v.dtype));
   }
-  return fmt::format("{}extern \"C\" const int {}_{}_count = {};\nextern \"C\" const {}_tensor {}_{}s[] = {{\n{}}};\n", shapes, name,
-                     which, values.size(), name, name, which, rows);
+  return fmt::format("{}extern \"C\" const int {}_{}_count = {};\nextern \"C\" const {}_tensor {}_{}s[] = {{\n{}}};\n", shapes, name, which, values.size(),
+                     name, name, which, rows);
 }
 
 std::string place_of(const Program::Buffer& b) {
   switch (b.role) {
-    case Program::Role::kInput: return "GIVEN_INPUT, 0";
-    case Program::Role::kOutput: return "GIVEN_OUTPUT, 0";
-    case Program::Role::kTemporary: return fmt::format("IN_ARENA, {}", b.arena_offset);
-    case Program::Role::kConstant: return fmt::format("IN_WEIGHTS, {}", b.blob_offset);
+    case Program::Role::kInput:
+      return "GIVEN_INPUT, 0";
+    case Program::Role::kOutput:
+      return "GIVEN_OUTPUT, 0";
+    case Program::Role::kTemporary:
+      return fmt::format("IN_ARENA, {}", b.arena_offset);
+    case Program::Role::kConstant:
+      return fmt::format("IN_WEIGHTS, {}", b.blob_offset);
   }
   return "";
 }
@@ -76,8 +79,8 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
     max_in = std::max(max_in, c.inputs.size());
     max_out = std::max(max_out, c.outputs.size());
     const size_t shape = bucket_of(graph.buckets, request.plan.steps[static_cast<size_t>(c.step)].outputs[0].value);
-    calls += fmt::format("    {{{}, {}, {}, {}, {{{}}}, {{{}}}}},\n", c.kernel, shape, c.inputs.size(), c.outputs.size(),
-                         fmt::join(c.inputs, ", "), fmt::join(c.outputs, ", "));
+    calls += fmt::format("    {{{}, {}, {}, {}, {{{}}}, {{{}}}}},\n", c.kernel, shape, c.inputs.size(), c.outputs.size(), fmt::join(c.inputs, ", "),
+                         fmt::join(c.outputs, ", "));
   }
   return fmt::format(
       "// Generated.\n#pragma once\n#include \"kernel_tables.h\"\n\nenum {{ BUFFERS = {}, CALLS = {}, INPUTS = {}, OUTPUTS = {}, MAX_INPUTS = {}, "
@@ -89,9 +92,8 @@ std::string tables(const ExportRequest& request, const Program& p, const std::ve
       "static const buffer_entry buffer_table[BUFFERS] = {{\n{}}};\n"
       "static const call_entry call_table[CALLS] = {{\n{}}};\n"
       "static const int input_buffer[INPUTS + 1] = {{{}}};\nstatic const int output_buffer[OUTPUTS + 1] = {{{}}};\n\n{}\n{}",
-      p.buffers.size(), p.calls.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes,
-      std::max<size_t>(p.arena_bytes, 64), weights_hash, buffers, calls, fmt::join(p.inputs, ", "), fmt::join(p.outputs, ", "),
-      tensor_table(graph, graph.inputs, name, "input"),
+      p.buffers.size(), p.calls.size(), p.inputs.size(), p.outputs.size(), max_in, max_out, p.blob_bytes, std::max<size_t>(p.arena_bytes, 64), weights_hash,
+      buffers, calls, fmt::join(p.inputs, ", "), fmt::join(p.outputs, ", "), tensor_table(graph, graph.inputs, name, "input"),
       tensor_table(graph, graph.outputs, name, "output") + step_table(request, p, kernels, name) + shape_constants(request));
 }
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/kinds/kernel_kind.h"
 
 namespace amdahl {
 namespace {
@@ -78,11 +78,11 @@ CxxKernel kernel_of(const std::string& name, const Variant& v, size_t number) {
   const std::string tuned = prefix_of(name, 'k', number), portable = prefix_of(name, 'p', number);
   const std::string text = cpu_target().source(v);
   // src/portable/ includes this file under other names.
-  kernel.tuned = fmt::format("#ifndef AMDAHL_KERNEL\n{}#endif\n{}#ifndef AMDAHL_PORTABLE\n{}#endif\n", renames(tuned), in_namespace(text), entry(tuned, "tuned"));
+  kernel.tuned =
+      fmt::format("#ifndef AMDAHL_KERNEL\n{}#endif\n{}#ifndef AMDAHL_PORTABLE\n{}#endif\n", renames(tuned), in_namespace(text), entry(tuned, "tuned"));
   const std::string other = replacement(v);
   kernel.portable = fmt::format("#define AMDAHL_PORTABLE\n{}{}{}", renames(portable),
-                                other.empty() ? fmt::format("#include \"../kernels/{}\"\n", kernel.file) : in_namespace(other),
-                                entry(portable, "portable"));
+                                other.empty() ? fmt::format("#include \"../kernels/{}\"\n", kernel.file) : in_namespace(other), entry(portable, "portable"));
   return kernel;
 }
 

@@ -10,12 +10,12 @@
 namespace amdahl {
 
 struct CxxKernel {
-  std::string file;           // "k003_matmul.cpp", in src/kernels/ and src/portable/
-  std::string tuned;          // the text of the first
-  std::string portable;       // of the second: mostly an #include of the first
+  std::string file;                // "k003_matmul.cpp", in src/kernels/ and src/portable/
+  std::string tuned;               // the text of the first
+  std::string portable;            // of the second: mostly an #include of the first
   std::vector<std::string> flags;  // the tuned build's own
-  bool bf16 = false;          // the tuned build multiplies in bfloat16
-  bool amx = false;           // … on AMX
+  bool bf16 = false;               // the tuned build multiplies in bfloat16
+  bool amx = false;                // … on AMX
 
   std::string name() const { return file.substr(0, file.find('.')); }  // "k003_matmul"
 };

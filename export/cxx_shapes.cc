@@ -130,16 +130,19 @@ void write_shapes(ExportFolder& folder, const std::string& name, const ExportReq
 }
 
 Words shape_words(const std::string& name, const ExportRequest& request) {
-  Words words{{"NAME", name}, {"SHAPES_API", ""}, {"SHAPES_SOURCE", ""}, {"SHAPES_SELFTEST_SOURCE", ""}, {"TEST_SHAPES_DECLARATION", ""}, {"TEST_SHAPES", ""}, {"SHAPES_README", ""}};
+  Words words{{"NAME", name},      {"SHAPES_API", ""},   {"SHAPES_SOURCE", ""}, {"SHAPES_SELFTEST_SOURCE", ""}, {"TEST_SHAPES_DECLARATION", ""},
+              {"TEST_SHAPES", ""}, {"SHAPES_README", ""}};
   if (!has_shapes(request)) return words;
   words["SHAPE_NAMES"] = in_comment(fmt::format("{}", fmt::join(names_of(request.graph), ", ")));
   words["PADDING_NOTE"] = request.padding.refusal.empty() ? ", or the smallest that\n * holds them, with zeros appended." : ".";
   words["SHAPES_API"] = filled_template("shapes_templates/shapes.h.in", words);
   words["SHAPES_SOURCE"] = " src/shapes.cpp";
   words["SHAPES_SELFTEST_SOURCE"] = " selftest_shapes.cpp";
-  words["TEST_SHAPES_DECLARATION"] =
-      fmt::format("// selftest_shapes.cpp: how many shapes came out wrong.\nint test_shapes({}_model* model, const char* folder, const std::vector<std::vector<unsigned char>>& in,\n"
-                  "                const std::vector<std::vector<unsigned char>>& want, double limit);\n\n", name);
+  words["TEST_SHAPES_DECLARATION"] = fmt::format(
+      "// selftest_shapes.cpp: how many shapes came out wrong.\nint test_shapes({}_model* model, const char* folder, const std::vector<std::vector<unsigned "
+      "char>>& in,\n"
+      "                const std::vector<std::vector<unsigned char>>& want, double limit);\n\n",
+      name);
   words["TEST_SHAPES"] = " + test_shapes(model, folder, c.in, c.want, kLimit)";
   words["SHAPES_README"] = readme_of(name, request);
   return words;

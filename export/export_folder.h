@@ -18,7 +18,7 @@ class ExportFolder {
   // Folders are made as needed. Throws Error(kIo) when it cannot be written.
   void text(const std::string& name, const std::string& content);
   void binary(const std::string& name, const std::function<void(std::ostream&)>& write);
-  std::string place(const std::string& name);  // the path of a file that somebody else writes
+  std::string place(const std::string& name);                                          // the path of a file that somebody else writes
   std::string path(const std::string& name) const { return directory_ + "/" + name; }  // of a file that is there
   const std::vector<std::string>& files() const { return files_; }
 

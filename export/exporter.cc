@@ -15,8 +15,7 @@ const std::vector<ExportFormat>& export_formats() {
       {"cxx", "C header, C++ sources, weights, CMake project, example and self-test: needs a C++ compiler and OpenMP alone",
        "cmake -S . -B build && cmake --build build && ./build/selftest .", write_cxx, true},
       {"pytorch", "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
-       "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py",
-       write_pytorch},
+       "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py", write_pytorch},
       {"onnxruntime", "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
        "cmake -S . -B build && cmake --build build && python3 selftest.py", write_onnxruntime},
       {"onnx", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", write_onnx},
@@ -35,12 +34,32 @@ namespace {
 
 // An export of one of these names would hide a header (NAME.h), a library (libNAME.so) or a target of the build.
 bool is_taken(std::string_view name) {
-  for (std::string_view taken : {"assert", "complex", "cpuid", "ctype", "errno", "fenv", "float", "inttypes", "limits", "locale", "malloc", "math", "memory",
-                                 "new", "omp", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib",
-                                 "string", "threads", "time", "uchar", "unistd", "wchar",  // headers
-                                 "c", "dl", "gcc", "gomp", "iomp5", "m", "pthread", "rt",   // libraries
-                                 "all", "clean", "depend", "edit_cache", "example", "help", "install", "list_install_components", "package",
-                                 "rebuild_cache", "selftest", "test"})
+  for (std::string_view taken : {"assert",   "complex",
+                                 "cpuid",    "ctype",
+                                 "errno",    "fenv",
+                                 "float",    "inttypes",
+                                 "limits",   "locale",
+                                 "malloc",   "math",
+                                 "memory",   "new",
+                                 "omp",      "setjmp",
+                                 "signal",   "stdalign",
+                                 "stdarg",   "stdatomic",
+                                 "stdbool",  "stddef",
+                                 "stdint",   "stdio",
+                                 "stdlib",   "string",
+                                 "threads",  "time",
+                                 "uchar",    "unistd",
+                                 "wchar",  // headers
+                                 "c",        "dl",
+                                 "gcc",      "gomp",
+                                 "iomp5",    "m",
+                                 "pthread",  "rt",  // libraries
+                                 "all",      "clean",
+                                 "depend",   "edit_cache",
+                                 "example",  "help",
+                                 "install",  "list_install_components",
+                                 "package",  "rebuild_cache",
+                                 "selftest", "test"})
     if (name == taken) return true;
   return false;
 }

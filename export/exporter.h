@@ -28,11 +28,11 @@ struct PaddingFinding {
 struct ExportRequest {
   const Graph& graph;
   const Plan& plan;
-  std::string name;         // of the model: a C identifier is made from it
-  std::string directory;    // created; must be empty or hold an earlier export
+  std::string name;       // of the model: a C identifier is made from it
+  std::string directory;  // created; must be empty or hold an earlier export
   SelfTestCase self_test;
-  double milliseconds = 0;  // median of the plan on the machine that tuned it
-  std::string provenance;   // one line: model, machine, session
+  double milliseconds = 0;      // median of the plan on the machine that tuned it
+  std::string provenance;       // one line: model, machine, session
   PaddingFinding padding = {};  // where the graph has several shapes
 };
 

@@ -17,8 +17,7 @@ constexpr const char* kBf16Note =
 std::string own_flags(const std::vector<CxxKernel>& kernels) {
   std::string text;
   for (const CxxKernel& k : kernels)
-    if (!k.flags.empty())
-      text += fmt::format("set_property(SOURCE src/kernels/{} APPEND PROPERTY COMPILE_OPTIONS {})\n", k.file, fmt::join(k.flags, " "));
+    if (!k.flags.empty()) text += fmt::format("set_property(SOURCE src/kernels/{} APPEND PROPERTY COMPILE_OPTIONS {})\n", k.file, fmt::join(k.flags, " "));
   return text;
 }
 
@@ -70,7 +69,12 @@ KernelLibrary write_kernel_library(ExportFolder& folder, const std::string& name
                 {"PAIR_KERNELS", pairs},
                 {"KERNEL_FLAGS", common_flags()},
                 {"PER_KERNEL_FLAGS", own_flags(library.kernels)}});
-  for (const auto& [where, file] : {std::pair{"src", "cpu_check.cpp"}, {"src", "features.cpp"}, {"src", "engaged.h"}, {"src", "aligned_memory.h"}, {"src", "weights_hash.h"}, {"cmake", "kernels.cmake"}})
+  for (const auto& [where, file] : {std::pair{"src", "cpu_check.cpp"},
+                                    {"src", "features.cpp"},
+                                    {"src", "engaged.h"},
+                                    {"src", "aligned_memory.h"},
+                                    {"src", "weights_hash.h"},
+                                    {"cmake", "kernels.cmake"}})
     folder.text(fmt::format("{}/{}", where, file), filled_template(fmt::format("kernel_templates/{}.in", file), words));
   return library;
 }

@@ -32,8 +32,8 @@ std::map<ValueId, std::string> node_notes(const Graph& graph, const Plan& plan) 
     std::vector<std::string> names;
     for (NodeId n : step.nodes) names.push_back(graph.node(n).name);
     for (NodeId n : step.nodes)
-      lines[static_cast<size_t>(n)].push_back(fmt::format("step {}: {}{}; computes {}", s, step.variant.problem.kind,
-                                                          knobs_text(step.variant.knobs), fmt::join(names, ", ")));
+      lines[static_cast<size_t>(n)].push_back(
+          fmt::format("step {}: {}{}; computes {}", s, step.variant.problem.kind, knobs_text(step.variant.knobs), fmt::join(names, ", ")));
   }
   std::map<ValueId, std::string> notes;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {

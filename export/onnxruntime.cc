@@ -64,8 +64,7 @@ std::string places_of(const Part& part, const Program& program, const std::vecto
 }
 
 // src/op_tables.h: an operator a part, with the types of what it reads, the types and shapes of what it writes, and its calls.
-std::string op_tables(const Graph& graph, const Program& program, const std::vector<Part>& parts,
-                      const std::vector<CxxKernel>& kernels, int64_t identity) {
+std::string op_tables(const Graph& graph, const Program& program, const std::vector<Part>& parts, const std::vector<CxxKernel>& kernels, int64_t identity) {
   size_t max_in = 1, max_out = 1, node_in = 1, node_out = 1, max_rank = 1;
   std::string rows, calls;
   for (size_t p = 0; p < parts.size(); ++p) {
@@ -80,8 +79,8 @@ std::string op_tables(const Graph& graph, const Program& program, const std::vec
       const Program::Call& call = program.calls[c];
       max_in = std::max(max_in, call.inputs.size());
       max_out = std::max(max_out, call.outputs.size());
-      calls += fmt::format("    {{\"{}\", {}, {}, {}, {{{}}}, {{{}}}}},\n", kernels[static_cast<size_t>(call.kernel)].name(), call.kernel,
-                           call.inputs.size(), call.outputs.size(), places_of(parts[p], program, call.inputs), places_of(parts[p], program, call.outputs));
+      calls += fmt::format("    {{\"{}\", {}, {}, {}, {{{}}}, {{{}}}}},\n", kernels[static_cast<size_t>(call.kernel)].name(), call.kernel, call.inputs.size(),
+                           call.outputs.size(), places_of(parts[p], program, call.inputs), places_of(parts[p], program, call.outputs));
     }
   }
   return fmt::format(

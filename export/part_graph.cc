@@ -66,8 +66,7 @@ class PartGraph {
     for (size_t o = 0; o < program_.outputs.size(); ++o) {
       const auto b = static_cast<size_t>(program_.outputs[o]);
       const Value& want = request_.graph.value(request_.graph.outputs[o]);
-      if (program_.buffers[b].role == Program::Role::kOutput && value_of_[b] == kNoValue)
-        value_of_[b] = graph_.add_value(want.name, want.dtype, want.shape);
+      if (program_.buffers[b].role == Program::Role::kOutput && value_of_[b] == kNoValue) value_of_[b] = graph_.add_value(want.name, want.dtype, want.shape);
     }
   }
 
@@ -88,8 +87,8 @@ class PartGraph {
 
 }  // namespace
 
-Graph part_graph(const ExportRequest& request, const Program& program, const Blob& blob, const std::vector<Part>& parts,
-                 const std::vector<CxxKernel>& kernels, const std::string& domain, int64_t identity) {
+Graph part_graph(const ExportRequest& request, const Program& program, const Blob& blob, const std::vector<Part>& parts, const std::vector<CxxKernel>& kernels,
+                 const std::string& domain, int64_t identity) {
   PartGraph graph(request, program, blob);
   for (size_t p = 0; p < parts.size(); ++p) graph.add_part(parts[p], p, kernels, domain, identity);
   return graph.finish();

@@ -35,8 +35,14 @@ Json step_json(const Graph& graph, const Step& step) {
   const Variant& v = step.variant;
   Json nodes = Json::array();
   for (NodeId n : step.nodes) nodes.push_back({{"name", graph.node(n).name}, {"op", graph.node(n).op}});
-  return {{"kind", v.problem.kind}, {"computes", nodes}, {"reads", operands(graph, step.inputs)}, {"writes", operands(graph, step.outputs)},
-          {"parameters", v.problem.params}, {"knobs", v.knobs}, {"compiler", v.compiler}, {"flags", v.flags}};
+  return {{"kind", v.problem.kind},
+          {"computes", nodes},
+          {"reads", operands(graph, step.inputs)},
+          {"writes", operands(graph, step.outputs)},
+          {"parameters", v.problem.params},
+          {"knobs", v.knobs},
+          {"compiler", v.compiler},
+          {"flags", v.flags}};
 }
 
 std::vector<std::string> write_plan_json(const ExportRequest& request) {
@@ -55,8 +61,13 @@ std::vector<std::string> write_plan_json(const ExportRequest& request) {
     steps.push_back(step_json(graph, step));
     steps.back()["source"] = file;
   }
-  Json plan{{"format", kFormat}, {"model", request.name}, {"provenance", request.provenance}, {"threads", request.plan.threads},
-            {"milliseconds", request.milliseconds}, {"relative_norm", request.self_test.relative_norm}, {"steps", steps}};
+  Json plan{{"format", kFormat},
+            {"model", request.name},
+            {"provenance", request.provenance},
+            {"threads", request.plan.threads},
+            {"milliseconds", request.milliseconds},
+            {"relative_norm", request.self_test.relative_norm},
+            {"steps", steps}};
   plan["inputs"] = plan["outputs"] = Json::array();
   for (ValueId v : graph.inputs) plan["inputs"].push_back(tensor(graph, v));
   for (ValueId v : graph.outputs) plan["outputs"].push_back(tensor(graph, v));

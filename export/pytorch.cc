@@ -15,10 +15,10 @@ std::vector<std::string> write_pytorch(const ExportRequest& request) {
   ExportFolder folder(request.directory);
   folder.clear("python");
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"extension.cpp.in", "extension.cpp"},
-                                                                                {"CMakeLists.txt.in", "CMakeLists.txt"},
-                                                                                {"init.py.in", name + "/__init__.py"},
-                                                                                {"selftest.py.in", "selftest.py"},
-                                                                                {"README.md.in", "README.md"}})
+                                                                                 {"CMakeLists.txt.in", "CMakeLists.txt"},
+                                                                                 {"init.py.in", name + "/__init__.py"},
+                                                                                 {"selftest.py.in", "selftest.py"},
+                                                                                 {"README.md.in", "README.md"}})
     folder.text("python/" + to, filled_template("pytorch_templates/" + from, words));
   files.insert(files.end(), folder.files().begin(), folder.files().end());
   return files;

@@ -23,8 +23,7 @@ constexpr double kOtherRounding = 1e-5;
 void write_self_test(ExportFolder& folder, const SelfTestCase& test) {
   folder.binary("selftest.bin", [&](std::ostream& out) {
     for (const std::vector<Tensor>* list : {&test.inputs, &test.expected})
-      for (const Tensor& t : *list)
-        out.write(reinterpret_cast<const char*>(t.data()), static_cast<std::streamsize>(t.bytes()));
+      for (const Tensor& t : *list) out.write(reinterpret_cast<const char*>(t.data()), static_cast<std::streamsize>(t.bytes()));
   });
 }
 

@@ -70,8 +70,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < out.size(); ++i) {
     const int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (da != db && da != 1 && db != 1)
-      throw std::invalid_argument(fmt::format("shapes {} and {} do not broadcast", to_string(a), to_string(b)));
+    if (da != db && da != 1 && db != 1) throw std::invalid_argument(fmt::format("shapes {} and {} do not broadcast", to_string(a), to_string(b)));
     out[out.size() - 1 - i] = da == 1 ? db : da;
   }
   return out;

@@ -13,16 +13,16 @@ namespace amdahl {
 enum class DType : uint8_t { kF32, kF64, kF16, kBF16, kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kBool };
 
 size_t size_of(DType dtype);
-std::string_view name_of(DType dtype);            // "f32", "i64", "bool", ...
-DType dtype_from_name(std::string_view name);     // throws Error(kInternal) on an unknown name
+std::string_view name_of(DType dtype);         // "f32", "i64", "bool", ...
+DType dtype_from_name(std::string_view name);  // throws Error(kInternal) on an unknown name
 inline bool is_float(DType d) { return d <= DType::kBF16; }
 
 // Dimensions, outermost first. All are >= 0 and known: symbolic ones are set when the model is loaded.
 using Shape = std::vector<int64_t>;
 
-int64_t numel(const Shape& shape);                // 1 for a scalar
-Shape row_major_strides(const Shape& shape);      // in elements
-std::string to_string(const Shape& shape);        // "[1, 128, 768]"
+int64_t numel(const Shape& shape);            // 1 for a scalar
+Shape row_major_strides(const Shape& shape);  // in elements
+std::string to_string(const Shape& shape);    // "[1, 128, 768]"
 // ONNX (numpy) multidirectional broadcast. Throws std::invalid_argument when the shapes do not fit.
 Shape broadcast(const Shape& a, const Shape& b);
 

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "base/printable.h"
 #include "base/hash.h"
+#include "base/printable.h"
 
 namespace amdahl {
 namespace {
@@ -15,9 +15,7 @@ const T* find_attribute(const Node& node, const std::string& name) {
   const auto it = node.attributes.find(name);
   if (it == node.attributes.end()) return nullptr;
   const T* value = std::get_if<T>(&it->second);
-  if (!value)
-    throw Error(ExitCode::kBadModel,
-                fmt::format("node '{}' ({}): attribute '{}' has the wrong type", shown(node.name), node.op, name));
+  if (!value) throw Error(ExitCode::kBadModel, fmt::format("node '{}' ({}): attribute '{}' has the wrong type", shown(node.name), node.op, name));
   return value;
 }
 
@@ -39,9 +37,7 @@ std::string to_text(const Attribute& attribute) {
       for (const auto& t : v) s += t + ",";
       return s;
     }
-    std::string operator()(const Tensor& t) const {
-      return fmt::format("{}{}{}", name_of(t.dtype()), to_string(t.shape()), hash_hex(t.data(), t.bytes()));
-    }
+    std::string operator()(const Tensor& t) const { return fmt::format("{}{}{}", name_of(t.dtype()), to_string(t.shape()), hash_hex(t.data(), t.bytes())); }
   };
   return std::visit(Visitor{}, attribute);
 }

@@ -27,8 +27,7 @@ struct Value {
   std::optional<Tensor> constant;  // set for initializers and folded results
 };
 
-using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
-                               std::vector<std::string>, Tensor>;
+using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>, Tensor>;
 
 // Equal attributes have equal text, different ones different text (tensors by content hash).
 std::string to_text(const Attribute& attribute);
@@ -59,10 +58,10 @@ struct Bucket {
 struct Graph {
   std::string name;
   std::vector<Value> values;
-  std::vector<Node> nodes;         // topological order
-  std::vector<ValueId> inputs;     // without initializers
+  std::vector<Node> nodes;      // topological order
+  std::vector<ValueId> inputs;  // without initializers
   std::vector<ValueId> outputs;
-  std::vector<Bucket> buckets;     // empty: a model of one shape
+  std::vector<Bucket> buckets;  // empty: a model of one shape
 
   const Value& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
   const Node& node(NodeId n) const { return nodes[static_cast<size_t>(n)]; }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/printable.h"
 #include "base/machine.h"
+#include "base/printable.h"
 #include "graph/check_signature.h"
 
 namespace amdahl {
@@ -18,9 +18,7 @@ RefTensor RefTensor::of(const Tensor& t) {
   return r;
 }
 
-Tensor RefTensor::to_tensor() const {
-  return is_float() ? from_doubles(dtype, shape, value) : from_ints(dtype, shape, ints);
-}
+Tensor RefTensor::to_tensor() const { return is_float() ? from_doubles(dtype, shape, value) : from_ints(dtype, shape, ints); }
 
 const Value& InferContext::input(size_t i) const {
   if (!has_input(i)) throw Refusal(fmt::format("input {} is missing", i));
@@ -47,8 +45,7 @@ void require_possible(const Shape& shape, DType dtype) {
   if (!n) throw Refusal(fmt::format("shape {} is impossible or too large", to_string(shape)));
   const double bytes = static_cast<double>(*n) * static_cast<double>(size_of(dtype)), memory = static_cast<double>(this_machine().memory_bytes);
   if (bytes > memory)
-    throw Refusal(fmt::format("shape {} is too large: it needs {:.1f} GiB, this machine has {:.1f}", to_string(shape), bytes / 0x1p30,
-                              memory / 0x1p30));
+    throw Refusal(fmt::format("shape {} is too large: it needs {:.1f} GiB, this machine has {:.1f}", to_string(shape), bytes / 0x1p30, memory / 0x1p30));
 }
 
 void InferContext::set_output(size_t i, DType dtype, Shape shape) {
@@ -74,8 +71,7 @@ std::vector<InferContext::Output> infer_node(const Graph& graph, const Node& nod
     throw Refusal(e.what());
   }
   for (size_t i = 0; i < node.outputs.size(); ++i)
-    if (node.outputs[i] != kNoValue && !context.outputs()[i].set)
-      throw Refusal(fmt::format("output {} is not supported", i));
+    if (node.outputs[i] != kNoValue && !context.outputs()[i].set) throw Refusal(fmt::format("output {} is not supported", i));
   return context.outputs();
 }
 

@@ -57,7 +57,7 @@ class InferContext {
 
   size_t input_count() const { return node.inputs.size(); }
   bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != kNoValue; }
-  const Value& input(size_t i) const;               // throws Refusal when absent
+  const Value& input(size_t i) const;  // throws Refusal when absent
   const Shape& shape(size_t i) const { return input(i).shape; }
   DType dtype(size_t i) const { return input(i).dtype; }
   const Tensor& constant(size_t i, const char* what) const;  // throws Refusal: "<what> must be a constant"
@@ -78,8 +78,8 @@ class InferContext {
 
 // How kernels may compute products (of matrices, convolution, attention) other than by sums in the operands' type: bounds allow for it.
 struct ProductArithmetic {
-  double rounding = 0;    // relative, of each operand beyond its own bound: 2^-8 where kernels may round them to bfloat16 first
-  int strassen = 0;       // products with one matrix on the right may be made of seven products of halves, so many times (graph/ops/strassen_bound.h)
+  double rounding = 0;  // relative, of each operand beyond its own bound: 2^-8 where kernels may round them to bfloat16 first
+  int strassen = 0;     // products with one matrix on the right may be made of seven products of halves, so many times (graph/ops/strassen_bound.h)
   bool operator==(const ProductArithmetic&) const = default;
 };
 
@@ -99,14 +99,14 @@ class EvalContext {
 };
 
 struct OpDef {
-  std::string_view domain;       // "" or "com.microsoft"
+  std::string_view domain;  // "" or "com.microsoft"
   std::string_view name;
   // A letter an input: a any type, n a number (no bool), f a float, i an integer, b bool. A capital: the input may be absent.
   // A '+' at the end: any number of the last one. Checked before the shape rule (graph/check_signature.h).
   std::string_view inputs;
   void (*infer)(InferContext&);  // throws Refusal
   void (*eval)(EvalContext&);
-  int outputs = 1;               // at most; 0: any number
+  int outputs = 1;  // at most; 0: any number
 };
 
 const std::vector<OpDef>& op_list();

@@ -22,9 +22,8 @@ void check_filled(const Node& node, const EvalContext& context) {
     const size_t filled = out.is_float() ? out.value.size() : out.ints.size();
     const bool bounds_fit = out.bound.empty() || out.bound.size() == filled;
     if (node.outputs[i] != kNoValue && (filled != static_cast<size_t>(out.numel()) || !bounds_fit))
-      throw Error(ExitCode::kInternal,
-                  fmt::format("node '{}' ({}): output {} holds {} elements and {} bounds, its shape is {}", shown(node.name),
-                              node.op, i, filled, out.bound.size(), to_string(out.shape)));
+      throw Error(ExitCode::kInternal, fmt::format("node '{}' ({}): output {} holds {} elements and {} bounds, its shape is {}", shown(node.name), node.op, i,
+                                                   filled, out.bound.size(), to_string(out.shape)));
   }
 }
 
@@ -48,8 +47,8 @@ std::vector<RefTensor> typed_outputs(const Graph& graph, const Node& node) {
 
 class Interpreter {
  public:
-  Interpreter(const Graph& graph, const std::vector<NodeId>& nodes, const RefValues& given,
-              const std::vector<ValueId>& wanted, bool bounds, const ProductArithmetic& products)
+  Interpreter(const Graph& graph, const std::vector<NodeId>& nodes, const RefValues& given, const std::vector<ValueId>& wanted, bool bounds,
+              const ProductArithmetic& products)
       : graph_(graph), given_(given), bounds_(bounds), products_(products), reads_left_(graph.values.size(), 0) {
     for (NodeId n : nodes)
       for (ValueId v : graph.node(n).inputs)
@@ -100,8 +99,7 @@ class Interpreter {
     if (graph_.is_constant(v)) return constants.emplace_back(RefTensor::of(*graph_.value(v).constant));
     // An operand without elements: the kernel of a product over nothing is not given it.
     if (const Value& value = graph_.value(v); numel(value.shape) == 0) return constants.emplace_back(RefTensor{value.dtype, value.shape, {}, {}, {}});
-    throw Error(ExitCode::kInternal, fmt::format("oracle: value {} '{}' is neither given nor computed by these nodes", v,
-                                                 shown(graph_.value(v).name)));
+    throw Error(ExitCode::kInternal, fmt::format("oracle: value {} '{}' is neither given nor computed by these nodes", v, shown(graph_.value(v).name)));
   }
 
   const Graph& graph_;
@@ -115,8 +113,8 @@ class Interpreter {
 
 }  // namespace
 
-RefValues evaluate(const Graph& graph, const std::vector<NodeId>& nodes, const RefValues& given,
-                   const std::vector<ValueId>& wanted, bool bounds, const ProductArithmetic& products) {
+RefValues evaluate(const Graph& graph, const std::vector<NodeId>& nodes, const RefValues& given, const std::vector<ValueId>& wanted, bool bounds,
+                   const ProductArithmetic& products) {
   Interpreter interpreter(graph, nodes, given, wanted, bounds, products);
   for (NodeId n : nodes) interpreter.run(graph.node(n));
   return interpreter.take(wanted);

@@ -10,19 +10,31 @@ namespace {
 template <typename F>
 auto dispatch(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::kF32: return f(float{});
-    case DType::kF64: return f(double{});
-    case DType::kI8: return f(int8_t{});
-    case DType::kI16: return f(int16_t{});
-    case DType::kI32: return f(int32_t{});
-    case DType::kI64: return f(int64_t{});
-    case DType::kU8: return f(uint8_t{});
-    case DType::kU16: return f(uint16_t{});
-    case DType::kU32: return f(uint32_t{});
-    case DType::kU64: return f(uint64_t{});
-    case DType::kBool: return f(uint8_t{});
+    case DType::kF32:
+      return f(float{});
+    case DType::kF64:
+      return f(double{});
+    case DType::kI8:
+      return f(int8_t{});
+    case DType::kI16:
+      return f(int16_t{});
+    case DType::kI32:
+      return f(int32_t{});
+    case DType::kI64:
+      return f(int64_t{});
+    case DType::kU8:
+      return f(uint8_t{});
+    case DType::kU16:
+      return f(uint16_t{});
+    case DType::kU32:
+      return f(uint32_t{});
+    case DType::kU64:
+      return f(uint64_t{});
+    case DType::kBool:
+      return f(uint8_t{});
     case DType::kF16:
-    case DType::kBF16: break;
+    case DType::kBF16:
+      break;
   }
   return f(uint16_t{});
 }
@@ -62,15 +74,14 @@ uint16_t f64_to_f16(double d) {
   if (a >= 65520.0) return sign | 0x7c00;
   if (a < 0x1.0p-14) return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(a * 0x1.0p24)));
   int e;
-  const double m = std::frexp(a, &e);  // a = m * 2^e, m in [0.5, 1)
+  const double m = std::frexp(a, &e);                                // a = m * 2^e, m in [0.5, 1)
   const auto q = static_cast<uint32_t>(std::nearbyint(m * 2048.0));  // 11 bits; 2048 carries into the exponent
   return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(e + 13) << 10) + q));
 }
 
 Tensor Tensor::allocate(DType dtype, Shape shape, std::byte** writable) {
   const size_t bytes = static_cast<size_t>(amdahl::numel(shape)) * size_of(dtype);
-  std::shared_ptr<std::byte> p(new (std::align_val_t{64}) std::byte[bytes + 1],
-                               [](std::byte* q) { operator delete[](q, std::align_val_t{64}); });
+  std::shared_ptr<std::byte> p(new (std::align_val_t{64}) std::byte[bytes + 1], [](std::byte* q) { operator delete[](q, std::align_val_t{64}); });
   *writable = p.get();
   return Tensor(dtype, std::move(shape), std::move(p));
 }
@@ -108,8 +119,7 @@ Tensor from_doubles(DType dtype, Shape shape, const std::vector<double>& values)
   Tensor t = Tensor::allocate(dtype, std::move(shape), &raw);
   if (dtype == DType::kF16 || dtype == DType::kBF16) {
     auto* out = reinterpret_cast<uint16_t*>(raw);
-    for (size_t i = 0; i < values.size(); ++i)
-      out[i] = dtype == DType::kF16 ? f64_to_f16(values[i]) : f32_to_bf16(static_cast<float>(values[i]));
+    for (size_t i = 0; i < values.size(); ++i) out[i] = dtype == DType::kF16 ? f64_to_f16(values[i]) : f32_to_bf16(static_cast<float>(values[i]));
     return t;
   }
   dispatch(dtype, [&](auto zero) {
@@ -131,8 +141,7 @@ Tensor from_ints(DType dtype, Shape shape, const std::vector<int64_t>& values) {
   dispatch(dtype, [&](auto zero) {
     using T = decltype(zero);
     auto* out = reinterpret_cast<T*>(raw);
-    for (size_t i = 0; i < values.size(); ++i)
-      out[i] = dtype == DType::kBool ? static_cast<T>(values[i] != 0) : static_cast<T>(values[i]);
+    for (size_t i = 0; i < values.size(); ++i) out[i] = dtype == DType::kBool ? static_cast<T>(values[i] != 0) : static_cast<T>(values[i]);
   });
   return t;
 }

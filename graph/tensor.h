@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <span>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "graph/dtype.h"
@@ -17,8 +17,7 @@ class Tensor {
  public:
   Tensor() = default;
   // Takes shared ownership; `data` holds numel(shape) * size_of(dtype) bytes and may be a read-only file mapping.
-  Tensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data)
-      : dtype_(dtype), shape_(std::move(shape)), data_(std::move(data)) {}
+  Tensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data) : dtype_(dtype), shape_(std::move(shape)), data_(std::move(data)) {}
 
   // Copies `values` in. numel(shape) must equal values.size().
   template <typename T>
@@ -51,15 +50,15 @@ class Tensor {
 
 // Element-wise conversions of any dtype. Float -> int truncates; NaN -> 0. bool is 0/1.
 std::vector<double> to_doubles(const Tensor& t);
-std::vector<int64_t> to_ints(const Tensor& t);   // u64 keeps its bits
+std::vector<int64_t> to_ints(const Tensor& t);  // u64 keeps its bits
 // Rounds to nearest even into the dtype; out-of-range floats become infinities, integers wrap.
 Tensor from_doubles(DType dtype, Shape shape, const std::vector<double>& values);
 Tensor from_ints(DType dtype, Shape shape, const std::vector<int64_t>& values);
 
 float f16_to_f32(uint16_t h);
 float bf16_to_f32(uint16_t h);
-uint16_t f32_to_bf16(float f);            // round to nearest even
-uint16_t f64_to_f16(double d);            // round to nearest even, one rounding
+uint16_t f32_to_bf16(float f);  // round to nearest even
+uint16_t f64_to_f16(double d);  // round to nearest even, one rounding
 
 // More dimensions than any exporter writes, and as many as NumPy had for long. A shape may come out of a tensor of the file: without
 // a limit it is as long as that.

@@ -11,16 +11,16 @@ namespace amdahl {
 namespace {
 
 bool decides_zero_signs(const Node& node) {
-  static const std::set<std::string_view> kDeciding = {
-      // Copies.
-      "Identity", "Dropout", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Concat", "Split", "Expand", "Tile", "Pad", "DepthToSpace",
-      "SpaceToDepth", "ReverseSequence", "Gather", "GatherElements", "GatherND", "Trilu", "Where", "Cast",
-      // One operand or another.
-      "Relu", "ThresholdedRelu", "Clip", "Max", "Min",
-      // Of one number.
-      "Abs", "Neg", "Floor", "Ceil", "Round", "Sqrt",
-      // A product is zero because an operand is.
-      "Mul"};
+  static const std::set<std::string_view> kDeciding = {// Copies.
+                                                       "Identity", "Dropout", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Concat",
+                                                       "Split", "Expand", "Tile", "Pad", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Gather",
+                                                       "GatherElements", "GatherND", "Trilu", "Where", "Cast",
+                                                       // One operand or another.
+                                                       "Relu", "ThresholdedRelu", "Clip", "Max", "Min",
+                                                       // Of one number.
+                                                       "Abs", "Neg", "Floor", "Ceil", "Round", "Sqrt",
+                                                       // A product is zero because an operand is.
+                                                       "Mul"};
   if (!node.domain.empty()) return false;
   if (node.op == "ScatterElements" || node.op == "ScatterND") return node.attr_string("reduction", "none") == "none";
   return kDeciding.count(node.op) > 0;
@@ -39,9 +39,8 @@ class Decided {
     const auto [known, is_new] = decided_.try_emplace(value, false);
     if (is_new) {
       const Node& node = graph_.node(made->second);
-      const bool all = decides_zero_signs(node) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId in) {
-        return in == kNoValue || !is_float(graph_.value(in).dtype) || of(in);
-      });
+      const bool all = decides_zero_signs(node) && std::all_of(node.inputs.begin(), node.inputs.end(),
+                                                               [&](ValueId in) { return in == kNoValue || !is_float(graph_.value(in).dtype) || of(in); });
       decided_[value] = all;
     }
     return decided_[value];

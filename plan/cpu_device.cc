@@ -20,7 +20,8 @@ namespace {
 class Library {
  public:
   explicit Library(const std::string& path) : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle_) throw Error(ExitCode::kIo, fmt::format("cannot load a compiled kernel ({}): remove {} if it is damaged, and run again", dlerror(), shell_word(path)));
+    if (!handle_)
+      throw Error(ExitCode::kIo, fmt::format("cannot load a compiled kernel ({}): remove {} if it is damaged, and run again", dlerror(), shell_word(path)));
   }
   ~Library() { dlclose(handle_); }
   Library(const Library&) = delete;

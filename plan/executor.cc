@@ -84,8 +84,7 @@ void Executor::State::bind_calls(const ExecutorHooks& hooks) {
   bindings.push_back(device.prepare(calls));
 }
 
-Executor::Executor(Program program, Device& device, const std::byte* blob, const ExecutorHooks& hooks)
-    : state_(new State{std::move(program), device, blob}) {
+Executor::Executor(Program program, Device& device, const std::byte* blob, const ExecutorHooks& hooks) : state_(new State{std::move(program), device, blob}) {
   for (const std::string& library : state_->program.libraries) state_->kernels.push_back(device.load(library));
   state_->place_buffers(hooks);
   state_->bind_calls(hooks);

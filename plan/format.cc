@@ -10,8 +10,7 @@ namespace {
 // 0 for row-major.
 int64_t block_of(const std::string& format) {
   if (format.empty()) return 0;
-  if (format.rfind("nchw", 0) != 0 || format.back() != 'c')
-    throw Error(ExitCode::kInternal, "unknown storage format " + format);
+  if (format.rfind("nchw", 0) != 0 || format.back() != 'c') throw Error(ExitCode::kInternal, "unknown storage format " + format);
   return std::stoll(format.substr(4));
 }
 
@@ -63,8 +62,7 @@ void from_format(const std::byte* stored, std::byte* plain, DType dtype, const S
     for (int64_t c = 0; c < b.channels; ++c)
       for (int64_t p = 0; p < b.pixels; ++p)
         std::memcpy(plain + static_cast<size_t>((n * b.channels + c) * b.pixels + p) * width,
-                    stored + static_cast<size_t>(((n * b.blocks + c / block) * b.pixels + p) * block + c % block) * width,
-                    width);
+                    stored + static_cast<size_t>(((n * b.blocks + c / block) * b.pixels + p) * block + c % block) * width, width);
 }
 
 }  // namespace amdahl

@@ -25,28 +25,28 @@ struct Operand {
 };
 
 struct Step {
-  std::vector<NodeId> nodes;      // ascending; covered nodes, renaming nodes left out. Cheap movement nodes may be covered
-                                  // by several steps (each consumer absorbs its own transpose). A pure format
-                                  // conversion covers none.
-  std::vector<Operand> inputs;    // as the variant's problem.in
-  std::vector<Operand> outputs;   // as problem.out
+  std::vector<NodeId> nodes;     // ascending; covered nodes, renaming nodes left out. Cheap movement nodes may be covered
+                                 // by several steps (each consumer absorbs its own transpose). A pure format
+                                 // conversion covers none.
+  std::vector<Operand> inputs;   // as the variant's problem.in
+  std::vector<Operand> outputs;  // as problem.out
   Variant variant;
 };
 
 struct Plan {
-  std::vector<Step> steps;        // in execution order
+  std::vector<Step> steps;  // in execution order
   int threads = 1;
 };
 
 struct Window {
-  std::vector<int> steps;         // indices into Plan::steps, ascending
+  std::vector<int> steps;  // indices into Plan::steps, ascending
 };
 
 // What a window reads from outside (constants apart) and what is read of it outside (or is a graph output).
 struct WindowIo {
-  std::vector<NodeId> nodes;      // union of covered nodes, ascending, with the renaming nodes between them
+  std::vector<NodeId> nodes;  // union of covered nodes, ascending, with the renaming nodes between them
   std::vector<Operand> inputs;
-  std::vector<ValueId> constants; // storage values with a constant, in order of first use
+  std::vector<ValueId> constants;  // storage values with a constant, in order of first use
   std::vector<Operand> outputs;
 };
 
@@ -72,8 +72,7 @@ Plan replace(const Graph& graph, const Plan& plan, const Window& window, const s
 
 // `replacement` was made for `from`; the same for the window `to` of equal signature (values and nodes renamed).
 // Throws Error(kInternal) when the signatures differ.
-std::vector<Step> transfer(const Graph& graph, const Plan& plan, const Window& from, const Window& to,
-                           const std::vector<Step>& replacement);
+std::vector<Step> transfer(const Graph& graph, const Plan& plan, const Window& from, const Window& to, const std::vector<Step>& replacement);
 
 // `replacement` of a window with the window's own numbers for values and nodes: it fits every window of equal signature, in any
 // graph; placed() puts it there. Both throw Error(kInternal) when it names what the window does not contain.

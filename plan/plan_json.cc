@@ -2,9 +2,7 @@
 
 namespace amdahl {
 
-void to_json(Json& j, const Operand& o) {
-  j = o.format.empty() ? Json(o.value) : Json{{"value", o.value}, {"format", o.format}};
-}
+void to_json(Json& j, const Operand& o) { j = o.format.empty() ? Json(o.value) : Json{{"value", o.value}, {"format", o.format}}; }
 void from_json(const Json& j, Operand& o) {
   if (j.is_number()) {
     o = {j.get<ValueId>(), ""};
@@ -13,9 +11,7 @@ void from_json(const Json& j, Operand& o) {
   o = {j.at("value").get<ValueId>(), j.at("format").get<std::string>()};
 }
 
-void to_json(Json& j, const Step& s) {
-  j = Json{{"nodes", s.nodes}, {"inputs", s.inputs}, {"outputs", s.outputs}, {"variant", s.variant}};
-}
+void to_json(Json& j, const Step& s) { j = Json{{"nodes", s.nodes}, {"inputs", s.inputs}, {"outputs", s.outputs}, {"variant", s.variant}}; }
 void from_json(const Json& j, Step& s) {
   s.nodes = j.at("nodes").get<std::vector<NodeId>>();
   s.inputs = j.at("inputs").get<std::vector<Operand>>();

@@ -125,10 +125,8 @@ void set_distribution(const Tensor& weight, Program::Buffer& b) {
   const size_t width = size_of(weight.dtype());
   std::vector<std::byte> picked(static_cast<size_t>(samples) * width);
   for (int64_t i = 0; i < samples; ++i)
-    std::memcpy(picked.data() + static_cast<size_t>(i) * width,
-                weight.data() + static_cast<size_t>(i * (n / samples)) * width, width);
-  std::vector<double> x =
-      to_doubles(Tensor(weight.dtype(), {samples}, std::shared_ptr<const std::byte>(std::shared_ptr<void>(), picked.data())));
+    std::memcpy(picked.data() + static_cast<size_t>(i) * width, weight.data() + static_cast<size_t>(i * (n / samples)) * width, width);
+  std::vector<double> x = to_doubles(Tensor(weight.dtype(), {samples}, std::shared_ptr<const std::byte>(std::shared_ptr<void>(), picked.data())));
   std::erase_if(x, [](double v) { return !std::isfinite(v); });
   if (x.empty()) return;
   const auto count = static_cast<double>(x.size());
@@ -158,8 +156,8 @@ Program model_program(const Graph& graph, const Plan& plan, const std::vector<st
   return maker.finish();
 }
 
-Program window_program(const Graph& graph, const WindowIo& io, const std::vector<Step>& steps,
-                       const std::vector<std::string>& library_of, int threads, Blob* blob) {
+Program window_program(const Graph& graph, const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& library_of, int threads,
+                       Blob* blob) {
   ProgramMaker maker(graph, threads, blob);
   std::vector<ValueId> distinct;
   for (const Operand& o : io.inputs) {
@@ -190,7 +188,7 @@ Program window_program(const Graph& graph, const WindowIo& io, const std::vector
 }
 
 void to_json(Json& j, const Program& p) {
-  j = Json{{"libraries", p.libraries}, {"inputs", p.inputs},         {"outputs", p.outputs},
+  j = Json{{"libraries", p.libraries}, {"inputs", p.inputs},           {"outputs", p.outputs},
            {"threads", p.threads},     {"arena_bytes", p.arena_bytes}, {"blob_bytes", p.blob_bytes}};
   for (const Program::Buffer& b : p.buffers)
     j["buffers"].push_back({{"name", b.name},
@@ -205,8 +203,7 @@ void to_json(Json& j, const Program& p) {
                             {"deviation", b.deviation},
                             {"source", b.source}});
   j["calls"] = Json::array();
-  for (const Program::Call& c : p.calls)
-    j["calls"].push_back({{"kernel", c.kernel}, {"step", c.step}, {"in", c.inputs}, {"out", c.outputs}});
+  for (const Program::Call& c : p.calls) j["calls"].push_back({{"kernel", c.kernel}, {"step", c.step}, {"in", c.inputs}, {"out", c.outputs}});
 }
 
 void from_json(const Json& j, Program& p) {

@@ -14,10 +14,10 @@ struct Program {
   struct Buffer {
     std::string name;
     DType dtype = DType::kF32;
-    Shape shape;              // logical
+    Shape shape;  // logical
     std::string format;
     Role role = Role::kTemporary;
-    size_t bytes = 0;         // storage, format's padding included
+    size_t bytes = 0;           // storage, format's padding included
     int64_t arena_offset = -1;  // temporaries: place in the arena (64-byte aligned)
     // Constants: bytes in the constants blob at this offset …
     int64_t blob_offset = -1;
@@ -28,14 +28,14 @@ struct Program {
     int source = -1;
   };
   struct Call {
-    int kernel = 0;           // index into libraries
-    int step = 0;             // index of the plan's step, for per-step times
+    int kernel = 0;                    // index into libraries
+    int step = 0;                      // index of the plan's step, for per-step times
     std::vector<int> inputs, outputs;  // buffer numbers
   };
   std::vector<Buffer> buffers;
   std::vector<std::string> libraries;  // paths of compiled kernels
   std::vector<Call> calls;
-  std::vector<int> inputs, outputs;    // buffer numbers, in the order of the graph's (window's) inputs and outputs
+  std::vector<int> inputs, outputs;  // buffer numbers, in the order of the graph's (window's) inputs and outputs
   size_t arena_bytes = 0;
   size_t blob_bytes = 0;
   int threads = 1;
@@ -52,8 +52,8 @@ Program model_program(const Graph& graph, const Plan& plan, const std::vector<st
 
 // One window alone: steps that compute window outputs from window inputs (`io` of the incumbent's window; `steps` the
 // incumbent's or a challenger's). Structural constants go to the blob, weights are seeded.
-Program window_program(const Graph& graph, const WindowIo& io, const std::vector<Step>& steps,
-                       const std::vector<std::string>& library_of, int threads, Blob* blob);
+Program window_program(const Graph& graph, const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& library_of, int threads,
+                       Blob* blob);
 
 void to_json(Json& j, const Program& p);
 void from_json(const Json& j, Program& p);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "graph/op.h"
 #include "graph/onnx/refusals.h"
+#include "graph/op.h"
 #include "plan/plan.h"
 
 namespace amdahl {
@@ -38,8 +38,8 @@ std::string check(const Graph& graph, const Plan& plan) {
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = plan.steps[s];
     if (step.inputs.size() != step.variant.problem.in.size() || step.outputs.size() != step.variant.problem.out.size())
-      return fmt::format("step {} has {} inputs and {} outputs, its problem {} and {}", s, step.inputs.size(),
-                         step.outputs.size(), step.variant.problem.in.size(), step.variant.problem.out.size());
+      return fmt::format("step {} has {} inputs and {} outputs, its problem {} and {}", s, step.inputs.size(), step.outputs.size(),
+                         step.variant.problem.in.size(), step.variant.problem.out.size());
     for (const Operand& o : step.inputs)
       if (!is_there(o)) return fmt::format("step {} reads value {} before it is written", s, o.value);
     for (const Operand& o : step.outputs)

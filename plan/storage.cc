@@ -5,8 +5,7 @@
 namespace amdahl {
 
 bool is_renaming(const Node& node) {
-  return node.domain.empty() && (node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" ||
-                                 node.op == "Unsqueeze" || node.op == "Identity");
+  return node.domain.empty() && (node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze" || node.op == "Identity");
 }
 
 std::vector<ValueId> storage_of(const Graph& graph) {

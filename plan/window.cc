@@ -24,8 +24,7 @@ std::set<Operand> graph_outputs(const Graph& graph, const std::vector<ValueId>& 
 }
 
 // The renaming nodes between storage and the value that a node reads.
-void add_renamings(const Graph& graph, const Uses& uses, const std::vector<ValueId>& storage, ValueId v,
-                   std::set<NodeId>& nodes) {
+void add_renamings(const Graph& graph, const Uses& uses, const std::vector<ValueId>& storage, ValueId v, std::set<NodeId>& nodes) {
   while (v != kNoValue && storage[static_cast<size_t>(v)] != v) {
     const NodeId n = uses.producer[static_cast<size_t>(v)];
     nodes.insert(n);
@@ -43,8 +42,7 @@ struct Canonical {
 
 class Canonicalizer {
  public:
-  Canonicalizer(const Graph& graph, const Plan& plan, const Window& window)
-      : graph_(graph), plan_(plan), window_(window), io_(io_of(graph, plan, window)) {}
+  Canonicalizer(const Graph& graph, const Plan& plan, const Window& window) : graph_(graph), plan_(plan), window_(window), io_(io_of(graph, plan, window)) {}
 
   Canonical run() {
     result_.nodes = io_.nodes;
@@ -77,9 +75,7 @@ class Canonicalizer {
       const Value& value = graph_.value(v);
       result_.text += fmt::format("[{} {}", name_of(value.dtype), to_string(value.shape));
       if (value.constant)
-        result_.text += is_structural(*value.constant)
-                            ? " = " + hash_hex(value.constant->data(), value.constant->bytes())
-                            : std::string(" weight");
+        result_.text += is_structural(*value.constant) ? " = " + hash_hex(value.constant->data(), value.constant->bytes()) : std::string(" weight");
       result_.text += "]";
     }
     return it->second;
@@ -126,8 +122,7 @@ void drop_dead_steps(const Graph& graph, std::vector<Step>& steps) {
   std::set<Operand> needed = graph_outputs(graph, storage_of(graph));
   std::vector<Step> kept;
   for (size_t s = steps.size(); s-- > 0;) {
-    const bool live = std::any_of(steps[s].outputs.begin(), steps[s].outputs.end(),
-                                  [&](const Operand& o) { return needed.count(o) > 0; });
+    const bool live = std::any_of(steps[s].outputs.begin(), steps[s].outputs.end(), [&](const Operand& o) { return needed.count(o) > 0; });
     if (!live) continue;
     needed.insert(steps[s].inputs.begin(), steps[s].inputs.end());
     kept.push_back(std::move(steps[s]));
@@ -168,9 +163,7 @@ WindowIo io_of(const Graph& graph, const Plan& plan, const Window& window) {
   return io;
 }
 
-std::string signature(const Graph& graph, const Plan& plan, const Window& window) {
-  return hash_hex(Canonicalizer(graph, plan, window).run().text);
-}
+std::string signature(const Graph& graph, const Plan& plan, const Window& window) { return hash_hex(Canonicalizer(graph, plan, window).run().text); }
 
 Plan replace(const Graph& graph, const Plan& plan, const Window& window, const std::vector<Step>& replacement) {
   const std::set<int> inside(window.steps.begin(), window.steps.end());
@@ -222,11 +215,13 @@ T item_of(const std::vector<T>& list, T number) {
 }
 
 std::vector<Step> with_own_numbers(const Canonical& own, const std::vector<Step>& steps) {
-  return renamed(steps, [&](ValueId v) { return number_in(own.values, v); }, [&](NodeId n) { return number_in(own.nodes, n); });
+  return renamed(
+      steps, [&](ValueId v) { return number_in(own.values, v); }, [&](NodeId n) { return number_in(own.nodes, n); });
 }
 
 std::vector<Step> with_graph_numbers(const Canonical& own, const std::vector<Step>& local) {
-  return renamed(local, [&](ValueId v) { return item_of(own.values, v); }, [&](NodeId n) { return item_of(own.nodes, n); });
+  return renamed(
+      local, [&](ValueId v) { return item_of(own.values, v); }, [&](NodeId n) { return item_of(own.nodes, n); });
 }
 
 }  // namespace
@@ -239,8 +234,7 @@ std::vector<Step> placed(const Graph& graph, const Plan& plan, const Window& win
   return with_graph_numbers(Canonicalizer(graph, plan, window).run(), local);
 }
 
-std::vector<Step> transfer(const Graph& graph, const Plan& plan, const Window& from, const Window& to,
-                           const std::vector<Step>& replacement) {
+std::vector<Step> transfer(const Graph& graph, const Plan& plan, const Window& from, const Window& to, const std::vector<Step>& replacement) {
   const Canonical a = Canonicalizer(graph, plan, from).run();
   const Canonical b = Canonicalizer(graph, plan, to).run();
   if (a.text != b.text) throw Error(ExitCode::kInternal, "transfer between windows of different signature");

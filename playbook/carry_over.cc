@@ -25,8 +25,7 @@ std::optional<std::vector<Run>> runs_of(const Access& view, const Access& operan
     if (!merged.empty() && merged.back().view < r.view * r.size) return std::nullopt;
     if (!merged.empty() && merged.back().view == r.view * r.size && merged.back().operand == r.operand * r.size)
       merged.back() = {merged.back().size * r.size, r.view, r.operand};
-    else
-      merged.push_back(r);
+    else merged.push_back(r);
   }
   return merged;
 }

@@ -56,8 +56,7 @@ std::optional<Match> ConvRewrite::offer(const RewriteContext& context, int ancho
   const auto open = definition_.open.find(variant.knobs.at("ALGORITHM"));
   if (open != definition_.open.end())
     for (std::string_view name : open->second)
-      if (const Knob* knob = space.find(name); knob && knob->values.size() > 1)
-        match.search.push_back({0, knob->name, knob->values});
+      if (const Knob* knob = space.find(name); knob && knob->values.size() > 1) match.search.push_back({0, knob->name, knob->values});
   if (definition_.set.empty() && match.search.empty()) return refused("nothing to choose for this algorithm");
   // Another algorithm wants other blocks than the one before: 28 tiles at a time are half of 49, and all but none of 16.
   if (!definition_.set.empty()) begin_where_least_counts(space, match, 0, variant.knobs);

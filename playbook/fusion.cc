@@ -14,9 +14,7 @@ namespace {
 
 constexpr size_t kMostInputs = 24, kMostOps = 96;  // beyond, registers spill and compilers slow down
 
-bool same(const Access& a, const Access& b) {
-  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset;
-}
+bool same(const Access& a, const Access& b) { return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset; }
 
 // Over one shape: dimensions of one element may have any stride.
 bool same_places(const Access& a, const Access& b) {
@@ -32,9 +30,7 @@ std::nullopt_t refuse(std::string* refusal, std::string reason) {
 
 PointwiseProgram identity(DType type) { return {1, {type}, {{"identity", {0}, type}}, {1}}; }
 
-size_t prologue_size(const Problem& problem) {
-  return problem.params.contains("prologue") ? problem.params.at("prologue").at("inputs").get<size_t>() : 1;
-}
+size_t prologue_size(const Problem& problem) { return problem.params.contains("prologue") ? problem.params.at("prologue").at("inputs").get<size_t>() : 1; }
 
 double elements(const Access& a) { return static_cast<double>(numel(a.shape)); }
 

@@ -12,8 +12,7 @@ std::string KnobRewrite::apply(const SearchSpace& space, Variant& variant) const
   for (const auto& [name, value] : definition_.set) {
     const Knob* knob = space.find(name);
     if (!knob) return fmt::format("this kind has no knob {}", name);
-    if (!std::count(knob->values.begin(), knob->values.end(), value))
-      return fmt::format("{}={} is not possible for this problem on this machine", name, value);
+    if (!std::count(knob->values.begin(), knob->values.end(), value)) return fmt::format("{}={} is not possible for this problem on this machine", name, value);
     changed |= std::exchange(variant.knobs[name], value) != value;
   }
   for (const std::string& flag : definition_.flags) {
@@ -45,8 +44,7 @@ std::optional<Match> KnobRewrite::offer(const RewriteContext& context, int ancho
   match.replacement = {step};
   if (std::string reason = apply(space, match.replacement[0].variant); !reason.empty()) return refused(std::move(reason));
   for (std::string_view name : definition_.open)
-    if (const Knob* knob = space.find(name); knob && knob->values.size() > 1)
-      match.search.push_back({0, knob->name, knob->values});
+    if (const Knob* knob = space.find(name); knob && knob->values.size() > 1) match.search.push_back({0, knob->name, knob->values});
   if (!definition_.open.empty() && definition_.set.empty() && match.search.empty())
     return refused(fmt::format("no choice of {} for this problem", fmt::join(definition_.open, ", ")));
   return match;

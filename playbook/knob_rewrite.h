@@ -15,10 +15,10 @@ class KnobRewrite final : public Rewrite {
   struct Definition {
     int tier = 1;
     std::string_view name, target, precondition;
-    std::vector<std::string_view> kinds;     // empty: every kind that has the knobs
-    Knobs set;                               // the change itself; refused where it is in place already
-    std::vector<std::string_view> open;      // knobs that the search varies; those a kind lacks are left out
-    std::vector<std::string> flags;          // compiler flags that are added
+    std::vector<std::string_view> kinds;  // empty: every kind that has the knobs
+    Knobs set;                            // the change itself; refused where it is in place already
+    std::vector<std::string_view> open;   // knobs that the search varies; those a kind lacks are left out
+    std::vector<std::string> flags;       // compiler flags that are added
     bool structural = false;
     // A further precondition: "" or why not.
     std::function<std::string(const RewriteContext&, const Step&)> refuse;

@@ -9,8 +9,8 @@
 
 namespace amdahl {
 
-std::optional<Match> replace_nodes(const RewriteContext& context, const std::set<NodeId>& core,
-                                   const std::set<NodeId>& absorbed, const Step& fused, std::string* refusal) {
+std::optional<Match> replace_nodes(const RewriteContext& context, const std::set<NodeId>& core, const std::set<NodeId>& absorbed, const Step& fused,
+                                   std::string* refusal) {
   const auto refused = [&](std::string reason) {
     if (refusal) *refusal = std::move(reason);
     return std::nullopt;
@@ -64,8 +64,7 @@ void open_knobs(const RewriteContext& context, Match& match, size_t step, const 
   const Variant& variant = match.replacement[step].variant;
   const SearchSpace space = context.target.space(variant.problem);
   for (const std::string& name : knobs)
-    if (const Knob* knob = space.find(name); knob && knob->values.size() > 1)
-      match.search.push_back({static_cast<int>(step), knob->name, knob->values});
+    if (const Knob* knob = space.find(name); knob && knob->values.size() > 1) match.search.push_back({static_cast<int>(step), knob->name, knob->values});
 }
 
 }  // namespace amdahl

@@ -18,7 +18,7 @@ struct RewriteContext {
   const Plan& plan;
   const Target& target;
   const Uses& uses;
-  const std::vector<ValueId>& storage;          // storage_of(graph)
+  const std::vector<ValueId>& storage;  // storage_of(graph)
   // reader[operand] / writer: indices of the plan's steps.
   std::map<Operand, std::vector<int>> readers;
   std::map<Operand, int> writer;
@@ -26,8 +26,7 @@ struct RewriteContext {
   // Results of steps that took in the model as long as memory needs for what they move: no cache held it. Empty where nothing was measured.
   std::set<Operand> out_of_cache{};
 
-  static RewriteContext of(const Graph& graph, const Plan& plan, const Target& target, const Uses& uses,
-                           const std::vector<ValueId>& storage);
+  static RewriteContext of(const Graph& graph, const Plan& plan, const Target& target, const Uses& uses, const std::vector<ValueId>& storage);
   bool is_graph_output(const Operand& operand) const;
   // The only step that reads the only output of `step`, or -1 (several readers, graph output, several outputs).
   int sole_consumer(int step) const;
@@ -51,9 +50,9 @@ struct Match {
 class Rewrite {
  public:
   virtual ~Rewrite() = default;
-  virtual int tier() const = 0;                    // 1 … 6
-  virtual std::string_view name() const = 0;       // verb_object, as the file
-  virtual std::string_view target() const = 0;     // kinds it applies to, for `amdahl playbook`
+  virtual int tier() const = 0;                 // 1 … 6
+  virtual std::string_view name() const = 0;    // verb_object, as the file
+  virtual std::string_view target() const = 0;  // kinds it applies to, for `amdahl playbook`
   virtual std::string_view precondition() const = 0;
   // The window anchored at step `anchor`, or nullopt with the reason in *refusal (may be null). Deterministic: the same plan gives the
   // same match. `replacement` computes exactly the window's outputs, by kinds that the target computes; correctness is the harness's to judge.

@@ -1,11 +1,10 @@
-#include "playbook/rewrite.h"
-
 #include <algorithm>
+
+#include "playbook/rewrite.h"
 
 namespace amdahl {
 
-RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const Target& target, const Uses& uses,
-                                  const std::vector<ValueId>& storage) {
+RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const Target& target, const Uses& uses, const std::vector<ValueId>& storage) {
   RewriteContext context{graph, plan, target, uses, storage, {}, {}, {}, {}};
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const int step = static_cast<int>(s);
@@ -16,15 +15,13 @@ RewriteContext RewriteContext::of(const Graph& graph, const Plan& plan, const Ta
     for (const Operand& operand : plan.steps[s].outputs) context.writer[operand] = step;
     const Variant& v = plan.steps[s].variant;
     if (!v.source_override.empty()) continue;
-    if (!v.flags.empty() || v.knobs != target.space(v.problem).starters())
-      context.tuned[v.problem.kind].push_back(step);
+    if (!v.flags.empty() || v.knobs != target.space(v.problem).starters()) context.tuned[v.problem.kind].push_back(step);
   }
   return context;
 }
 
 bool RewriteContext::is_graph_output(const Operand& operand) const {
-  return std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                     [&](ValueId v) { return storage[static_cast<size_t>(v)] == operand.value; });
+  return std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](ValueId v) { return storage[static_cast<size_t>(v)] == operand.value; });
 }
 
 int RewriteContext::sole_consumer(int step) const {

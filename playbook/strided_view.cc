@@ -19,8 +19,7 @@ std::vector<Dimension> merged(const Shape& shape, const Access& inner) {
     if (shape[i] == 1) continue;
     if (!dims.empty() && dims.back().stride == inner.strides[i] * shape[i] && dims.back().dense == dense[i] * shape[i])
       dims.back() = {dims.back().size * shape[i], dense[i], inner.strides[i]};
-    else
-      dims.push_back({shape[i], dense[i], inner.strides[i]});
+    else dims.push_back({shape[i], dense[i], inner.strides[i]});
   }
   return dims;
 }
@@ -147,8 +146,7 @@ std::optional<double> scalar_constant(const Graph& graph, ValueId value) {
   return to_doubles(*v.constant)[0];
 }
 
-std::vector<ReadThrough> read_through(const RewriteContext& context, const Operand& operand, const Access& access,
-                                      bool through_scaling) {
+std::vector<ReadThrough> read_through(const RewriteContext& context, const Operand& operand, const Access& access, bool through_scaling) {
   std::vector<ReadThrough> choices{{operand, access, {}, 1.0}};
   if (!operand.format.empty()) return choices;
   while (true) {

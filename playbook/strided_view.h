@@ -24,8 +24,7 @@ struct ReadThrough {
   std::vector<NodeId> nodes;  // movement (and scaling) nodes in between, not computed any more for this reader
   double factor = 1;          // product of the scalar constants met on the way, when `through_scaling`
 };
-std::vector<ReadThrough> read_through(const RewriteContext& context, const Operand& operand, const Access& access,
-                                      bool through_scaling);
+std::vector<ReadThrough> read_through(const RewriteContext& context, const Operand& operand, const Access& access, bool through_scaling);
 
 // The furthest of these that exists under the plan: written by a step, an input or a constant of the graph.
 ReadThrough furthest_available(const RewriteContext& context, const std::vector<ReadThrough>& choices);

@@ -9,10 +9,10 @@ namespace amdahl {
 
 // Multiply-adds on registers only. `run(n)` does n * flops operations on this thread.
 struct ArithmeticLoop {
-  const char* form;     // "scalar fp32", "512-bit fp32", "AMX bf16"
-  const char* needs;    // feature of DeviceInfo::isa, "" when every CPU of this architecture runs it
-  bool fp32;            // counts towards the fp32 ceiling
-  double flops;         // an iteration
+  const char* form;   // "scalar fp32", "512-bit fp32", "AMX bf16"
+  const char* needs;  // feature of DeviceInfo::isa, "" when every CPU of this architecture runs it
+  bool fp32;          // counts towards the fp32 ceiling
+  double flops;       // an iteration
   void (*run)(int64_t iterations);
 };
 

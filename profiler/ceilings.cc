@@ -39,17 +39,18 @@ std::string_view name_of(MemoryLevel level) {
 }
 
 double Ceilings::peak_gflops(int threads) const {
-  return best_at(arithmetic, threads, [](const ArithmeticCeiling& a) { return a.fp32; },
-                 [](const ArithmeticCeiling& a) { return a.gflops; });
+  return best_at(
+      arithmetic, threads, [](const ArithmeticCeiling& a) { return a.fp32; }, [](const ArithmeticCeiling& a) { return a.gflops; });
 }
 
 double Ceilings::peak_bf16_gflops(int threads) const {
-  return best_at(arithmetic, threads, [](const ArithmeticCeiling&) { return true; }, [](const ArithmeticCeiling& a) { return a.gflops; });
+  return best_at(
+      arithmetic, threads, [](const ArithmeticCeiling&) { return true; }, [](const ArithmeticCeiling& a) { return a.gflops; });
 }
 
 double Ceilings::bandwidth_gbs(MemoryLevel level, int threads) const {
-  return best_at(bandwidth, threads, [&](const BandwidthCeiling& b) { return b.level == level; },
-                 [](const BandwidthCeiling& b) { return b.gbs; });
+  return best_at(
+      bandwidth, threads, [&](const BandwidthCeiling& b) { return b.level == level; }, [](const BandwidthCeiling& b) { return b.gbs; });
 }
 
 MemoryLevel Ceilings::level_of(double bytes, int threads) const {
@@ -80,18 +81,24 @@ std::string age_text(int64_t since_unix) {
 }
 
 void to_json(nlohmann::json& j, const Ceilings& c) {
-  j = {{"format", Ceilings::kFormat}, {"machine", c.machine}, {"processors", c.processors},
-       {"measured_at", c.measured_at}, {"took_seconds", c.took_seconds},
-       {"noise", c.noise},          {"barrier_seconds", c.barrier_seconds}, {"busy", c.busy},
-       {"l1d_bytes", c.l1d_bytes},  {"l2_bytes", c.l2_bytes},
-       {"l3_bytes", c.l3_bytes},    {"arithmetic", nlohmann::json::array()},
+  j = {{"format", Ceilings::kFormat},
+       {"machine", c.machine},
+       {"processors", c.processors},
+       {"measured_at", c.measured_at},
+       {"took_seconds", c.took_seconds},
+       {"noise", c.noise},
+       {"barrier_seconds", c.barrier_seconds},
+       {"busy", c.busy},
+       {"l1d_bytes", c.l1d_bytes},
+       {"l2_bytes", c.l2_bytes},
+       {"l3_bytes", c.l3_bytes},
+       {"arithmetic", nlohmann::json::array()},
        {"bandwidth", nlohmann::json::array()}};
   for (const ArithmeticCeiling& a : c.arithmetic)
-    j["arithmetic"].push_back(
-        {{"form", a.form}, {"threads", a.threads}, {"fp32", a.fp32}, {"gflops", a.gflops}, {"spread", a.spread}});
+    j["arithmetic"].push_back({{"form", a.form}, {"threads", a.threads}, {"fp32", a.fp32}, {"gflops", a.gflops}, {"spread", a.spread}});
   for (const BandwidthCeiling& b : c.bandwidth)
-    j["bandwidth"].push_back({{"level", name_of(b.level)}, {"pattern", b.pattern}, {"threads", b.threads},
-                              {"bytes", b.bytes}, {"gbs", b.gbs}, {"spread", b.spread}});
+    j["bandwidth"].push_back(
+        {{"level", name_of(b.level)}, {"pattern", b.pattern}, {"threads", b.threads}, {"bytes", b.bytes}, {"gbs", b.gbs}, {"spread", b.spread}});
 }
 
 void from_json(const nlohmann::json& j, Ceilings& c) {
@@ -106,8 +113,7 @@ void from_json(const nlohmann::json& j, Ceilings& c) {
   c.l1d_bytes = j.at("l1d_bytes");
   c.l2_bytes = j.at("l2_bytes");
   c.l3_bytes = j.at("l3_bytes");
-  for (const auto& a : j.at("arithmetic"))
-    c.arithmetic.push_back({a.at("form"), a.at("threads"), a.at("fp32"), a.at("gflops"), a.at("spread")});
+  for (const auto& a : j.at("arithmetic")) c.arithmetic.push_back({a.at("form"), a.at("threads"), a.at("fp32"), a.at("gflops"), a.at("spread")});
   for (const auto& b : j.at("bandwidth")) {
     MemoryLevel level = MemoryLevel::kDram;
     for (MemoryLevel l : {MemoryLevel::kL1, MemoryLevel::kL2, MemoryLevel::kL3})

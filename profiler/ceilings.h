@@ -15,19 +15,19 @@ enum class MemoryLevel { kL1, kL2, kL3, kDram };
 std::string_view name_of(MemoryLevel level);  // "L1", "L2", "L3", "DRAM"
 
 struct ArithmeticCeiling {
-  std::string form;        // "512-bit fp32"
+  std::string form;  // "512-bit fp32"
   int threads = 1;
-  bool fp32 = true;        // part of the fp32 peak (not bf16)
-  double gflops = 0;       // 1e9 operations a second, a multiply-add counts two
-  double spread = 0;       // 1 - median / gflops
+  bool fp32 = true;   // part of the fp32 peak (not bf16)
+  double gflops = 0;  // 1e9 operations a second, a multiply-add counts two
+  double spread = 0;  // 1 - median / gflops
 };
 
 struct BandwidthCeiling {
   MemoryLevel level = MemoryLevel::kL1;
-  std::string pattern;     // "read, 1 stream", "read, 4 streams", "triad" (two reads and a write)
+  std::string pattern;  // "read, 1 stream", "read, 4 streams", "triad" (two reads and a write)
   int threads = 1;
-  int64_t bytes = 0;       // touched by all threads together
-  double gbs = 0;          // 1e9 bytes a second; a write counts once
+  int64_t bytes = 0;  // touched by all threads together
+  double gbs = 0;     // 1e9 bytes a second; a write counts once
   double spread = 0;
 };
 
@@ -36,13 +36,13 @@ struct Ceilings {
 
   std::vector<ArithmeticCeiling> arithmetic;
   std::vector<BandwidthCeiling> bandwidth;
-  double noise = 0;          // robust sd of log(tA / tB), A and B the same code in alternating segments of ~1 ms
-  double barrier_seconds = 0;  // an empty parallel region on all cores: the least a threaded call costs
-  double busy = 0;           // share of repetitions that other programs held up
+  double noise = 0;                                   // robust sd of log(tA / tB), A and B the same code in alternating segments of ~1 ms
+  double barrier_seconds = 0;                         // an empty parallel region on all cores: the least a threaded call costs
+  double busy = 0;                                    // share of repetitions that other programs held up
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
-  std::string machine;       // DeviceInfo::fingerprint()
-  std::string processors;    // CeilingProbe::state(): what they were measured on
-  int64_t measured_at = 0;   // Unix time
+  std::string machine;                                // DeviceInfo::fingerprint()
+  std::string processors;                             // CeilingProbe::state(): what they were measured on
+  int64_t measured_at = 0;                            // Unix time
   double took_seconds = 0;
 
   // The figures deserve a second look: they are used for now, and measured again by the next command that asks for them.

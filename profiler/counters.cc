@@ -23,11 +23,8 @@ struct Event {
 };
 // One group: counted over the same instants, so that ratios (instructions a cycle, misses a reference) are meaningful.
 constexpr Event kHardware[] = {
-    {"cycles", "PERF_COUNT_HW_CPU_CYCLES"},
-    {"instructions", "PERF_COUNT_HW_INSTRUCTIONS"},
-    {"cache references", "PERF_COUNT_HW_CACHE_REFERENCES"},
-    {"cache misses", "PERF_COUNT_HW_CACHE_MISSES"},
-    {"branch misses", "PERF_COUNT_HW_BRANCH_MISSES"},
+    {"cycles", "PERF_COUNT_HW_CPU_CYCLES"},         {"instructions", "PERF_COUNT_HW_INSTRUCTIONS"},   {"cache references", "PERF_COUNT_HW_CACHE_REFERENCES"},
+    {"cache misses", "PERF_COUNT_HW_CACHE_MISSES"}, {"branch misses", "PERF_COUNT_HW_BRANCH_MISSES"},
 };
 
 std::vector<std::string> hardware_events() {
@@ -46,8 +43,7 @@ std::string explain(int error) {
     case EPERM: {
       int level = -99;
       std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> level;
-      return fmt::format("not permitted: kernel.perf_event_paranoid is {}; `sysctl kernel.perf_event_paranoid=1` allows it",
-                         level);
+      return fmt::format("not permitted: kernel.perf_event_paranoid is {}; `sysctl kernel.perf_event_paranoid=1` allows it", level);
     }
     case ENOSYS:
       return "this kernel has no perf_event_open";
@@ -83,7 +79,10 @@ class KernelCounters : public CounterSource {
         if (fd < 0) {
           const int error = errno;
           for (int open : group) ::close(open);
-          if (error == ESRCH) { group.clear(); break; }  // the thread ended meanwhile
+          if (error == ESRCH) {
+            group.clear();
+            break;
+          }  // the thread ended meanwhile
           return explain(error);
         }
         group.push_back(fd);
@@ -132,9 +131,7 @@ const CounterReading::Value* CounterReading::find(const std::string& name) const
   return nullptr;
 }
 
-PerfCounters::PerfCounters(std::unique_ptr<CounterSource> source) : source_(std::move(source)) {
-  why_ = source_->open(hardware_events());
-}
+PerfCounters::PerfCounters(std::unique_ptr<CounterSource> source) : source_(std::move(source)) { why_ = source_->open(hardware_events()); }
 
 void PerfCounters::start() {
   rusage use{};
@@ -158,26 +155,22 @@ CounterReading PerfCounters::stop() {
   bool counted = false;
   for (const CounterSource::Raw& raw : raws) {
     if (raw.enabled_ns == 0) continue;  // the thread slept
-    if (raw.running_ns == 0) {  // waited for a counter all the time: nothing to extrapolate from
+    if (raw.running_ns == 0) {          // waited for a counter all the time: nothing to extrapolate from
       reading.coverage = 0;
       continue;
     }
     const double factor = static_cast<double>(raw.enabled_ns) / static_cast<double>(raw.running_ns);
     reading.coverage = std::min(reading.coverage, 1 / factor);
-    for (size_t i = 0; i < sums.size() && i < raw.values.size(); ++i)
-      sums[i] += static_cast<double>(raw.values[i]) * factor;
+    for (size_t i = 0; i < sums.size() && i < raw.values.size(); ++i) sums[i] += static_cast<double>(raw.values[i]) * factor;
     counted = true;
   }
   reading.hardware = counted;
   if (counted)
-    for (size_t i = 0; i < sums.size(); ++i)
-      reading.values.push_back({kHardware[i].name, sums[i], reading.coverage < 0.999});
-  else
-    reading.why = hardware() ? "the counters were taken by another user all the time" : why_;
+    for (size_t i = 0; i < sums.size(); ++i) reading.values.push_back({kHardware[i].name, sums[i], reading.coverage < 0.999});
+  else reading.why = hardware() ? "the counters were taken by another user all the time" : why_;
   if (!counted) reading.coverage = 1;
 
-  reading.values.push_back(
-      {"processor seconds", seconds(use.ru_utime) + seconds(use.ru_stime) - processor_seconds_, false});
+  reading.values.push_back({"processor seconds", seconds(use.ru_utime) + seconds(use.ru_stime) - processor_seconds_, false});
   reading.values.push_back({"page faults", static_cast<double>(use.ru_minflt + use.ru_majflt - faults_), false});
   reading.values.push_back({"context switches", static_cast<double>(use.ru_nvcsw + use.ru_nivcsw - switches_), false});
   return reading;
@@ -185,8 +178,7 @@ CounterReading PerfCounters::stop() {
 
 void to_json(nlohmann::json& j, const CounterReading& reading) {
   j = {{"hardware", reading.hardware}, {"coverage", reading.coverage}, {"why", reading.why}};
-  for (const CounterReading::Value& v : reading.values)
-    j["values"][v.name] = {{"count", v.count}, {"scaled", v.scaled}};
+  for (const CounterReading::Value& v : reading.values) j["values"][v.name] = {{"count", v.count}, {"scaled", v.scaled}};
 }
 
 }  // namespace amdahl

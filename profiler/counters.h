@@ -15,10 +15,10 @@ namespace amdahl {
 // Where raw counts come from: the kernel, or a test.
 class CounterSource {
  public:
-  struct Raw {                       // one thread's group
-    std::vector<uint64_t> values;    // in the order of the events
-    uint64_t enabled_ns = 0;         // time the group was to count …
-    uint64_t running_ns = 0;         // … and did: less when counters are shared with others (multiplexing)
+  struct Raw {                     // one thread's group
+    std::vector<uint64_t> values;  // in the order of the events
+    uint64_t enabled_ns = 0;       // time the group was to count …
+    uint64_t running_ns = 0;       // … and did: less when counters are shared with others (multiplexing)
   };
   virtual ~CounterSource() = default;
   // Opens the events (libpfm4 names) as one group on every thread there is. Returns "" or why not.
@@ -30,13 +30,13 @@ std::unique_ptr<CounterSource> kernel_counters();
 
 struct CounterReading {
   struct Value {
-    std::string name;      // "cycles"
+    std::string name;  // "cycles"
     double count = 0;
-    bool scaled = false;   // extrapolated: the counter ran only `coverage` of the time
+    bool scaled = false;  // extrapolated: the counter ran only `coverage` of the time
   };
   bool hardware = false;
-  double coverage = 1;     // least share of the time that a group really counted
-  std::string why;         // why not hardware; empty when it is
+  double coverage = 1;  // least share of the time that a group really counted
+  std::string why;      // why not hardware; empty when it is
   std::vector<Value> values;
 
   const Value* find(const std::string& name) const;

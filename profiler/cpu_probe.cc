@@ -20,9 +20,7 @@
 namespace amdahl {
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
@@ -95,9 +93,7 @@ class Repeater {
   std::vector<Timed> all_;
 };
 
-std::vector<int> thread_counts(const DeviceInfo& machine) {
-  return machine.units > 1 ? std::vector<int>{1, machine.units} : std::vector<int>{1};
-}
+std::vector<int> thread_counts(const DeviceInfo& machine) { return machine.units > 1 ? std::vector<int>{1, machine.units} : std::vector<int>{1}; }
 
 // Memory of the streams, each thread's part first touched by itself; on huge pages where the kernel gives them, so that the
 // figure is the memory's and not the page table's.
@@ -121,9 +117,7 @@ class StreamBuffer {
   int64_t bytes_;
 };
 
-bool runs_here(const char* needs, const DeviceInfo& machine) {
-  return !*needs || machine.has(needs);
-}
+bool runs_here(const char* needs, const DeviceInfo& machine) { return !*needs || machine.has(needs); }
 
 // One loop for each pattern, or form: the last in the list that this CPU runs. In the list's order.
 template <typename Loop, typename Key>
@@ -131,12 +125,9 @@ std::vector<const Loop*> usable(const std::vector<Loop>& loops, const DeviceInfo
   std::vector<const Loop*> chosen;
   for (const Loop& loop : loops) {
     if (!runs_here(loop.needs, machine)) continue;
-    const auto same = std::find_if(chosen.begin(), chosen.end(),
-                                   [&](const Loop* other) { return key(*other) == std::string(key(loop)); });
-    if (same == chosen.end())
-      chosen.push_back(&loop);
-    else
-      *same = &loop;
+    const auto same = std::find_if(chosen.begin(), chosen.end(), [&](const Loop* other) { return key(*other) == std::string(key(loop)); });
+    if (same == chosen.end()) chosen.push_back(&loop);
+    else *same = &loop;
   }
   return chosen;
 }
@@ -147,27 +138,23 @@ std::vector<const StreamLoop*> usable_streams(const DeviceInfo& machine) {
 constexpr int64_t kGrain = 3 * 4096;  // a slice splits evenly into triad's three arrays and four streams
 
 void measure_arithmetic(const DeviceInfo& machine, Repeater& repeat, Ceilings& c) {
-  for (const ArithmeticLoop* loop :
-       usable(arithmetic_loops(), machine, [](const ArithmeticLoop& row) { return row.form; })) {
+  for (const ArithmeticLoop* loop : usable(arithmetic_loops(), machine, [](const ArithmeticLoop& row) { return row.form; })) {
     const int64_t n = calibrate([&](int, int64_t iterations) { loop->run(iterations); });
     for (int threads : thread_counts(machine)) {
-      const Rate r = rate_of(loop->flops * static_cast<double>(n) * threads,
-                             repeat(threads, 20, [&](int, int) { loop->run(n); }));
+      const Rate r = rate_of(loop->flops * static_cast<double>(n) * threads, repeat(threads, 20, [&](int, int) { loop->run(n); }));
       c.arithmetic.push_back({loop->form, threads, loop->fp32, r.best / 1e9, r.spread});
     }
   }
 }
 
 // A cache level: every thread passes again and again over a slice that fits this level and not the one above.
-void measure_cache(const DeviceInfo& machine, MemoryLevel level, int64_t slice, StreamBuffer& buffer,
-                   Repeater& repeat, Ceilings& c) {
+void measure_cache(const DeviceInfo& machine, MemoryLevel level, int64_t slice, StreamBuffer& buffer, Repeater& repeat, Ceilings& c) {
   slice = std::max<int64_t>(kGrain, slice / kGrain * kGrain);
   for (const StreamLoop* loop : usable_streams(machine)) {
     const auto body = [&](int thread, int64_t n) { loop->run(buffer.at(thread * slice), slice, n); };
     const int64_t n = calibrate(body);
     for (int threads : thread_counts(machine)) {
-      const Rate r = rate_of(static_cast<double>(slice) * static_cast<double>(n) * threads,
-                             repeat(threads, 12, [&](int thread, int) { body(thread, n); }));
+      const Rate r = rate_of(static_cast<double>(slice) * static_cast<double>(n) * threads, repeat(threads, 12, [&](int thread, int) { body(thread, n); }));
       c.bandwidth.push_back({level, loop->pattern, threads, slice * threads, r.best / 1e9, r.spread});
     }
   }
@@ -182,9 +169,8 @@ void measure_dram(const DeviceInfo& machine, StreamBuffer& buffer, Repeater& rep
     for (int threads : thread_counts(machine)) {
       const int64_t slice = window / threads / kGrain * kGrain;
       const int64_t windows = buffer.bytes() / (slice * threads);
-      const std::vector<double> seconds = repeat(threads, 8, [&](int thread, int r) {
-        loop->run(buffer.at((turn + r) % windows * slice * threads + thread * slice), slice, 1);
-      });
+      const std::vector<double> seconds =
+          repeat(threads, 8, [&](int thread, int r) { loop->run(buffer.at((turn + r) % windows * slice * threads + thread * slice), slice, 1); });
       turn += static_cast<int64_t>(seconds.size());
       const Rate r = rate_of(static_cast<double>(slice) * threads, seconds);
       c.bandwidth.push_back({MemoryLevel::kDram, loop->pattern, threads, slice * threads, r.best / 1e9, r.spread});

@@ -46,8 +46,7 @@ struct Row {
   std::string rank, kind, computes, count, time, share, mflop, megabytes, intensity, achieved, limit, roof, won, model;
 
   std::string text(bool wide) const {
-    std::string line = right(rank, 2) + " " + left(kind, 9) + " " + left(computes, kComputes) + right(count, 4) +
-                       right(time, 8) + right(share, 7);
+    std::string line = right(rank, 2) + " " + left(kind, 9) + " " + left(computes, kComputes) + right(count, 4) + right(time, 8) + right(share, 7);
     if (wide) line += right(mflop, 8) + right(megabytes, 8) + right(intensity, 7);
     line += right(achieved, 10) + " " + left(limit, 7);
     if (wide) line += right(roof, 7);
@@ -84,11 +83,10 @@ std::string headline(const Profile& profile, const Ceilings& ceilings) {
       "{} a run on {} (median of {}, spread {:.1f}%)\n"
       "{}FLOP a run: {}FLOP/s, {:.0f}% of the measured fp32 peak of {}FLOP/s\n"
       "every step at its roofline: {}, {:.2f}x faster\n\n",
-      time_text(profile.seconds), counted(profile.threads, "thread"), profile.runs, profile.spread * 100,
-      count_text(profile.flops()), count_text(rate), peak > 0 ? rate / peak * 100 : 0, count_text(peak),
-      time_text(profile.floor_seconds), profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
-  if (profile.spread > 0.1)
-    out += "The runs differ a lot: other programs use this machine. Take times and ranking with care.\n\n";
+      time_text(profile.seconds), counted(profile.threads, "thread"), profile.runs, profile.spread * 100, count_text(profile.flops()), count_text(rate),
+      peak > 0 ? rate / peak * 100 : 0, count_text(peak), time_text(profile.floor_seconds),
+      profile.floor_seconds > 0 ? profile.seconds / profile.floor_seconds : 1);
+  if (profile.spread > 0.1) out += "The runs differ a lot: other programs use this machine. Take times and ranking with care.\n\n";
   return out;
 }
 
@@ -156,19 +154,15 @@ std::string counters_text(const CounterReading& reading, int runs) {
   for (size_t i = 0; i < reading.values.size(); ++i) {
     const CounterReading::Value& v = reading.values[i];
     const double each = v.count / std::max(1, runs);
-    if (v.name == "processor seconds")
-      out += fmt::format("{}{} processor time", i ? ", " : "", time_text(each));
-    else
-      out += fmt::format("{}{}{}{}", i ? ", " : "", v.scaled ? "~" : "", count_text(each), v.name);
+    if (v.name == "processor seconds") out += fmt::format("{}{} processor time", i ? ", " : "", time_text(each));
+    else out += fmt::format("{}{}{}{}", i ? ", " : "", v.scaled ? "~" : "", count_text(each), v.name);
   }
   const auto* cycles = reading.find("cycles");
   const auto* instructions = reading.find("instructions");
-  if (cycles && instructions && cycles->count > 0)
-    out += fmt::format(" ({:.2f} instructions a cycle)", instructions->count / cycles->count);
+  if (cycles && instructions && cycles->count > 0) out += fmt::format(" ({:.2f} instructions a cycle)", instructions->count / cycles->count);
   out += "\n";
   if (!reading.hardware) out += fmt::format("no hardware counters: {}\n", reading.why);
-  if (reading.hardware && reading.coverage < 0.999)
-    out += fmt::format("~: counters were shared; estimated from {:.0f}% of the time\n", reading.coverage * 100);
+  if (reading.hardware && reading.coverage < 0.999) out += fmt::format("~: counters were shared; estimated from {:.0f}% of the time\n", reading.coverage * 100);
   return out;
 }
 
@@ -204,20 +198,31 @@ std::string ceilings_table(const Ceilings& c) {
 }
 
 nlohmann::json profile_json(const Profile& profile) {
-  nlohmann::json j = {{"threads", profile.threads}, {"runs", profile.runs},
-                      {"seconds", profile.seconds}, {"spread", profile.spread},
-                      {"floor_seconds", profile.floor_seconds}, {"flops", profile.flops()}};
+  nlohmann::json j = {
+      {"threads", profile.threads}, {"runs", profile.runs}, {"seconds", profile.seconds}, {"spread", profile.spread}, {"floor_seconds", profile.floor_seconds},
+      {"flops", profile.flops()}};
   j["steps"] = nlohmann::json::array();
   j["ranking"] = nlohmann::json::array();
   for (const StepProfile& s : profile.steps)
-    j["steps"].push_back({{"step", s.step}, {"kind", s.kind}, {"computes", s.computes}, {"nodes", s.nodes},
-                          {"signature", s.signature}, {"seconds", s.seconds}, {"spread", s.spread},
-                          {"flops", s.cost.flops}, {"bytes", s.bytes()}, {"weight_bytes", s.cost.weight_bytes},
-                          {"intensity", s.intensity()}, {"floor_seconds", s.floor.seconds},
+    j["steps"].push_back({{"step", s.step},
+                          {"kind", s.kind},
+                          {"computes", s.computes},
+                          {"nodes", s.nodes},
+                          {"signature", s.signature},
+                          {"seconds", s.seconds},
+                          {"spread", s.spread},
+                          {"flops", s.cost.flops},
+                          {"bytes", s.bytes()},
+                          {"weight_bytes", s.cost.weight_bytes},
+                          {"intensity", s.intensity()},
+                          {"floor_seconds", s.floor.seconds},
                           {"bound", name_of(s.floor.bound)}});
   for (const GroupProfile& g : profile.ranking)
-    j["ranking"].push_back({{"steps", g.steps}, {"seconds", g.seconds}, {"floor_seconds", g.floor_seconds},
-                            {"share", g.share}, {"winnable_seconds", g.winnable_seconds},
+    j["ranking"].push_back({{"steps", g.steps},
+                            {"seconds", g.seconds},
+                            {"floor_seconds", g.floor_seconds},
+                            {"share", g.share},
+                            {"winnable_seconds", g.winnable_seconds},
                             {"speedup_if_won", g.speedup_if_won}});
   return j;
 }

@@ -57,8 +57,7 @@ std::string describe(const Graph& graph, const Step& step) {
   std::string shapes;
   const Problem& problem = step.variant.problem;
   if (traits_of(problem).is_product) {
-    for (size_t i = 0; i < 2 && i < problem.in.size(); ++i)
-      shapes += (i ? " · " : "") + short_shape(problem.in[i].shape);
+    for (size_t i = 0; i < 2 && i < problem.in.size(); ++i) shapes += (i ? " · " : "") + short_shape(problem.in[i].shape);
   } else if (!problem.out.empty()) {
     shapes = short_shape(problem.out[0].shape);
   }
@@ -79,8 +78,7 @@ double bytes_of_run(const Graph& graph, const Plan& plan) {
   double bytes = 0, activations = 0;
   for (const Step& step : plan.steps) {
     for (size_t i = 0; i < step.inputs.size() && i < step.variant.problem.in.size(); ++i)
-      if (step.variant.problem.in[i].constant && graph.is_constant(step.inputs[i].value) &&
-          seen.insert(step.inputs[i].value).second)
+      if (step.variant.problem.in[i].constant && graph.is_constant(step.inputs[i].value) && seen.insert(step.inputs[i].value).second)
         bytes += stored_bytes(step.variant.problem.in[i]);
     activations = std::max(activations, cost_of(step.variant.problem).activation_bytes);
   }
@@ -137,13 +135,11 @@ void rank(Profile& profile) {
     const double rest = profile.seconds - group.winnable_seconds;
     group.speedup_if_won = rest > 0 ? profile.seconds / rest : 1;
   }
-  std::stable_sort(profile.ranking.begin(), profile.ranking.end(), [](const GroupProfile& a, const GroupProfile& b) {
-    return a.winnable_seconds > b.winnable_seconds;
-  });
+  std::stable_sort(profile.ranking.begin(), profile.ranking.end(),
+                   [](const GroupProfile& a, const GroupProfile& b) { return a.winnable_seconds > b.winnable_seconds; });
 }
 
-Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std::vector<double>>& samples,
-                     const Ceilings& ceilings) {
+Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std::vector<double>>& samples, const Ceilings& ceilings) {
   Profile profile;
   profile.threads = plan.threads;
   profile.runs = static_cast<int>(samples.size());

@@ -37,11 +37,11 @@ Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilin
 struct StepProfile {
   int step = 0;
   std::string kind;
-  std::string computes;          // "MatMul [1, 128, 768] x [768, 3072]", for people
+  std::string computes;  // "MatMul [1, 128, 768] x [768, 3072]", for people
   std::vector<NodeId> nodes;
   std::string signature;
-  double seconds = 0;            // in place, median over the runs
-  double spread = 0;             // robust sd over the runs, relative
+  double seconds = 0;  // in place, median over the runs
+  double spread = 0;   // robust sd over the runs, relative
   StepCost cost;
   Floor floor;
 
@@ -51,22 +51,22 @@ struct StepProfile {
 
 // Steps of equal signature: a win for one is a win for all.
 struct GroupProfile {
-  std::vector<int> steps;        // of the plan
+  std::vector<int> steps;                 // of the plan
   double seconds = 0, floor_seconds = 0;  // all of them together
-  double share = 0;              // of the model
+  double share = 0;                       // of the model
   double winnable_seconds = 0;
-  double speedup_if_won = 1;     // of the whole model, if this group ran at its floor
+  double speedup_if_won = 1;  // of the whole model, if this group ran at its floor
 };
 
 struct Profile {
   int threads = 1;
   int runs = 0;
-  double seconds = 0;            // a run: median of the runs' sums
+  double seconds = 0;  // a run: median of the runs' sums
   double spread = 0;
-  double floor_seconds = 0;      // all steps at their floors
-  double busy = 0;               // share of the time meanwhile that others had the processors (processor_load.h)
-  double memory_gbs = 0;         // what memory feeds this many threads at best, 1e9 bytes a second; 0: not known
-  std::vector<StepProfile> steps;    // in plan order
+  double floor_seconds = 0;           // all steps at their floors
+  double busy = 0;                    // share of the time meanwhile that others had the processors (processor_load.h)
+  double memory_gbs = 0;              // what memory feeds this many threads at best, 1e9 bytes a second; 0: not known
+  std::vector<StepProfile> steps;     // in plan order
   std::vector<GroupProfile> ranking;  // most winnable first
 
   double flops() const;
@@ -81,7 +81,6 @@ void rank(Profile& profile);
 void slow_floors(Profile& profile, double speed);
 
 // samples[run][step]: seconds of every step of `plan` in every timed run of the whole model; at least one run.
-Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std::vector<double>>& samples,
-                     const Ceilings& ceilings);
+Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std::vector<double>>& samples, const Ceilings& ceilings);
 
 }  // namespace amdahl

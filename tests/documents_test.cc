@@ -130,8 +130,6 @@ TEST(Documents, PagesKeepTheirLength) {
   for (const auto& [page, lines] : most) EXPECT_LE(lines_of(page), lines) << fs::relative(page, kRoot) << ": details belong to docs/lab";
 }
 
-TEST(Documents, ResultsAreWhatTheFiguresGive) {
-  EXPECT_EQ(std::system(("python3 '" + (kRoot / "bench/results/page").string() + "' --check").c_str()), 0);
-}
+TEST(Documents, ResultsAreWhatTheFiguresGive) { EXPECT_EQ(std::system(("python3 '" + (kRoot / "bench/results/page").string() + "' --check").c_str()), 0); }
 
 }  // namespace

@@ -38,11 +38,15 @@ const std::map<std::string, Folders> kMayInclude{
     {"tuner/worker", {"plan", "starter_kernels/kinds"}},
     {"tuner/validation", {"experiments", "graph", "plan", "starter_kernels/kinds", "tuner/worker"}},
     {"tuner/measurement", {"experiments", "plan", "profiler", "starter_kernels/kinds", "tuner/validation", "tuner/worker"}},
-    {"tuner/trials", {"experiments", "graph", "plan", "profiler", "starter_kernels/cpu", "starter_kernels/examples", "starter_kernels/toolchain", "tuner/measurement", "tuner/validation", "tuner/worker"}},
+    {"tuner/trials",
+     {"experiments", "graph", "plan", "profiler", "starter_kernels/cpu", "starter_kernels/examples", "starter_kernels/toolchain", "tuner/measurement",
+      "tuner/validation", "tuner/worker"}},
     {"tuner/search", {"experiments", "graph", "graph/models", "plan", "playbook", "profiler", "tuner/measurement", "tuner/trials"}},
     {"export/kernel_templates", {}},
     {"export", {"export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds", "starter_kernels/toolchain"}},
-    {"cli", {"experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/cpu", "starter_kernels/toolchain", "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
+    {"cli",
+     {"experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/cpu", "starter_kernels/toolchain",
+      "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
 };
 
 // Folders with the same rule have one row.

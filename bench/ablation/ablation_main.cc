@@ -65,13 +65,13 @@ int run(int argc, char** argv) {
   std::string model = "builtin:gpt2", folder = "ablation", at;
   std::vector<std::string> names;
   po::options_description options("options");
-  options.add_options()("help", "this")  //
-      ("model", po::value(&model)->default_value(model), "an ONNX file or builtin:NAME")  //
-      ("minutes", number_above(0, 1e6, &budget.minutes)->default_value(budget.minutes), "of each arm")  //
-      ("at", po::value(&at), "minutes after which the plan of then is measured (default: 2,5 and the end)")  //
-      ("arm", po::value(&names)->composing(), "one arm; may be given again (default: all)")  //
+  options.add_options()("help", "this")                                                                                             //
+      ("model", po::value(&model)->default_value(model), "an ONNX file or builtin:NAME")                                            //
+      ("minutes", number_above(0, 1e6, &budget.minutes)->default_value(budget.minutes), "of each arm")                              //
+      ("at", po::value(&at), "minutes after which the plan of then is measured (default: 2,5 and the end)")                         //
+      ("arm", po::value(&names)->composing(), "one arm; may be given again (default: all)")                                         //
       ("pairs", whole_number(1, 10'000, &budget.pairs)->default_value(budget.pairs), "of fresh processes, for each measured plan")  //
-      ("seed", whole_number<uint64_t>(0, UINT64_MAX, &budget.seed)->default_value(budget.seed), "of everything random")  //
+      ("seed", whole_number<uint64_t>(0, UINT64_MAX, &budget.seed)->default_value(budget.seed), "of everything random")             //
       ("folder", po::value(&folder)->default_value(folder), "gets ARM.amdahl, ARM.json, a kernel cache and ablation.md");
   po::variables_map values;
   po::store(po::command_line_parser(argc, argv).options(options).positional(po::positional_options_description().add("model", 1)).run(), values);

@@ -40,8 +40,7 @@ TuneOptions options_for(const Budget& budget, const GlobalOptions& global) {
 }
 
 // The plan of each moment against the starter plan, both as wholes. Equal plans are measured once.
-Json measure_moments(Laboratory& lab, const SessionStore& store, const std::vector<Win>& wins, const Plan& starter, const Budget& budget,
-                     Random& random) {
+Json measure_moments(Laboratory& lab, const SessionStore& store, const std::vector<Win>& wins, const Plan& starter, const Budget& budget, Random& random) {
   std::map<int64_t, Plan> plans;
   for (const PlanRecord& p : store.plans()) plans[p.id] = p.plan.get<Plan>();
   const int64_t first = plans.begin()->first;
@@ -79,8 +78,7 @@ std::vector<Arm> arms() {
   return all;
 }
 
-Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const Budget& budget, const std::string& folder,
-             const GlobalOptions& global) {
+Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const Budget& budget, const std::string& folder, const GlobalOptions& global) {
   const TuneOptions options = options_for(budget, global);
   fs::remove_all(global.cache_dir + "/kernels");  // no arm is spared the compilations of the one before
   const std::string path = fmt::format("{}/{}.amdahl", folder, stem_of(arm));
@@ -100,9 +98,11 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
   double known = 0;
   for (const auto& [phase, seconds] : timed.seconds()) known += seconds;
   phases["other"] = spent - known;
-  return {{"arm", arm.name}, {"model", model}, {"seed", budget.seed}, {"end", summary.why}, {"seconds", spent},
-          {"experiments", session->experiments().size()}, {"kept", wins.size()}, {"seconds_to_90", seconds_to(wins, 0.9)},
-          {"phases", phases}, {"moments", measure_moments(bench, *session, wins, starter_plan(graph, options.threads, cpu_target()), budget, random)}};
+  return {{"arm", arm.name},     {"model", model},
+          {"seed", budget.seed}, {"end", summary.why},
+          {"seconds", spent},    {"experiments", session->experiments().size()},
+          {"kept", wins.size()}, {"seconds_to_90", seconds_to(wins, 0.9)},
+          {"phases", phases},    {"moments", measure_moments(bench, *session, wins, starter_plan(graph, options.threads, cpu_target()), budget, random)}};
 }
 
 }  // namespace amdahl::ablation

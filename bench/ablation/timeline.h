@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "experiments/session_store.h"
-#include "tuner/trials/laboratory.h"
 #include "tuner/search/progress.h"
+#include "tuner/trials/laboratory.h"
 
 namespace amdahl::ablation {
 
 // The proof of a kept experiment: from then on the plan had it.
 struct Win {
-  double at = 0;        // seconds since the session began
-  double log = 0;       // of the model, by Amdahl's law from the confirmed gain of its windows
-  int64_t plan = 0;     // with this win and all before it
+  double at = 0;     // seconds since the session began
+  double log = 0;    // of the model, by Amdahl's law from the confirmed gain of its windows
+  int64_t plan = 0;  // with this win and all before it
 };
 
 class ProofTimes : public TuneObserver {

@@ -22,8 +22,7 @@ namespace {
 constexpr int kThreads = 2;  // teams of more are no other code
 
 void list_operators() {
-  for (const OpDef& op : op_list())
-    std::cout << Json{{"domain", op.domain}, {"name", op.name}, {"inputs", op.inputs}, {"outputs", op.outputs}}.dump() << "\n";
+  for (const OpDef& op : op_list()) std::cout << Json{{"domain", op.domain}, {"name", op.name}, {"inputs", op.inputs}, {"outputs", op.outputs}}.dump() << "\n";
 }
 
 // A case may end the process: what was said before must have left it.

@@ -18,10 +18,14 @@ struct Rounding {
 
 Rounding rounding_of(DType dtype) {
   switch (dtype) {
-    case DType::kF16: return {0x1p-11, 0x1p-24};
-    case DType::kBF16: return {0x1p-8, 0x1p-133};
-    case DType::kF32: return {0x1p-24, 0x1p-149};
-    default: return {0x1p-53, std::numeric_limits<double>::denorm_min()};
+    case DType::kF16:
+      return {0x1p-11, 0x1p-24};
+    case DType::kBF16:
+      return {0x1p-8, 0x1p-133};
+    case DType::kF32:
+      return {0x1p-24, 0x1p-149};
+    default:
+      return {0x1p-53, std::numeric_limits<double>::denorm_min()};
   }
 }
 
@@ -99,7 +103,9 @@ std::string difference(const RefTensor& ours, const Tensor& stated, Computed com
   if (!ours.is_float()) return first_integer(ours, to_ints(stated));
   // Float64 arithmetic leaves a few units in its last place, functions of its library more.
   const bool in_floats = computed == Computed::kAsTypedByOthers && ours.dtype == DType::kF64;
-  const Tolerance tolerance = in_floats ? Tolerance{ours.dtype, {0x1p-20, 0x1p-149}, 1} : in_float64 ? Tolerance{ours.dtype, {0x1p-42, 0x1p-149}, 0x1p-16} : Tolerance{ours.dtype, rounding_of(ours.dtype), 1};
+  const Tolerance tolerance = in_floats    ? Tolerance{ours.dtype, {0x1p-20, 0x1p-149}, 1}
+                              : in_float64 ? Tolerance{ours.dtype, {0x1p-42, 0x1p-149}, 0x1p-16}
+                                           : Tolerance{ours.dtype, rounding_of(ours.dtype), 1};
   return worst_float(ours, to_doubles(stated), tolerance);
 }
 

@@ -47,8 +47,7 @@ std::optional<StatedCase> CaseReader::next() {
     throw Error(ExitCode::kBadInput, fmt::format("{} is damaged: write it again", path_));
   }
   onnx::GraphProto data;
-  if (!ParseDelimitedFromZeroCopyStream(&data, plain_.get(), nullptr))
-    throw Error(ExitCode::kBadInput, fmt::format("{} is damaged: write it again", path_));
+  if (!ParseDelimitedFromZeroCopyStream(&data, plain_.get(), nullptr)) throw Error(ExitCode::kBadInput, fmt::format("{} is damaged: write it again", path_));
   out.name = data.name();
   take_tensors(data, out);
   return out;

@@ -24,8 +24,8 @@ namespace amdahl::conformance {
 struct StatedCase {
   std::string name;
   onnx::ModelProto model;
-  std::map<std::string, Tensor> inputs;                              // by name
-  std::map<std::string, std::map<size_t, Tensor>> stated;            // by reference, then by number of the output
+  std::map<std::string, Tensor> inputs;                    // by name
+  std::map<std::string, std::map<size_t, Tensor>> stated;  // by reference, then by number of the output
 
   const std::string& op() const { return model.graph().node(0).op_type(); }
 };
@@ -34,7 +34,7 @@ class CaseReader {
  public:
   explicit CaseReader(const std::string& path);  // throws Error(kIo)
   ~CaseReader();
-  std::optional<StatedCase> next();              // throws Error(kBadInput) where the file is damaged
+  std::optional<StatedCase> next();  // throws Error(kBadInput) where the file is damaged
 
  private:
   std::string path_;

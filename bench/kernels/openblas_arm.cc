@@ -23,9 +23,8 @@ std::vector<Run> openblas_product(const Operands& operands, int threads) {
   const Product p = product_of(operands);
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), depth = static_cast<int>(p.depth);
   const HugeArray as_is = copy_of(operands.constant("c0")), turned = transposed(p.b, p.depth, p.n);
-  std::vector<Run> ways = {
-      [=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, depth, 1, p.a, depth, as_is.get(), n, 0, p.c, n); },
-      [=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, depth, 1, p.a, depth, turned.get(), depth, 0, p.c, n); }};
+  std::vector<Run> ways = {[=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, depth, 1, p.a, depth, as_is.get(), n, 0, p.c, n); },
+                           [=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, depth, 1, p.a, depth, turned.get(), depth, 0, p.c, n); }};
   if (m == 1) {
     ways.push_back([=] { cblas_sgemv(CblasRowMajor, CblasTrans, depth, n, 1, as_is.get(), n, p.a, 1, 0, p.c, 1); });
     ways.push_back([=] { cblas_sgemv(CblasRowMajor, CblasNoTrans, n, depth, 1, turned.get(), depth, p.a, 1, 0, p.c, 1); });

@@ -58,8 +58,7 @@ int serve(PreparedModel& model, const Graph& graph) {
       }
       std::cout << times << std::endl;
     } else if (word == "save") {
-      for (size_t o = 0; o < graph.outputs.size(); ++o)
-        save_npy(model.output(static_cast<int>(o)), fmt::format("{}/{}.npy", argument, o));
+      for (size_t o = 0; o < graph.outputs.size(); ++o) save_npy(model.output(static_cast<int>(o)), fmt::format("{}/{}.npy", argument, o));
       std::cout << "saved" << std::endl;
     } else if (word == "quit") {
       break;

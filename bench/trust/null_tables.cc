@@ -82,9 +82,9 @@ std::string null_table(const std::vector<Trial>& trials) {
     count(t, &by_window[t.window]);
     count(t, &all);
   }
-  MarkdownTable table({"window", "experiments", "refused by the scan, drawn again", "won the race", "race, median", "pairs", "passed both stages", "of these kept", "false keeps at most (95%)",
-                       "failed validation", "mean final wealth", "with delta 0", "pairs above 0", "robust sd of a pair", "pairs dropped",
-                       "seconds each"});
+  MarkdownTable table({"window", "experiments", "refused by the scan, drawn again", "won the race", "race, median", "pairs", "passed both stages",
+                       "of these kept", "false keeps at most (95%)", "failed validation", "mean final wealth", "with delta 0", "pairs above 0",
+                       "robust sd of a pair", "pairs dropped", "seconds each"});
   for (const auto& [name, nulls] : by_window) table.add(row_of(name, nulls));
   table.add(row_of("all", all));
   return table.text();

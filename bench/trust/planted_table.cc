@@ -26,12 +26,12 @@ std::string share(int hits, int n) {
 }
 
 std::vector<std::string> row_of(double effect, const std::string& window, const Detected& d) {
-  const std::string truth = d.truths.size() == 1 ? percent(*d.truths.begin())
-                                                 : fmt::format("{} .. {}", percent(*d.truths.begin()), percent(*d.truths.rbegin()));
+  const std::string truth =
+      d.truths.size() == 1 ? percent(*d.truths.begin()) : fmt::format("{} .. {}", percent(*d.truths.begin()), percent(*d.truths.rbegin()));
   const std::string bias =
       d.bias.empty() ? "–" : fmt::format("{:+.2f} ± {:.2f}", 100 * mean(d.bias), 100 * deviation(d.bias) / std::sqrt(static_cast<double>(d.bias.size())));
-  return {fmt::format("{:+g}%", effect), window, truth, share(d.kept, d.trials), fmt::format("{}", d.raced_out),
-          fmt::format("{}", d.failed), bias, fmt::format("{:.1f}", median(d.seconds))};
+  return {fmt::format("{:+g}%", effect),           window, truth, share(d.kept, d.trials), fmt::format("{}", d.raced_out), fmt::format("{}", d.failed), bias,
+          fmt::format("{:.1f}", median(d.seconds))};
 }
 
 }  // namespace

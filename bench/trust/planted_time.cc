@@ -65,11 +65,10 @@ PlantedEffects planted_effects(WindowUnderTest& window, const std::vector<double
       effect.truth = window.measure(clean, pairs, 2, &planted_seconds, &clean_seconds);
       mine[key] = {{"iterations", effect.iterations}, {"truth", effect.truth}};
       write_all(all, file);
-      fmt::print(stderr, "{}: {:g}% planted is {:+.2f}% [{:+.2f}, {:+.2f}] in {} pairs\n", window.name(), percent,
-                 100 * std::expm1(effect.truth.log), 100 * std::expm1(effect.truth.lo), 100 * std::expm1(effect.truth.hi), pairs);
+      fmt::print(stderr, "{}: {:g}% planted is {:+.2f}% [{:+.2f}, {:+.2f}] in {} pairs\n", window.name(), percent, 100 * std::expm1(effect.truth.log),
+                 100 * std::expm1(effect.truth.lo), 100 * std::expm1(effect.truth.hi), pairs);
       if (const double wanted = std::log1p(percent / 100); std::abs(effect.truth.log - wanted) > wanted / 2)
-        fmt::print(stderr, "that is far from {:g}%: was the machine busy? Delete {} and planted.jsonl, and run again when it is quiet\n",
-                   percent, file);
+        fmt::print(stderr, "that is far from {:g}%: was the machine busy? Delete {} and planted.jsonl, and run again when it is quiet\n", percent, file);
     }
     effects[percent] = {mine[key].at("iterations").get<int64_t>(), mine[key].at("truth").get<Gain>()};
   }

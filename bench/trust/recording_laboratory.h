@@ -9,11 +9,11 @@
 namespace amdahl::trust {
 
 struct LoggedPair {
-  double log_ratio = 0;             // log(incumbent / challenger)
-  std::vector<double> a, b;         // one call of the incumbent, of the challenger, by segment
-  std::string dropped;              // not empty: did not count, and why
-  double wealth = 0;                // after it
-  double seconds = 0;               // with the start of both processes
+  double log_ratio = 0;      // log(incumbent / challenger)
+  std::vector<double> a, b;  // one call of the incumbent, of the challenger, by segment
+  std::string dropped;       // not empty: did not count, and why
+  double wealth = 0;         // after it
+  double seconds = 0;        // with the start of both processes
 };
 
 class RecordingLaboratory : public Workbench {
@@ -24,8 +24,8 @@ class RecordingLaboratory : public Workbench {
     Paired paired = Workbench::pair(challenger, built, placebos, random);
     if (paired.failure) return paired;
     const Timing& t = paired.pair.timing;
-    pairs_.push_back({t.log_ratio, t.segments_a, t.segments_b, paired.pair.dropped, 0,
-                      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+    pairs_.push_back(
+        {t.log_ratio, t.segments_a, t.segments_b, paired.pair.dropped, 0, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     return paired;
   }
   // Those since the last call.

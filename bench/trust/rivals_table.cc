@@ -77,7 +77,8 @@ std::string rivals_table(const std::vector<Trial>& trials) {
   MarkdownTable table({"rule", "false keeps, same code", "false keeps, placebo builds and edits", "claimed gain of those",
                        "100 no-op edits, claimed together (hundreds)", "keeps +1%", "+2%", "+3%", "+5%"});
   for (const RivalRule& rule : rival_rules())
-    table.add(row_of(rule.name, [&](const Trial& t) { return rule.decide(pairs_of(t)); }, trials));
+    table.add(row_of(
+        rule.name, [&](const Trial& t) { return rule.decide(pairs_of(t)); }, trials));
   // Trials without an effect were proven whatever their race said; planted ones had to win it.
   const Decide ours = [](const Trial& t) { return Claims{t.proven ? std::optional(t.gain.log) : std::nullopt}; };
   table.add(row_of("**fresh pairs of processes, sign e-process, proven twice (ours)**", ours, trials));

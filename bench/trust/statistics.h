@@ -11,7 +11,7 @@ double robust_deviation(const std::vector<double>& x);  // 1.4826 times the medi
 
 // P(T > t) of Student's distribution.
 double student_tail(double t, double degrees);
-double student_quantile(double tail, double degrees);   // t with that tail
+double student_quantile(double tail, double degrees);  // t with that tail
 
 // Two-sided p of Welch's test that both means are equal.
 double welch_p(const std::vector<double>& a, const std::vector<double>& b);

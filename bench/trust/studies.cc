@@ -30,10 +30,7 @@ struct Arms {
 
 class Study {
  public:
-  Study(const std::string& name, const StudyOptions& options)
-      : name_(name),
-        options_(options),
-        log_(options.folder + "/" + name + ".jsonl") {}
+  Study(const std::string& name, const StudyOptions& options) : name_(name), options_(options), log_(options.folder + "/" + name + ".jsonl") {}
 
   void run() {
     for (const Trial& t : log_.trials()) done_[t.effect] += !t.twin;
@@ -73,8 +70,8 @@ class Study {
   }
 
   void say_estimate() const {
-    fmt::print(stderr, "{}: {} trials to run, about {:.0f} min; {} are in {}\n", name_, left(), left() * trial_seconds() / 60,
-               log_.trials().size(), log_.path());
+    fmt::print(stderr, "{}: {} trials to run, about {:.0f} min; {} are in {}\n", name_, left(), left() * trial_seconds() / 60, log_.trials().size(),
+               log_.path());
   }
 
   // Whatever was drawn in their place.
@@ -140,16 +137,16 @@ class Study {
   }
 
   void say(const Trial& t) const {
-    const std::string end = t.twin ? "the incumbent's object code"
-                            : !t.failure.empty() ? t.failure
-                            : t.stages.empty()   ? fmt::format("{:+.1f}% in the race", 100 * std::expm1(t.race_log_ratio))
-                            : t.proven ? fmt::format("{} by {:+.1f}%", t.kept() ? "kept" : "would be kept, had it won its race", 100 * std::expm1(t.gain.log))
-                                       : fmt::format("not proven: {} after {} pairs, wealth {:.2f}", t.stages.back().name,
-                                                     t.stages.back().pairs.size(), t.stages.back().wealth);
+    const std::string end =
+        t.twin               ? "the incumbent's object code"
+        : !t.failure.empty() ? t.failure
+        : t.stages.empty()   ? fmt::format("{:+.1f}% in the race", 100 * std::expm1(t.race_log_ratio))
+        : t.proven           ? fmt::format("{} by {:+.1f}%", t.kept() ? "kept" : "would be kept, had it won its race", 100 * std::expm1(t.gain.log))
+                   : fmt::format("not proven: {} after {} pairs, wealth {:.2f}", t.stages.back().name, t.stages.back().pairs.size(), t.stages.back().wealth);
     const std::string refused = t.refused == 0 ? "" : fmt::format("; {} refused by the scan before it", counted(t.refused, "text"));
     const std::string effect = t.effect == 0 ? "" : fmt::format(" {:+g}%", t.effect);
-    fmt::print(stderr, "{} {}{} {}: {}{}, {:.1f} s; {} left, {:.0f} min\n", t.study, t.number + 1, effect, t.window, end.substr(0, 160), refused,
-               t.seconds, left(), left() * trial_seconds() / 60);
+    fmt::print(stderr, "{} {}{} {}: {}{}, {:.1f} s; {} left, {:.0f} min\n", t.study, t.number + 1, effect, t.window, end.substr(0, 160), refused, t.seconds,
+               left(), left() * trial_seconds() / 60);
   }
 
   std::string name_;

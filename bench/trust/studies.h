@@ -11,10 +11,10 @@ namespace amdahl::trust {
 
 struct StudyOptions {
   std::string folder = "trust-logs";
-  std::vector<std::string> windows;      // taken in turn
-  int count = 1;                         // trials that came to be measured; of planted, by effect
+  std::vector<std::string> windows;                         // taken in turn
+  int count = 1;                                            // trials that came to be measured; of planted, by effect
   std::vector<double> effects{1, 2, 3, 5, -1, -2, -3, -5};  // percent
-  int verify_pairs = 30;                 // of the true effect of each planted time
+  int verify_pairs = 30;                                    // of the true effect of each planted time
   TrialOptions trial;
 };
 

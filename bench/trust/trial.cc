@@ -12,7 +12,6 @@
 namespace amdahl::trust {
 namespace {
 
-
 std::string text_of(const Failure& f) { return fmt::format("{} at {}: {}", f.code, f.stage, f.reason); }
 
 // Times are logged in whole nanoseconds: a tenth of the size, and no clock is finer.
@@ -33,9 +32,7 @@ Json json_of(const LoggedPair& p) {
   return j;
 }
 
-LoggedPair pair_of(const Json& j) {
-  return {j.at("d"), from_ns(j.at("a_ns")), from_ns(j.at("b_ns")), j.value("dropped", ""), j.at("wealth"), j.at("seconds")};
-}
+LoggedPair pair_of(const Json& j) { return {j.at("d"), from_ns(j.at("a_ns")), from_ns(j.at("b_ns")), j.value("dropped", ""), j.at("wealth"), j.at("seconds")}; }
 
 // `counted`: the log ratios among `pairs` that the test saw, in order.
 LoggedStage stage_of(const std::string& name, std::vector<LoggedPair> pairs, const std::vector<double>& counted, const DecisionRule& rule) {
@@ -68,15 +65,30 @@ void to_json(Json& j, const Trial& t) {
     for (const LoggedPair& p : s.pairs) pairs.push_back(json_of(p));
     stages.push_back({{"name", s.name}, {"pairs", pairs}, {"wealth", s.wealth}, {"passed", s.passed}});
   }
-  j = Json{{"study", t.study},     {"window", t.window},       {"number", t.number},
-           {"seed", t.seed},       {"edits", t.edits},         {"effect", t.effect},
+  j = Json{{"study", t.study},
+           {"window", t.window},
+           {"number", t.number},
+           {"seed", t.seed},
+           {"edits", t.edits},
+           {"effect", t.effect},
            {"true_log", t.true_log},
-           {"rule", {{"delta", t.rule.delta}, {"wealth", t.rule.wealth}, {"max_pairs", t.rule.max_pairs}, {"futility_pairs", t.rule.futility_pairs}, {"builds", t.rule.builds}}},
+           {"rule",
+            {{"delta", t.rule.delta},
+             {"wealth", t.rule.wealth},
+             {"max_pairs", t.rule.max_pairs},
+             {"futility_pairs", t.rule.futility_pairs},
+             {"builds", t.rule.builds}}},
            {"refused", t.refused},
-           {"twin", t.twin},       {"failure", t.failure},     {"race", t.race_log_ratio},
-           {"race_won", t.race_won}, {"stages", stages},       {"proven", t.proven},
-           {"gain", t.gain},       {"build_seconds", t.build_seconds},
-           {"screen_seconds", t.screen_seconds},               {"seconds", t.seconds}};
+           {"twin", t.twin},
+           {"failure", t.failure},
+           {"race", t.race_log_ratio},
+           {"race_won", t.race_won},
+           {"stages", stages},
+           {"proven", t.proven},
+           {"gain", t.gain},
+           {"build_seconds", t.build_seconds},
+           {"screen_seconds", t.screen_seconds},
+           {"seconds", t.seconds}};
 }
 
 void from_json(const Json& j, Trial& t) {
@@ -115,8 +127,7 @@ void Pipeline::run(Trial& trial, const std::vector<Step>& challenger, const Buil
   trial.rule = rule_;
   trial.build_seconds = built.seconds;
   if (screen(trial, challenger, built) && (trial.race_won || forced_)) {
-    trial.proven = gather(trial, "prove", challenger, built, 1, 0x9407e) &&
-                   gather(trial, "confirm", challenger, built, 1 + rule_.builds, 0xc0f1f);
+    trial.proven = gather(trial, "prove", challenger, built, 1, 0x9407e) && gather(trial, "confirm", challenger, built, 1 + rule_.builds, 0xc0f1f);
     if (trial.proven) trial.gain = estimate(trial.stages.back().counted());
   }
   trial.seconds = built.seconds + since(start);
@@ -137,8 +148,7 @@ bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const B
 }
 
 // One stage of evidence on fresh pairs.
-bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built,
-                      int first_build, uint64_t salt) {
+bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, int first_build, uint64_t salt) {
   Random random(trial.seed ^ salt);
   laboratory_.take_pairs();
   const Evidence evidence = gather_evidence(laboratory_, rule_, challenger, built, first_build, random, [](const std::vector<double>&) {

@@ -11,33 +11,33 @@
 namespace amdahl::trust {
 
 struct LoggedStage {
-  std::string name;                 // "prove", "confirm"
+  std::string name;  // "prove", "confirm"
   std::vector<LoggedPair> pairs;
-  double wealth = 0;                // where the test stopped
+  double wealth = 0;  // where the test stopped
   bool passed = false;
   std::vector<double> counted() const;  // log ratios that were not dropped
 };
 
 struct Trial {
   // What was tried.
-  std::string study;                // "aa", "placebo-builds", "placebo-edits", "planted"
+  std::string study;  // "aa", "placebo-builds", "placebo-edits", "planted"
   std::string window;
-  int number = 0;                   // in its study (and effect)
+  int number = 0;  // in its study (and effect)
   uint64_t seed = 0;
-  std::string edits;                // placebo-edits: what was done, "rename, reorder"
-  double effect = 0;                // planted, percent
-  double true_log = 0;              // planted: what the long measurement says
+  std::string edits;    // placebo-edits: what was done, "rename, reorder"
+  double effect = 0;    // planted, percent
+  double true_log = 0;  // planted: what the long measurement says
   DecisionRule rule;
   // What came of it.
-  int refused = 0;                  // texts drawn before this one that the scan of machine code refused (machine_code.h)
-  bool twin = false;                // dropped unmeasured, as the tuner does: the incumbent's object code
-  std::string failure;              // "code at stage: reason", or ""
+  int refused = 0;      // texts drawn before this one that the scan of machine code refused (machine_code.h)
+  bool twin = false;    // dropped unmeasured, as the tuner does: the incumbent's object code
+  std::string failure;  // "code at stage: reason", or ""
   double race_log_ratio = 0;
-  bool race_won = false;            // the tuner would have gone on to the proof
+  bool race_won = false;  // the tuner would have gone on to the proof
   std::vector<LoggedStage> stages;
-  bool proven = false;              // both stages passed
+  bool proven = false;  // both stages passed
   bool kept() const { return proven && race_won; }
-  Gain gain;                        // from the confirmation, when proven
+  Gain gain;                                                  // from the confirmation, when proven
   double build_seconds = 0, screen_seconds = 0, seconds = 0;  // the last: all of it
 };
 
@@ -57,8 +57,7 @@ class Pipeline {
 
  private:
   bool screen(Trial& trial, const std::vector<Step>& challenger, const Built& built);
-  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, int first_build,
-              uint64_t salt);
+  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, int first_build, uint64_t salt);
 
   RecordingLaboratory& laboratory_;
   DecisionRule rule_;

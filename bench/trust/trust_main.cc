@@ -24,7 +24,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-
 const std::map<std::string, std::string (*)(const std::vector<trust::Trial>&)> kTables{
     {"null", trust::null_table}, {"edits", trust::edits_table}, {"planted", trust::planted_table}, {"rivals", trust::rivals_table}};
 
@@ -59,14 +58,14 @@ int study(const std::string& name, const std::vector<std::string>& arguments) {
   trust::StudyOptions o;
   std::string effects;
   po::options_description options(name);
-  options.add_options()("help", "this")  //
-      ("count", whole_number(1, 1'000'000, &o.count)->default_value(3), "experiments that come to be measured; of planted, for each effect")  //
-      ("folder", po::value(&o.folder)->default_value(o.folder), "where the log lies")  //
+  options.add_options()("help", "this")                                                                                                                //
+      ("count", whole_number(1, 1'000'000, &o.count)->default_value(3), "experiments that come to be measured; of planted, for each effect")           //
+      ("folder", po::value(&o.folder)->default_value(o.folder), "where the log lies")                                                                  //
       ("window", po::value(&o.windows)->composing(), fmt::format("one of {} (default: all in turn)", fmt::join(trust::window_names(), ", ")).c_str())  //
-      ("effects", po::value(&effects), "planted: percent, as in 1,3,-3")  //
-      ("verify-pairs", whole_number(1, 10'000, &o.verify_pairs)->default_value(o.verify_pairs), "planted: pairs that measure the true effect")  //
-      ("pair-seconds", number_above(0, 600, &o.trial.pair_seconds)->default_value(o.trial.pair_seconds), "timed part of a pair of processes")  //
-      ("threads", whole_number(1, 1024, &o.trial.threads)->default_value(o.trial.threads), "of a kernel")  //
+      ("effects", po::value(&effects), "planted: percent, as in 1,3,-3")                                                                               //
+      ("verify-pairs", whole_number(1, 10'000, &o.verify_pairs)->default_value(o.verify_pairs), "planted: pairs that measure the true effect")         //
+      ("pair-seconds", number_above(0, 600, &o.trial.pair_seconds)->default_value(o.trial.pair_seconds), "timed part of a pair of processes")          //
+      ("threads", whole_number(1, 1024, &o.trial.threads)->default_value(o.trial.threads), "of a kernel")                                              //
       ("seed", whole_number<uint64_t>(0, UINT64_MAX, &o.trial.seed)->default_value(o.trial.seed), "of everything random");
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(options).run(), values);

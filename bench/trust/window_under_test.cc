@@ -69,8 +69,7 @@ void WindowUnderTest::run(Trial& trial, const std::vector<Step>& challenger, boo
   Pipeline(laboratory_, rule_, forced).run(trial, challenger, built);
 }
 
-Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds,
-                              double* challenger_seconds) {
+Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, uint64_t seed, double* incumbent_seconds, double* challenger_seconds) {
   const Built built = build(challenger);
   const Screened screened = laboratory_.screen(challenger, built, -std::numeric_limits<double>::infinity());
   if (screened.failure)
@@ -79,8 +78,7 @@ Gain WindowUnderTest::measure(const std::vector<Step>& challenger, int pairs, ui
   // normalisation differ by 2%.
   constexpr int kBuilds = 24;
   const Placebos placebos = laboratory_.placebos(challenger, 1, kBuilds);
-  if (!placebos.message.empty())
-    throw Error(ExitCode::kInternal, fmt::format("{}: a placebo build of a planted kernel fails: {}", name(), placebos.message));
+  if (!placebos.message.empty()) throw Error(ExitCode::kInternal, fmt::format("{}: a placebo build of a planted kernel fails: {}", name(), placebos.message));
   Random random(seed);
   std::vector<double> ratios, a, b;
   while (static_cast<int>(ratios.size()) < pairs) {

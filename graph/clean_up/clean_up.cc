@@ -1,9 +1,10 @@
 // Clean-up is what needs no judgement: it never makes a model slower and keeps its meaning. Everything that may or may
 // not pay is a rewrite of the playbook, measured.
 
+#include "graph/clean_up/clean_up.h"
+
 #include "graph/clean_up/clean_up_passes.h"
 #include "graph/clean_up/fold.h"
-#include "graph/clean_up/clean_up.h"
 
 namespace amdahl {
 

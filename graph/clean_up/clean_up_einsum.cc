@@ -80,8 +80,7 @@ struct Operand {
 
 class Lowering {
  public:
-  Lowering(Graph& graph, const Node& node, std::vector<Node>& out, const Equation& e)
-      : graph_(graph), node_(node), e_(e), write_(graph, out, node) {}
+  Lowering(Graph& graph, const Node& node, std::vector<Node>& out, const Equation& e) : graph_(graph), node_(node), e_(e), write_(graph, out, node) {}
 
   // False (and nothing written) where a label is twice in one term with two sizes.
   bool run() {

@@ -29,14 +29,12 @@ bool keeps_order(const Graph& graph, const Node& node) {
 bool is(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
 bool is_view(const Graph& graph, const Node& node) {
-  return is(node, "Reshape") || is(node, "Flatten") || is(node, "Squeeze") || is(node, "Unsqueeze") ||
-         (is(node, "Transpose") && keeps_order(graph, node));
+  return is(node, "Reshape") || is(node, "Flatten") || is(node, "Squeeze") || is(node, "Unsqueeze") || (is(node, "Transpose") && keeps_order(graph, node));
 }
 
 bool broadcasts(const Node& node) {
-  static const std::set<std::string_view> kOps = {"Add", "Sub", "Mul",   "Div",  "Pow",         "And",
-                                                  "Or",  "Xor", "Equal", "Less", "Greater",     "Where",
-                                                  "Min", "Max", "Sum",   "Mean", "LessOrEqual", "GreaterOrEqual",
+  static const std::set<std::string_view> kOps = {"Add",  "Sub",     "Mul",   "Div", "Pow", "And", "Or",   "Xor",         "Equal",
+                                                  "Less", "Greater", "Where", "Min", "Max", "Sum", "Mean", "LessOrEqual", "GreaterOrEqual",
                                                   "Mod"};
   return node.domain.empty() && kOps.count(node.op) > 0;
 }
@@ -48,20 +46,16 @@ class Movement {
   bool run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       Node& node = graph_.nodes[n];
-      if (is_view(graph_, node))
-        view(node);
-      else if (is(node, "Transpose"))
-        join_transposes(node);
-      else if (broadcasts(node))
-        skip_expands(node);
+      if (is_view(graph_, node)) view(node);
+      else if (is(node, "Transpose")) join_transposes(node);
+      else if (broadcasts(node)) skip_expands(node);
     }
     return changed_;
   }
 
  private:
   const Node* producer(ValueId v) const {
-    const NodeId p =
-        v == kNoValue || static_cast<size_t>(v) >= uses_.producer.size() ? -1 : uses_.producer[static_cast<size_t>(v)];
+    const NodeId p = v == kNoValue || static_cast<size_t>(v) >= uses_.producer.size() ? -1 : uses_.producer[static_cast<size_t>(v)];
     return p < 0 ? nullptr : &graph_.node(p);
   }
 
@@ -72,13 +66,11 @@ class Movement {
     if (empty && node.version < 14) return;  // a zero in a target means "as in the input" there
     ValueId source = node.inputs[0];
     for (const Node* p = producer(source); p && is_view(graph_, *p); p = producer(source)) source = p->inputs[0];
-    const bool plain = is(node, "Reshape") && node.attributes.size() == (empty ? 1u : 0u) &&
-                       graph_.is_constant(node.inputs[1]) && to_ints(*graph_.value(node.inputs[1]).constant) == shape;
+    const bool plain = is(node, "Reshape") && node.attributes.size() == (empty ? 1u : 0u) && graph_.is_constant(node.inputs[1]) &&
+                       to_ints(*graph_.value(node.inputs[1]).constant) == shape;
     if (plain && source == node.inputs[0]) return;
     const ValueId target =
-        plain ? node.inputs[1]
-              : graph_.add_constant(node.name + "/shape",
-                                    from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape));
+        plain ? node.inputs[1] : graph_.add_constant(node.name + "/shape", from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape));
     node.op = "Reshape";
     node.attributes.clear();
     if (empty) node.attributes["allowzero"] = int64_t{1};
@@ -106,10 +98,8 @@ class Movement {
       v = p->inputs[0];
       Shape shape;
       for (ValueId i : node.inputs) shape = broadcast(shape, graph_.value(i).shape);
-      if (shape == graph_.value(node.outputs[0]).shape)
-        changed_ = true;
-      else
-        v = spread;
+      if (shape == graph_.value(node.outputs[0]).shape) changed_ = true;
+      else v = spread;
     }
   }
 

@@ -33,8 +33,7 @@ bool pads_nothing(const Graph& graph, const Node& node) {
 }
 
 bool steps_forward(const Graph& graph, const Node& node) {
-  return node.version < 10 || input(node, 4) == kNoValue ||
-         all_ints(graph, input(node, 4), [](int64_t s) { return s > 0; });
+  return node.version < 10 || input(node, 4) == kNoValue || all_ints(graph, input(node, 4), [](int64_t s) { return s > 0; });
 }
 
 // A pool of one element; exporters write adaptive pooling to the size that is there already so.
@@ -69,10 +68,10 @@ ValueId neutral_survivor(const Graph& graph, const Node& node) {
 
 // The input that the node hands through if shapes and dtypes agree too, or kNoValue.
 ValueId candidate(const Graph& graph, const Node& node) {
-  static const std::set<std::string_view> kSameShapeIsEnough = {
-      "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile", "Cast", "CastLike",
-      // Same shape: every reduced axis has size one.
-      "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "GlobalAveragePool", "GlobalMaxPool"};
+  static const std::set<std::string_view> kSameShapeIsEnough = {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile", "Cast", "CastLike",
+                                                                // Same shape: every reduced axis has size one.
+                                                                "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "GlobalAveragePool",
+                                                                "GlobalMaxPool"};
   static const std::set<std::string_view> kOfOneInput = {"Concat", "Sum", "Mean", "Max", "Min"};
   if (kSameShapeIsEnough.count(node.op)) return node.inputs[0];
   if (kOfOneInput.count(node.op)) return node.inputs.size() == 1 ? node.inputs[0] : kNoValue;

@@ -18,8 +18,7 @@ void Replacements::add(ValueId from, ValueId to) {
 }
 
 ValueId Replacements::resolve(ValueId v) const {
-  while (v != kNoValue && static_cast<size_t>(v) < to_.size() && to_[static_cast<size_t>(v)] != v)
-    v = to_[static_cast<size_t>(v)];
+  while (v != kNoValue && static_cast<size_t>(v) < to_.size() && to_[static_cast<size_t>(v)] != v) v = to_[static_cast<size_t>(v)];
   return v;
 }
 
@@ -34,15 +33,13 @@ std::vector<bool> is_output(const Graph& graph) {
   return out;
 }
 
-ValueId NodeWriter::add(const std::string& op, const std::vector<ValueId>& inputs, DType dtype, Shape shape,
-                        std::map<std::string, Attribute> attributes) {
+ValueId NodeWriter::add(const std::string& op, const std::vector<ValueId>& inputs, DType dtype, Shape shape, std::map<std::string, Attribute> attributes) {
   const ValueId v = graph_.add_value(fmt::format("{}/{}_{}", name_, op, graph_.values.size()), dtype, std::move(shape));
   add_to(op, inputs, v, std::move(attributes));
   return v;
 }
 
-void NodeWriter::add_to(const std::string& op, const std::vector<ValueId>& inputs, ValueId output,
-                        std::map<std::string, Attribute> attributes) {
+void NodeWriter::add_to(const std::string& op, const std::vector<ValueId>& inputs, ValueId output, std::map<std::string, Attribute> attributes) {
   Node node;
   node.name = fmt::format("{}/{}_{}", name_, op, output);
   node.op = op;
@@ -60,8 +57,7 @@ ValueId NodeWriter::constant(const std::string& what, Tensor tensor) {
 ValueId NodeWriter::reshape(ValueId x, const Shape& shape) {
   if (graph_.value(x).shape == shape) return x;
   const DType dtype = graph_.value(x).dtype;
-  return add("Reshape", {x, constant("shape", from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape))},
-             dtype, shape);
+  return add("Reshape", {x, constant("shape", from_ints(DType::kI64, {static_cast<int64_t>(shape.size())}, shape))}, dtype, shape);
 }
 
 ValueId NodeWriter::transpose(ValueId x, const std::vector<int64_t>& perm) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/clean_up/fold_movement.h"
 #include "graph/clean_up/fold_cost.h"
+#include "graph/clean_up/fold_movement.h"
 #include "graph/oracle.h"
 
 namespace amdahl {
@@ -46,13 +46,10 @@ FoldBudget::FoldBudget(const Graph& graph) {
 }
 
 bool fold_node(Graph& graph, const Node& node, FoldBudget& budget) {
-  const auto constant_of = [&](ValueId v) -> std::optional<Tensor>& {
-    return graph.values[static_cast<size_t>(v)].constant;
-  };
+  const auto constant_of = [&](ValueId v) -> std::optional<Tensor>& { return graph.values[static_cast<size_t>(v)].constant; };
   if (node.domain.empty() && (node.op == "Shape" || node.op == "Size") && node.inputs.size() == 1) {
     const Shape& shape = graph.value(node.inputs[0]).shape;
-    constant_of(node.outputs[0]) =
-        node.op == "Shape" ? shape_of(node, shape) : from_ints(DType::kI64, {}, {numel(shape)});
+    constant_of(node.outputs[0]) = node.op == "Shape" ? shape_of(node, shape) : from_ints(DType::kI64, {}, {numel(shape)});
     return true;
   }
   double bytes = 0;

@@ -19,15 +19,13 @@ void copy_tiled(const T* from, T* to, const Loop& outer, const Loop& inner) {
   for (int64_t i0 = 0; i0 < outer.size; i0 += kTile)
     for (int64_t j0 = 0; j0 < inner.size; j0 += kTile)
       for (int64_t i = i0; i < std::min(i0 + kTile, outer.size); ++i)
-        for (int64_t j = j0; j < std::min(j0 + kTile, inner.size); ++j)
-          to[i * outer.to + j * inner.to] = from[i * outer.from + j * inner.from];
+        for (int64_t j = j0; j < std::min(j0 + kTile, inner.size); ++j) to[i * outer.to + j * inner.to] = from[i * outer.from + j * inner.from];
 }
 
 template <typename T>
 void copy_loops(const T* from, T* to, const std::vector<Loop>& loops, size_t depth) {
   if (loops.size() - depth == 2) return copy_tiled(from, to, loops[depth], loops[depth + 1]);
-  for (int64_t i = 0; i < loops[depth].size; ++i)
-    copy_loops(from + i * loops[depth].from, to + i * loops[depth].to, loops, depth + 1);
+  for (int64_t i = 0; i < loops[depth].size; ++i) copy_loops(from + i * loops[depth].from, to + i * loops[depth].to, loops, depth + 1);
 }
 
 // The loops in the order of the result, neighbours that are contiguous in both joined, padded to two.
@@ -54,10 +52,18 @@ Tensor transpose(const Tensor& input, const std::vector<int64_t>& perm, const Sh
     copy_loops(reinterpret_cast<const T*>(input.data()), reinterpret_cast<T*>(raw), loops, 0);
   };
   switch (size_of(input.dtype())) {
-    case 1: run(uint8_t{}); break;
-    case 2: run(uint16_t{}); break;
-    case 4: run(uint32_t{}); break;
-    default: run(uint64_t{}); break;
+    case 1:
+      run(uint8_t{});
+      break;
+    case 2:
+      run(uint16_t{});
+      break;
+    case 4:
+      run(uint32_t{});
+      break;
+    default:
+      run(uint64_t{});
+      break;
   }
   return result;
 }

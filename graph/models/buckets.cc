@@ -62,7 +62,8 @@ class Joiner {
       }
       if (!alike)
         throw Error(ExitCode::kUsage, fmt::format("the model's {} at {} differ from those at {} in number, dtype or rank; tune these shapes in sessions "
-                                                  "of their own", what, bucket, graph_.buckets[0].name));
+                                                  "of their own",
+                                                  what, bucket, graph_.buckets[0].name));
     };
     require(graph_.inputs, part.inputs, "inputs");
     require(graph_.outputs, part.outputs, "outputs");

@@ -14,8 +14,8 @@ struct BuilderSizes {
 };
 
 struct ShippedModel {
-  std::string_view name;          // "gpt2", "gpt2-mini", ...
-  std::string_view description;   // one line, with parameter count and default sizes
+  std::string_view name;         // "gpt2", "gpt2-mini", ...
+  std::string_view description;  // one line, with parameter count and default sizes
   Graph (*build)(const BuilderSizes&);
 };
 const std::vector<ShippedModel>& shipped_models();

@@ -33,11 +33,8 @@ ValueId attention(LayerWriter& w, const Config& c, ValueId x, ValueId mask, doub
   const int64_t batch = w.shape(x)[0], seq = w.shape(x)[1], head = c.width / c.heads;
   const ValueId qkv = w.linear("c_attn", x, 3 * c.width);
   const auto parts = w.node_with_outputs(3, "Split", {qkv, w.int_list({c.width, c.width, c.width})}, {{"axis", int64_t{2}}});
-  const auto split_heads = [&](ValueId part, const std::vector<int64_t>& perm) {
-    return w.transpose(w.reshape(part, {batch, seq, c.heads, head}), perm);
-  };
-  const ValueId q = split_heads(parts[0], {0, 2, 1, 3}), k = split_heads(parts[1], {0, 2, 3, 1}),
-                v = split_heads(parts[2], {0, 2, 1, 3});
+  const auto split_heads = [&](ValueId part, const std::vector<int64_t>& perm) { return w.transpose(w.reshape(part, {batch, seq, c.heads, head}), perm); };
+  const ValueId q = split_heads(parts[0], {0, 2, 1, 3}), k = split_heads(parts[1], {0, 2, 3, 1}), v = split_heads(parts[2], {0, 2, 1, 3});
   const ValueId scores = w.node("Div", {w.node("MatMul", {q, k}), w.scalar(std::sqrt(static_cast<float>(head)))});
   const ValueId masked = w.node("Where", {mask, scores, w.scalar(std::numeric_limits<float>::lowest())});
   const ValueId weights = w.node("Softmax", {masked}, {{"axis", int64_t{-1}}});

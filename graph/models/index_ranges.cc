@@ -21,9 +21,9 @@ constexpr double kMostWork = 2e7;  // operations for all indices of a run: a ten
 struct IndexUse {
   ValueId indices = kNoValue, indexed = kNoValue;
   Shape sizes;
-  bool from_end = true;                  // negative ones count from the end
-  std::optional<int64_t> ignored = {};   // a number that means none
-  int64_t further = 0;                   // the last element read lies this far behind the index
+  bool from_end = true;                 // negative ones count from the end
+  std::optional<int64_t> ignored = {};  // a number that means none
+  int64_t further = 0;                  // the last element read lies this far behind the index
 };
 
 bool has_input(const Node& node, size_t i) { return i < node.inputs.size() && node.inputs[i] != kNoValue; }

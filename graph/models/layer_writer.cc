@@ -45,22 +45,17 @@ ValueId LayerWriter::input(const std::string& name, DType dtype, Shape shape) {
   return v;
 }
 
-ValueId LayerWriter::constant(const std::string& name, Tensor tensor) {
-  return graph_.add_constant(qualified(name), std::move(tensor));
-}
+ValueId LayerWriter::constant(const std::string& name, Tensor tensor) { return graph_.add_constant(qualified(name), std::move(tensor)); }
 
 ValueId LayerWriter::scalar(float value) {
   const auto [it, fresh] = scalars_.try_emplace(value, kNoValue);
-  if (fresh)
-    it->second = graph_.add_constant(fmt::format("scalar_{}", scalars_.size()), Tensor::of<float>(DType::kF32, {}, {value}));
+  if (fresh) it->second = graph_.add_constant(fmt::format("scalar_{}", scalars_.size()), Tensor::of<float>(DType::kF32, {}, {value}));
   return it->second;
 }
 
 ValueId LayerWriter::int_list(const std::vector<int64_t>& values) {
   const auto [it, fresh] = lists_.try_emplace(values, kNoValue);
-  if (fresh)
-    it->second = graph_.add_constant(fmt::format("ints_{}", lists_.size()),
-                                     Tensor::of(DType::kI64, {static_cast<int64_t>(values.size())}, values));
+  if (fresh) it->second = graph_.add_constant(fmt::format("ints_{}", lists_.size()), Tensor::of(DType::kI64, {static_cast<int64_t>(values.size())}, values));
   return it->second;
 }
 
@@ -81,8 +76,7 @@ std::vector<ValueId> LayerWriter::node_with_outputs(size_t outputs, const std::s
   std::string name = scope_.empty() ? op : scope_ + "/" + op;
   if (const int n = used_[name]++; n > 0) name += fmt::format("_{}", n);
   Node node{name, "", op, 17, std::move(attributes), inputs, {}};
-  for (size_t i = 0; i < outputs; ++i)
-    node.outputs.push_back(graph_.add_value(fmt::format("{}_output_{}", name, i), DType::kF32, {}));
+  for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph_.add_value(fmt::format("{}_output_{}", name, i), DType::kF32, {}));
   try {
     const auto types = infer_node(graph_, node);
     for (size_t i = 0; i < outputs; ++i) {
@@ -97,8 +91,7 @@ std::vector<ValueId> LayerWriter::node_with_outputs(size_t outputs, const std::s
   return node.outputs;
 }
 
-ValueId LayerWriter::node(const std::string& op, const std::vector<ValueId>& inputs,
-                          std::map<std::string, Attribute> attributes) {
+ValueId LayerWriter::node(const std::string& op, const std::vector<ValueId>& inputs, std::map<std::string, Attribute> attributes) {
   return node_with_outputs(1, op, inputs, std::move(attributes))[0];
 }
 
@@ -118,8 +111,7 @@ ValueId LayerWriter::layer_norm(const std::string& name, ValueId x, double epsil
   const int64_t size = shape(x).back();
   const ValueId scale = norm_scale(name + ".weight", size), shift = bias(name + ".bias", size);
   // Attributes are fp32 in the file.
-  return node("LayerNormalization", {x, scale, shift},
-              {{"axis", int64_t{-1}}, {"epsilon", static_cast<double>(static_cast<float>(epsilon))}});
+  return node("LayerNormalization", {x, scale, shift}, {{"axis", int64_t{-1}}, {"epsilon", static_cast<double>(static_cast<float>(epsilon))}});
 }
 
 ValueId LayerWriter::gelu_erf(ValueId x) {
@@ -137,8 +129,7 @@ Graph LayerWriter::finish(const std::vector<std::pair<std::string, ValueId>>& ou
 
 int64_t size_or(int64_t given, int64_t otherwise, int64_t most, const char* what, const std::string& model) {
   if (given == 0) return otherwise;
-  if (given < 1 || given > most)
-    throw Error(ExitCode::kUsage, fmt::format("{} {} for {}: between 1 and {} is possible", what, given, model, most));
+  if (given < 1 || given > most) throw Error(ExitCode::kUsage, fmt::format("{} {} for {}: between 1 and {} is possible", what, given, model, most));
   return given;
 }
 

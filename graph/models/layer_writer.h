@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/models/builders.h"
 #include "graph/graph.h"
+#include "graph/models/builders.h"
 
 namespace amdahl {
 
@@ -21,7 +21,7 @@ class LayerWriter {
 
   ValueId input(const std::string& name, DType dtype, Shape shape);
   ValueId constant(const std::string& name, Tensor tensor);
-  ValueId scalar(float value);                       // one constant a value, shared
+  ValueId scalar(float value);  // one constant a value, shared
   ValueId int_list(const std::vector<int64_t>& values);
 
   // Weights. `deviation` of a matrix is usually 1/sqrt(fan-in), which keeps activations near unit variance.

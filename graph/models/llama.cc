@@ -15,8 +15,7 @@ struct Config {
 };
 
 ValueId rms_norm(LayerWriter& w, const std::string& name, ValueId x) {
-  const ValueId mean_square = w.node("ReduceMean", {w.node("Pow", {x, w.scalar(2.0f)})},
-                                     {{"axes", std::vector<int64_t>{-1}}, {"keepdims", int64_t{1}}});
+  const ValueId mean_square = w.node("ReduceMean", {w.node("Pow", {x, w.scalar(2.0f)})}, {{"axes", std::vector<int64_t>{-1}}, {"keepdims", int64_t{1}}});
   const ValueId inverse = w.node("Div", {w.scalar(1.0f), w.node("Sqrt", {w.add(mean_square, w.scalar(1e-6f))})});
   return w.mul(w.norm_scale(name + ".weight", w.shape(x).back()), w.mul(x, inverse));
 }
@@ -34,16 +33,13 @@ Rotary rotary_tables(LayerWriter& w, int64_t seq, int64_t head) {
       cos.push_back(static_cast<float>(std::cos(angle)));
       sin.push_back(static_cast<float>(std::sin(angle)));
     }
-  return {w.constant("rotary.cos", Tensor::of(DType::kF32, {1, 1, seq, head}, cos)),
-          w.constant("rotary.sin", Tensor::of(DType::kF32, {1, 1, seq, head}, sin))};
+  return {w.constant("rotary.cos", Tensor::of(DType::kF32, {1, 1, seq, head}, cos)), w.constant("rotary.sin", Tensor::of(DType::kF32, {1, 1, seq, head}, sin))};
 }
 
 // x cos + (-x2, x1) sin, where x1 and x2 are the halves of the head.
 ValueId rotate(LayerWriter& w, ValueId x, const Rotary& r) {
   const int64_t half = w.shape(x).back() / 2;
-  const auto slice = [&](int64_t from, int64_t to) {
-    return w.node("Slice", {x, w.int_list({from}), w.int_list({to}), w.int_list({3}), w.int_list({1})});
-  };
+  const auto slice = [&](int64_t from, int64_t to) { return w.node("Slice", {x, w.int_list({from}), w.int_list({to}), w.int_list({3}), w.int_list({1})}); };
   const ValueId first = slice(0, half), second = slice(half, std::numeric_limits<int64_t>::max());
   const ValueId turned = w.node("Concat", {w.node("Neg", {second}), first}, {{"axis", int64_t{-1}}});
   return w.add(w.mul(x, r.cos), w.mul(turned, r.sin));
@@ -59,9 +55,7 @@ Tensor causal_mask(int64_t n) {
 
 ValueId attention(LayerWriter& w, const Config& c, ValueId x, const Rotary& rotary, ValueId mask, double residual_gain) {
   const int64_t batch = w.shape(x)[0], seq = w.shape(x)[1], head = c.width / c.heads;
-  const auto project = [&](const char* name) {
-    return w.transpose(w.reshape(w.linear(name, x, c.width, false), {batch, seq, c.heads, head}), {0, 2, 1, 3});
-  };
+  const auto project = [&](const char* name) { return w.transpose(w.reshape(w.linear(name, x, c.width, false), {batch, seq, c.heads, head}), {0, 2, 1, 3}); };
   const ValueId q = rotate(w, project("q_proj"), rotary), k = rotate(w, project("k_proj"), rotary), v = project("v_proj");
   const ValueId product = w.node("MatMul", {q, w.transpose(k, {0, 1, 3, 2})});
   const ValueId scores = w.node("Div", {product, w.scalar(std::sqrt(static_cast<float>(head)))});
@@ -103,9 +97,7 @@ Graph build(const Config& c, const BuilderSizes& sizes) {
 
 }  // namespace
 
-Graph build_llama_160m(const BuilderSizes& sizes) {
-  return build({"llama-160m", 32000, 2048, 768, 3072, 12, 12, 128}, sizes);
-}
+Graph build_llama_160m(const BuilderSizes& sizes) { return build({"llama-160m", 32000, 2048, 768, 3072, 12, 12, 128}, sizes); }
 Graph build_llama_mini(const BuilderSizes& sizes) { return build({"llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
 
 }  // namespace amdahl

@@ -22,8 +22,7 @@ Graph load_builtin(const std::string& name, const LoadOptions& options) {
     throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}", shown(name), known));
   }
   if (!options.input_shapes.empty())
-    throw Error(ExitCode::kUsage,
-                fmt::format("{}{} takes its sizes from --batch, --seq and --image, not from --shape", kBuiltin, name));
+    throw Error(ExitCode::kUsage, fmt::format("{}{} takes its sizes from --batch, --seq and --image, not from --shape", kBuiltin, name));
   Graph graph = builder->build({options.batch, options.seq, options.image});
   if (options.clean) clean_up(graph);
   return graph;

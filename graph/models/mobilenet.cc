@@ -26,8 +26,11 @@ ValueId conv(LayerWriter& w, const std::string& name, ValueId x, int64_t out, in
   const int64_t in = w.shape(x)[1] / groups, pad = kernel / 2;
   const double deviation = gain / std::sqrt(static_cast<double>(in * kernel * kernel));
   return w.node("Conv", {x, w.normal_weight(name + ".weight", {out, in, kernel, kernel}, deviation), w.bias(name + ".bias", out)},
-                {{"dilations", Ints{1, 1}}, {"group", groups}, {"kernel_shape", Ints{kernel, kernel}},
-                 {"pads", Ints{pad, pad, pad, pad}}, {"strides", Ints{stride, stride}}});
+                {{"dilations", Ints{1, 1}},
+                 {"group", groups},
+                 {"kernel_shape", Ints{kernel, kernel}},
+                 {"pads", Ints{pad, pad, pad, pad}},
+                 {"strides", Ints{stride, stride}}});
 }
 
 ValueId conv_relu6(LayerWriter& w, const std::string& name, ValueId x, int64_t out, int64_t kernel, int64_t stride, int64_t groups = 1) {
@@ -64,8 +67,9 @@ Graph build(const Config& c, const BuilderSizes& sizes) {
 }  // namespace
 
 Graph build_mobilenet_v2(const BuilderSizes& sizes) {
-  return build({"mobilenet-v2", 32, {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}},
-                1280, 1000, 224}, sizes);
+  return build(
+      {"mobilenet-v2", 32, {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}}, 1280, 1000, 224},
+      sizes);
 }
 Graph build_mobilenet_mini(const BuilderSizes& sizes) {
   return build({"mobilenet-mini", 8, {{1, 8, 1, 1}, {6, 12, 2, 2}, {6, 16, 2, 2}, {6, 24, 1, 1}}, 64, 10, 32}, sizes);

@@ -22,8 +22,11 @@ ValueId conv(LayerWriter& w, const std::string& name, ValueId x, int64_t out, in
   const int64_t in = w.shape(x)[1], pad = kernel / 2;
   const double deviation = gain * std::sqrt(2.0 / static_cast<double>(in * kernel * kernel));
   return w.node("Conv", {x, w.normal_weight(name + ".weight", {out, in, kernel, kernel}, deviation), w.bias(name + ".bias", out)},
-                {{"dilations", Ints{1, 1}}, {"group", int64_t{1}}, {"kernel_shape", Ints{kernel, kernel}},
-                 {"pads", Ints{pad, pad, pad, pad}}, {"strides", Ints{stride, stride}}});
+                {{"dilations", Ints{1, 1}},
+                 {"group", int64_t{1}},
+                 {"kernel_shape", Ints{kernel, kernel}},
+                 {"pads", Ints{pad, pad, pad, pad}},
+                 {"strides", Ints{stride, stride}}});
 }
 
 ValueId bottleneck(LayerWriter& w, ValueId x, int64_t width, int64_t stride) {
@@ -40,8 +43,8 @@ Graph build(const Config& c, const BuilderSizes& sizes) {
   LayerWriter w(c.name);
   ValueId x = w.input("input", DType::kF32, {batch, 3, image, image});
   x = w.node("Relu", {conv(w, "conv1", x, c.width, 7, 2)});
-  x = w.node("MaxPool", {x}, {{"ceil_mode", int64_t{0}}, {"dilations", Ints{1, 1}}, {"kernel_shape", Ints{3, 3}},
-                              {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}});
+  x = w.node("MaxPool", {x},
+             {{"ceil_mode", int64_t{0}}, {"dilations", Ints{1, 1}}, {"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}});
   for (size_t stage = 0; stage < c.blocks.size(); ++stage)
     for (int64_t block = 0; block < c.blocks[stage]; ++block) {
       w.scope("layer" + std::to_string(stage + 1) + "." + std::to_string(block));

@@ -36,9 +36,8 @@ Tensor seeded_normals(Shape shape, uint64_t seed, double deviation) {
 Tensor seeded_uniforms(Shape shape, uint64_t seed, double lo, double hi) {
   const double step = (hi - lo) / 65536.0;
   const auto base = static_cast<int32_t>(std::lround(lo / step));
-  return filled(std::move(shape), seed, [base, scale = static_cast<float>(step)](uint64_t bits) {
-    return static_cast<float>(base + static_cast<int32_t>(bits >> 48)) * scale;
-  });
+  return filled(std::move(shape), seed,
+                [base, scale = static_cast<float>(step)](uint64_t bits) { return static_cast<float>(base + static_cast<int32_t>(bits >> 48)) * scale; });
 }
 
 }  // namespace amdahl

@@ -24,8 +24,11 @@ ValueId embed_patches(LayerWriter& w, const Config& c, ValueId image) {
   w.scope("patch_embed.proj");
   const ValueId weight = w.normal_weight("weight", {c.width, 3, c.patch, c.patch}, 1.0 / std::sqrt(static_cast<double>(fan_in)));
   const ValueId planes = w.node("Conv", {image, weight, w.bias("bias", c.width)},
-                                {{"dilations", Ints{1, 1}}, {"group", int64_t{1}}, {"kernel_shape", Ints{c.patch, c.patch}},
-                                 {"pads", Ints{0, 0, 0, 0}}, {"strides", Ints{c.patch, c.patch}}});
+                                {{"dilations", Ints{1, 1}},
+                                 {"group", int64_t{1}},
+                                 {"kernel_shape", Ints{c.patch, c.patch}},
+                                 {"pads", Ints{0, 0, 0, 0}},
+                                 {"strides", Ints{c.patch, c.patch}}});
   w.scope("");
   const ValueId patches = w.transpose(w.reshape(planes, {batch, c.width, grid * grid}), {0, 2, 1});
   const ValueId token = w.node("Expand", {w.normal_weight("cls_token", {1, 1, c.width}, 0.5), w.int_list({batch, 1, c.width})});
@@ -48,8 +51,7 @@ ValueId attention(LayerWriter& w, const Config& c, ValueId x, double residual_ga
 Graph build(const Config& c, const BuilderSizes& sizes) {
   reject_size(sizes.seq, "--seq", c.name);
   const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), image = size_or(sizes.image, c.image, 1 << 14, "--image", c.name);
-  if (image % c.patch != 0)
-    throw Error(ExitCode::kUsage, fmt::format("--image {} for {}: a multiple of the patch size {} is needed", image, c.name, c.patch));
+  if (image % c.patch != 0) throw Error(ExitCode::kUsage, fmt::format("--image {} for {}: a multiple of the patch size {} is needed", image, c.name, c.patch));
   LayerWriter w(c.name);
   ValueId x = embed_patches(w, c, w.input("input", DType::kF32, {batch, 3, image, image}));
   const double residual_gain = 1.0 / std::sqrt(2.0 * static_cast<double>(c.layers));

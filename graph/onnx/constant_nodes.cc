@@ -13,8 +13,7 @@ ParsedConstant constant_of(const ParsedNode& node) {
   c.name = node.outputs[0];
   c.refusal = node.refusal;
   if (!c.refusal.empty()) return c;
-  if (node.attributes.size() != 1)
-    throw Error(ExitCode::kBadModel, fmt::format("Constant node of '{}' must have exactly one attribute", shown(c.name)));
+  if (node.attributes.size() != 1) throw Error(ExitCode::kBadModel, fmt::format("Constant node of '{}' must have exactly one attribute", shown(c.name)));
   const auto& [key, value] = *node.attributes.begin();
   if (const auto* tensor = std::get_if<Tensor>(&value)) {
     c.tensor = *tensor;
@@ -37,10 +36,8 @@ ParsedConstant constant_of(const ParsedNode& node) {
 void take_constants(ParsedModel& model) {
   std::vector<ParsedNode> rest;
   for (ParsedNode& node : model.nodes) {
-    if (node.domain.empty() && node.op == "Constant" && node.outputs.size() == 1)
-      model.constants.push_back(constant_of(node));
-    else
-      rest.push_back(std::move(node));
+    if (node.domain.empty() && node.op == "Constant" && node.outputs.size() == 1) model.constants.push_back(constant_of(node));
+    else rest.push_back(std::move(node));
   }
   model.nodes = std::move(rest);
 }

@@ -18,8 +18,7 @@ class ExternalData {
   // The `length` bytes at `offset` of `location` as a tensor; length < 0: as many as the shape needs. The result shares
   // the file's mapping. Throws Error(kBadModel): path leaves the folder, file missing, too short, sizes disagree, or the
   // model reads the same file over and over.
-  Tensor read(const std::string& tensor, const std::string& location, int64_t offset, int64_t length, DType dtype,
-              const Shape& shape);
+  Tensor read(const std::string& tensor, const std::string& location, int64_t offset, int64_t length, DType dtype, const Shape& shape);
 
  private:
   struct File {

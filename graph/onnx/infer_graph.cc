@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "graph/clean_up/fold.h"
 #include "graph/onnx/onnx_tensor.h"
-#include "graph/op.h"
 #include "graph/onnx/refusals.h"
+#include "graph/op.h"
 
 namespace amdahl {
 namespace {
@@ -20,9 +20,7 @@ void refuse_node(const ParsedNode& node, const std::string& name, const std::str
   refusals.add(operator_text(node.domain, node.op, node.version), "node", name, why);
 }
 
-std::string refusal_of(const ParsedNode& node) {
-  return !node.refusal.empty() ? node.refusal : !find_op(node.domain, node.op) ? "unknown operator" : "";
-}
+std::string refusal_of(const ParsedNode& node) { return !node.refusal.empty() ? node.refusal : !find_op(node.domain, node.op) ? "unknown operator" : ""; }
 
 // Whoever replaces the control flow wants to know what else stands in its branches.
 void refuse_inside(const ParsedNode& node, Refusals& refusals) {
@@ -32,17 +30,14 @@ void refuse_inside(const ParsedNode& node, Refusals& refusals) {
 
 class Inference {
  public:
-  Inference(ParsedModel model, const std::map<std::string, Shape>& shapes)
-      : model_(std::move(model)), shapes_(shapes) {}
+  Inference(ParsedModel model, const std::map<std::string, Shape>& shapes) : model_(std::move(model)), shapes_(shapes) {}
 
   InferredGraph run() {
     graph_.name = model_.name;
     for (const ParsedInput& i : model_.inputs) add_input(i);
     for (ParsedConstant& c : model_.constants) {
-      if (c.refusal.empty())
-        bind(c.name, graph_.add_constant(c.name, std::move(c.tensor)));
-      else
-        refuse("initializer", c.name, c.refusal);
+      if (c.refusal.empty()) bind(c.name, graph_.add_constant(c.name, std::move(c.tensor)));
+      else refuse("initializer", c.name, c.refusal);
     }
     budget_.emplace(graph_);
     for (const ParsedNode& n : model_.nodes) add_node(n);
@@ -124,9 +119,7 @@ class Inference {
   }
 
   // Outputs that a file may leave unnamed, but that evaluators and kernels write whoever reads them.
-  static bool is_written_anyway(const Node& node, size_t output) {
-    return output == 0 || (node.domain.empty() && (node.op == "Split" || node.op == "TopK"));
-  }
+  static bool is_written_anyway(const Node& node, size_t output) { return output == 0 || (node.domain.empty() && (node.op == "Split" || node.op == "TopK")); }
 
   void place(Node node, const ParsedNode& parsed) {
     const auto types = infer_node(graph_, node);
@@ -164,8 +157,6 @@ void require_known_operators(const ParsedModel& model) {
   refusals.raise();
 }
 
-InferredGraph infer_graph(ParsedModel model, const std::map<std::string, Shape>& shapes) {
-  return Inference(std::move(model), shapes).run();
-}
+InferredGraph infer_graph(ParsedModel model, const std::map<std::string, Shape>& shapes) { return Inference(std::move(model), shapes).run(); }
 
 }  // namespace amdahl

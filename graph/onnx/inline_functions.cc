@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "graph/op.h"
 #include "graph/onnx/parsed_model.h"
+#include "graph/op.h"
 
 namespace amdahl {
 namespace {
@@ -39,9 +39,7 @@ size_t bytes_of(const ParsedNode& node) {
   return bytes;
 }
 
-std::string key_of(const std::string& domain, const std::string& name, const std::string& overload) {
-  return domain + "\n" + name + "\n" + overload;
-}
+std::string key_of(const std::string& domain, const std::string& name, const std::string& overload) { return domain + "\n" + name + "\n" + overload; }
 
 class Inliner {
  public:
@@ -49,8 +47,7 @@ class Inliner {
     for (const ParsedFunction& f : model.functions) {
       const std::string key = key_of(f.domain, f.name, f.overload);
       if (!functions_.emplace(key, &f).second)
-        throw Error(ExitCode::kBadModel,
-                    fmt::format("function '{}' of domain '{}' is defined twice", shown(f.name), shown(f.domain)));
+        throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' is defined twice", shown(f.name), shown(f.domain)));
     }
     for (const ParsedInput& i : model.inputs) taken_.insert(i.name);
     for (const ParsedConstant& c : model.constants) taken_.insert(c.name);
@@ -101,13 +98,11 @@ class Inliner {
 
   void expand(const ParsedNode& call, const ParsedFunction& f) {
     const std::string key = key_of(f.domain, f.name, f.overload);
-    if (!open_.insert(key).second)
-      throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", shown(f.name), shown(f.domain)));
+    if (!open_.insert(key).second) throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", shown(f.name), shown(f.domain)));
     if (open_.size() > kMaxDepth)
       throw Error(ExitCode::kBadModel, fmt::format("the model's functions call each other more than {} deep; inline them before the export", kMaxDepth));
     if (call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size())
-      throw Error(ExitCode::kBadModel,
-                  fmt::format("node '{}' gives function '{}' more inputs or outputs than it has", shown(call.name), shown(f.name)));
+      throw Error(ExitCode::kBadModel, fmt::format("node '{}' gives function '{}' more inputs or outputs than it has", shown(call.name), shown(f.name)));
     const std::string prefix = call.name.empty() ? f.name : call.name;
     std::map<std::string, std::string> names;  // inside -> outside
     names[""] = "";
@@ -131,8 +126,8 @@ class Inliner {
     open_.erase(key);
   }
 
-  ParsedNode instance(const ParsedNode& inner, const ParsedNode& call, const ParsedFunction& f,
-                      const std::string& prefix, std::map<std::string, std::string>& names) {
+  ParsedNode instance(const ParsedNode& inner, const ParsedNode& call, const ParsedFunction& f, const std::string& prefix,
+                      std::map<std::string, std::string>& names) {
     count(bytes_of(inner) + prefix.size());
     ParsedNode node = inner;
     node.name = fmt::format("{}/{}", prefix, inner.name.empty() ? inner.op : inner.name);

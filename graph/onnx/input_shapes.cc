@@ -17,14 +17,14 @@ constexpr size_t kOptions = 64;  // in a message: what is copied from there shou
 // "[batch, 128, ?]"
 std::string shape_text(const ParsedInput& input) {
   std::vector<std::string> dims;
-  for (const auto& d : input.dims)
-    dims.push_back(d.value >= 0 ? std::to_string(d.value) : d.symbol.empty() ? "?" : shown(d.symbol));
+  for (const auto& d : input.dims) dims.push_back(d.value >= 0 ? std::to_string(d.value) : d.symbol.empty() ? "?" : shown(d.symbol));
   return fmt::format("[{}]", listed(dims));
 }
 
 // The option to type; one that no command line holds is only hinted at.
 std::string option_text(const ParsedInput& input, const Shape& shape) {
-  return fmt::format("--shape {}={}", shortened(printable(input.name), 300), shape.size() <= kMaxRank ? fmt::format("{}", fmt::join(shape, ",")) : to_string(shape));
+  return fmt::format("--shape {}={}", shortened(printable(input.name), 300),
+                     shape.size() <= kMaxRank ? fmt::format("{}", fmt::join(shape, ",")) : to_string(shape));
 }
 
 struct Setting {
@@ -38,8 +38,7 @@ void check_given(const ParsedInput& input, const Shape& shape, std::map<std::str
     if (d < 0) refuse(fmt::format("{}: a dimension cannot be negative", option));
   if (!input.has_shape) return;
   if (shape.size() != input.dims.size())
-    refuse(fmt::format("{} has {} dimensions, but the input's shape in the model is {}", option, shape.size(),
-                       shape_text(input)));
+    refuse(fmt::format("{} has {} dimensions, but the input's shape in the model is {}", option, shape.size(), shape_text(input)));
   for (size_t i = 0; i < shape.size(); ++i) {
     const auto& dim = input.dims[i];
     if (dim.value >= 0 && dim.value != shape[i])
@@ -50,8 +49,8 @@ void check_given(const ParsedInput& input, const Shape& shape, std::map<std::str
     if (dim.value >= 0 || dim.symbol.empty()) continue;
     const auto [known, fresh] = symbols.emplace(dim.symbol, Setting{shape[i], input.name});
     if (!fresh && known->second.size != shape[i])
-      refuse(fmt::format("{}: '{}' is {} here and {} in input '{}'; the model says they are the same", option,
-                         shown(dim.symbol), shape[i], known->second.size, shown(known->second.input)));
+      refuse(fmt::format("{}: '{}' is {} here and {} in input '{}'; the model says they are the same", option, shown(dim.symbol), shape[i], known->second.size,
+                         shown(known->second.input)));
   }
 }
 
@@ -68,8 +67,7 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
     if (!inputs.count(name)) {
       std::vector<std::string> names;
       for (const ParsedInput& i : model.inputs) names.push_back(shown(i.name));
-      refuse(
-          fmt::format("--shape {}=…: the model has no such input; its inputs are: {}", shown(name), listed(names, ", ", 30)));
+      refuse(fmt::format("--shape {}=…: the model has no such input; its inputs are: {}", shown(name), listed(names, ", ", 30)));
     }
     check_given(*inputs[name], shape, symbols);
   }
@@ -99,15 +97,13 @@ std::map<std::string, Shape> resolve_input_shapes(const ParsedModel& model, cons
       suggestion.push_back(size >= 0 ? size : example(i, input.dims.size()));
     }
     if (!open.empty()) {
-      unset.push_back(
-          fmt::format("input '{}' {} leaves dimension {} open", shown(input.name), shape_text(input), listed(open)));
+      unset.push_back(fmt::format("input '{}' {} leaves dimension {} open", shown(input.name), shape_text(input), listed(open)));
       options.push_back(option_text(input, suggestion));
     }
     shapes[input.name] = std::move(shape);
   }
   if (!unset.empty())
-    throw Error(ExitCode::kUnsetDimension,
-                fmt::format("{}; set the sizes, for example: {}", listed(unset, "; ", 4), listed(options, " ", kOptions)));
+    throw Error(ExitCode::kUnsetDimension, fmt::format("{}; set the sizes, for example: {}", listed(unset, "; ", 4), listed(options, " ", kOptions)));
   return shapes;
 }
 

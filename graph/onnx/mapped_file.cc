@@ -41,8 +41,7 @@ MappedFile map_file(const std::filesystem::path& path) {
   if (size == 0) return {};
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) fail(errno);
-  std::shared_ptr<const std::byte> data(static_cast<const std::byte*>(address),
-                                        [size](const std::byte* p) { munmap(const_cast<std::byte*>(p), size); });
+  std::shared_ptr<const std::byte> data(static_cast<const std::byte*>(address), [size](const std::byte* p) { munmap(const_cast<std::byte*>(p), size); });
   return {std::move(data), size};
 }
 

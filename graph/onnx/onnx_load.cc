@@ -22,10 +22,8 @@ std::string mistaken_for(std::string_view bytes) {
   };
   static constexpr Magic kMagics[] = {
       {0, "version https://git-lfs", "a Git LFS pointer: run 'git lfs pull' to fetch the model itself"},
-      {0, std::string_view("PK\x03\x04", 4),
-       "a zip archive, as PyTorch checkpoints are: export it with torch.onnx.export"},
-      {0, std::string_view("\x80\x02", 2),
-       "a pickle, as old PyTorch checkpoints are: export it with torch.onnx.export"},
+      {0, std::string_view("PK\x03\x04", 4), "a zip archive, as PyTorch checkpoints are: export it with torch.onnx.export"},
+      {0, std::string_view("\x80\x02", 2), "a pickle, as old PyTorch checkpoints are: export it with torch.onnx.export"},
       {0, "\x89HDF", "an HDF5 file, as Keras saves: convert it with tf2onnx"},
       {4, "TFL3", "a TensorFlow Lite model: convert it with tf2onnx"},
       {0, "GGUF", "a GGUF file: export the original model to ONNX"},
@@ -36,8 +34,7 @@ std::string mistaken_for(std::string_view bytes) {
       {0, "<", "a web page or XML file: the download went wrong"},
   };
   for (const Magic& m : kMagics)
-    if (bytes.size() >= m.offset + m.bytes.size() && bytes.substr(m.offset, m.bytes.size()) == m.bytes)
-      return std::string(m.advice);
+    if (bytes.size() >= m.offset + m.bytes.size() && bytes.substr(m.offset, m.bytes.size()) == m.bytes) return std::string(m.advice);
   return "";
 }
 
@@ -53,8 +50,7 @@ std::map<std::string, Shape> shapes_of_inputs(const ParsedModel& model, const st
 
 Graph load_bytes(std::string_view bytes, const std::string& folder, const LoadOptions& options) {
   if (bytes.empty()) throw Error(ExitCode::kBadModel, "the file is empty; fetch or export it again");
-  if (const std::string what = mistaken_for(bytes); !what.empty())
-    throw Error(ExitCode::kBadModel, "not an ONNX model but " + what);
+  if (const std::string what = mistaken_for(bytes); !what.empty()) throw Error(ExitCode::kBadModel, "not an ONNX model but " + what);
   ExternalData external(folder);
   ParsedModel model = parse_model(bytes, external);
   take_inputs(model, options.given);
@@ -89,8 +85,6 @@ Graph load_onnx_file(const std::string& path, const LoadOptions& options) {
   }
 }
 
-Graph load_onnx_bytes(const std::string& bytes, const std::string& folder, const LoadOptions& options) {
-  return load_bytes(bytes, folder, options);
-}
+Graph load_onnx_bytes(const std::string& bytes, const std::string& folder, const LoadOptions& options) { return load_bytes(bytes, folder, options); }
 
 }  // namespace amdahl

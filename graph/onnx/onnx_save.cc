@@ -1,5 +1,7 @@
 // Graph to ONNX, for other runtimes to load.
 
+#include "graph/onnx/onnx_save.h"
+
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
@@ -9,7 +11,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "graph/onnx/onnx_save.h"
 #include "graph/onnx/onnx_tensor.h"
 #include "graph/onnx/opset_upgrade.h"
 

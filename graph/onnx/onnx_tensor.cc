@@ -22,8 +22,7 @@ int64_t read_number(const std::string& text, const std::string& name, const char
   return value;
 }
 
-Tensor read_external(const onnx::TensorProto& proto, const std::string& name, ExternalData& external, DType dtype,
-                     const Shape& shape) {
+Tensor read_external(const onnx::TensorProto& proto, const std::string& name, ExternalData& external, DType dtype, const Shape& shape) {
   std::string location;
   int64_t offset = 0, length = -1;
   for (const auto& entry : proto.external_data()) {
@@ -38,8 +37,7 @@ Tensor read_external(const onnx::TensorProto& proto, const std::string& name, Ex
 template <typename To, typename Field>
 Tensor read_field(const Field& field, const std::string& name, DType dtype, const Shape& shape) {
   if (field.size() != numel(shape))
-    bad(fmt::format("tensor '{}' of shape {} {} holds {} elements; the file is damaged", name, to_string(shape),
-                    name_of(dtype), field.size()));
+    bad(fmt::format("tensor '{}' of shape {} {} holds {} elements; the file is damaged", name, to_string(shape), name_of(dtype), field.size()));
   std::byte* raw;
   Tensor t = Tensor::allocate(dtype, shape, &raw);
   auto* out = reinterpret_cast<To*>(raw);
@@ -133,8 +131,7 @@ Tensor read_tensor(onnx::TensorProto& proto, const std::string& name, ExternalDa
     return {};
   }
   const Shape shape(proto.dims().begin(), proto.dims().end());
-  if (!checked_numel(shape, *dtype))
-    bad(fmt::format("tensor '{}' has the impossible shape {}; the file is damaged", name, to_string(shape)));
+  if (!checked_numel(shape, *dtype)) bad(fmt::format("tensor '{}' has the impossible shape {}; the file is damaged", name, to_string(shape)));
   if (proto.has_segment()) bad(fmt::format("tensor '{}' is stored in segments, which ONNX never defined", name));
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     if (!external) bad(fmt::format("tensor '{}' is stored outside its file", name));
@@ -143,8 +140,8 @@ Tensor read_tensor(onnx::TensorProto& proto, const std::string& name, ExternalDa
   if (!proto.has_raw_data()) return read_fields(proto, name, *dtype, shape);
   const size_t needed = static_cast<size_t>(numel(shape)) * size_of(*dtype);
   if (proto.raw_data().size() != needed)
-    bad(fmt::format("tensor '{}' of shape {} {} needs {} bytes and holds {}; the file is damaged", name,
-                    to_string(shape), name_of(*dtype), needed, proto.raw_data().size()));
+    bad(fmt::format("tensor '{}' of shape {} {} needs {} bytes and holds {}; the file is damaged", name, to_string(shape), name_of(*dtype), needed,
+                    proto.raw_data().size()));
   std::byte* raw;
   Tensor t = Tensor::allocate(*dtype, shape, &raw);
   std::memcpy(raw, proto.raw_data().data(), needed);

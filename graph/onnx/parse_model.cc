@@ -30,8 +30,7 @@ constexpr const char* kControlFlow = "control flow (a subgraph as attribute) is 
 std::vector<std::string> undecoded(const google::protobuf::UnknownFieldSet& fields, int number) {
   std::vector<std::string> found;
   for (int i = 0; i < fields.field_count(); ++i)
-    if (fields.field(i).number() == number &&
-        fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+    if (fields.field(i).number() == number && fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
       found.push_back(fields.field(i).length_delimited());
   return found;
 }
@@ -58,11 +57,9 @@ Imports read_imports(const Opsets& opsets) {
   for (const auto& opset : opsets) {
     const std::string domain = domain_of(opset.domain());
     if (domain.empty() && (opset.version() < kOldestOpset || opset.version() > kNewestOpset))
-      throw Error(
-          ExitCode::kUnsupported,
-          fmt::format("the model uses ONNX opset {}; {} to {} are supported: export it again, or convert it with "
-                      "onnx.version_converter",
-                      opset.version(), kOldestOpset, kNewestOpset));
+      throw Error(ExitCode::kUnsupported, fmt::format("the model uses ONNX opset {}; {} to {} are supported: export it again, or convert it with "
+                                                      "onnx.version_converter",
+                                                      opset.version(), kOldestOpset, kNewestOpset));
     imports[domain] = static_cast<int>(opset.version());
   }
   return imports;
@@ -84,8 +81,7 @@ onnx::AttributeProto::AttributeType type_of(const onnx::AttributeProto& a) {
 }
 
 // Sets `refusal` for kinds of attributes that no supported operator has.
-std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::string& owner, ExternalData& external,
-                                        std::string* refusal) {
+std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::string& owner, ExternalData& external, std::string* refusal) {
   using A = onnx::AttributeProto;
   switch (type_of(a)) {
     case A::FLOAT:
@@ -186,8 +182,7 @@ ParsedFunction read_function(onnx::FunctionProto& proto, ExternalData& external)
     onnx::AttributeProto a;
     if (!a.ParseFromString(bytes)) bad(fmt::format("function '{}' has a damaged attribute", shown(f.name)));
     std::string refusal;  // a default that cannot be represented matters only where a body refers to it
-    if (auto value = read_attribute(a, fmt::format("function '{}'", shown(f.name)), external, &refusal))
-      f.defaults[printable(a.name())] = std::move(*value);
+    if (auto value = read_attribute(a, fmt::format("function '{}'", shown(f.name)), external, &refusal)) f.defaults[printable(a.name())] = std::move(*value);
   }
   const Imports imports = read_imports(proto.opset_import());
   for (auto& node : *proto.mutable_node()) f.nodes.push_back(read_node(node, imports, external));
@@ -207,10 +202,8 @@ ParsedInput read_input(const onnx::ValueInfoProto& info) {
     return input;
   }
   const auto dtype = dtype_of_onnx(type.tensor_type().elem_type());
-  if (!dtype)
-    input.refusal = fmt::format("element type {} is not supported", onnx_type_name(type.tensor_type().elem_type()));
-  else
-    input.dtype = *dtype;
+  if (!dtype) input.refusal = fmt::format("element type {} is not supported", onnx_type_name(type.tensor_type().elem_type()));
+  else input.dtype = *dtype;
   input.has_shape = type.tensor_type().has_shape();
   for (const auto& dim : type.tensor_type().shape().dim()) {
     ParsedInput::Dimension d;
@@ -230,8 +223,7 @@ ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
   onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     bad(fmt::format("not an ONNX model, or damaged or cut off after {} bytes: fetch or export it again", bytes.size()));
-  if (!proto.has_graph())
-    bad("the file holds no graph: it is not an ONNX model, or is cut off; fetch or export it again");
+  if (!proto.has_graph()) bad("the file holds no graph: it is not an ONNX model, or is cut off; fetch or export it again");
   onnx::GraphProto& graph = *proto.mutable_graph();
   if (graph.output_size() == 0) bad("the model's graph has no outputs; export it again");
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/onnx/external_data.h"
 #include "graph/graph.h"
+#include "graph/onnx/external_data.h"
 
 namespace amdahl {
 
@@ -52,7 +52,7 @@ struct ParsedFunction {
 
 struct ParsedModel {
   std::string name;
-  std::vector<ParsedInput> inputs;  // without those that are initializers too
+  std::vector<ParsedInput> inputs;    // without those that are initializers too
   std::vector<ParsedInput> defaults;  // these: from IR 4 on a caller may give others than the file
   std::vector<ParsedConstant> constants;
   std::vector<ParsedNode> nodes;

@@ -66,9 +66,7 @@ void sort_nodes(ParsedModel& model, bool only_needed) {
     for (const std::string& name : model.nodes[n].inputs) {
       if (name.empty()) continue;
       const auto p = producers.find(name);
-      if (p == producers.end())
-        bad(fmt::format("{} reads '{}', which nothing produces; export the model again", describe(model.nodes[n]),
-                        shown(name)));
+      if (p == producers.end()) bad(fmt::format("{} reads '{}', which nothing produces; export the model again", describe(model.nodes[n]), shown(name)));
       if (p->second == kGiven) continue;
       ++missing[n];
       readers[static_cast<size_t>(p->second)].push_back(static_cast<int>(n));

@@ -1,5 +1,7 @@
 // Tensor files: NumPy's .npy and ONNX's TensorProto (as in ONNX test sets).
 
+#include "graph/onnx/tensor_io.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <onnx/onnx_pb.h>
@@ -13,7 +15,6 @@
 
 #include "base/error.h"
 #include "graph/onnx/mapped_file.h"
-#include "graph/onnx/tensor_io.h"
 #include "graph/onnx/onnx_tensor.h"
 
 namespace amdahl {
@@ -29,9 +30,8 @@ struct TypeRow {
   std::string_view descr;  // without the byte order mark
   DType dtype;
 };
-constexpr TypeRow kTypes[] = {{"f4", DType::kF32}, {"f8", DType::kF64}, {"f2", DType::kF16}, {"i1", DType::kI8},
-                              {"i2", DType::kI16}, {"i4", DType::kI32}, {"i8", DType::kI64}, {"u1", DType::kU8},
-                              {"u2", DType::kU16}, {"u4", DType::kU32}, {"u8", DType::kU64}, {"b1", DType::kBool}};
+constexpr TypeRow kTypes[] = {{"f4", DType::kF32}, {"f8", DType::kF64}, {"f2", DType::kF16}, {"i1", DType::kI8},  {"i2", DType::kI16}, {"i4", DType::kI32},
+                              {"i8", DType::kI64}, {"u1", DType::kU8},  {"u2", DType::kU16}, {"u4", DType::kU32}, {"u8", DType::kU64}, {"b1", DType::kBool}};
 
 // The text after 'key': in the header, a Python dict literal.
 std::string_view field(std::string_view header, std::string_view key) {
@@ -48,8 +48,7 @@ DType read_descr(std::string_view text) {
   if (descr.starts_with('>')) bad("its numbers are big-endian; save it as little-endian (array.astype('<f4'))");
   for (const TypeRow& row : kTypes)
     if (descr.size() == 3 && descr.substr(1) == row.descr) return row.dtype;
-  bad(fmt::format("element type {} is not supported; save an array of plain numbers or bool",
-                  text.substr(0, text.find(','))));
+  bad(fmt::format("element type {} is not supported; save an array of plain numbers or bool", text.substr(0, text.find(','))));
 }
 
 Shape read_shape(std::string_view text) {
@@ -83,13 +82,10 @@ Tensor read_npy(const MappedFile& file) {
   const DType dtype = read_descr(field(header, "descr"));
   const Shape shape = read_shape(field(header, "shape"));
   const bool one_dimensional = shape.size() < 2;  // both orders are the same then
-  if (field(header, "fortran_order").starts_with("True") && !one_dimensional)
-    bad("it is stored column by column; save np.ascontiguousarray(array)");
+  if (field(header, "fortran_order").starts_with("True") && !one_dimensional) bad("it is stored column by column; save np.ascontiguousarray(array)");
   if (!checked_numel(shape, dtype)) bad(fmt::format("its shape {} is impossible", to_string(shape)));
   const size_t needed = static_cast<size_t>(numel(shape)) * size_of(dtype);
-  if (data.size() != needed)
-    bad(fmt::format("shape {} {} needs {} bytes of data, the file has {}", to_string(shape), name_of(dtype), needed,
-                    data.size()));
+  if (data.size() != needed) bad(fmt::format("shape {} {} needs {} bytes of data, the file has {}", to_string(shape), name_of(dtype), needed, data.size()));
   std::byte* copy;
   Tensor t = Tensor::allocate(dtype, shape, &copy);
   if (needed > 0) std::memcpy(copy, data.data(), needed);
@@ -98,8 +94,7 @@ Tensor read_npy(const MappedFile& file) {
 
 Tensor read_pb(const MappedFile& file) {
   onnx::TensorProto proto;
-  if (file.size > INT_MAX || !proto.ParseFromArray(file.data.get(), static_cast<int>(file.size)) ||
-      !proto.has_data_type())
+  if (file.size > INT_MAX || !proto.ParseFromArray(file.data.get(), static_cast<int>(file.size)) || !proto.has_data_type())
     bad("neither a .npy file nor an ONNX tensor (.pb), or it is cut off");
   std::string refusal;
   Tensor t = read_tensor(proto, proto.name(), nullptr, &refusal);
@@ -131,9 +126,8 @@ void save_npy(const Tensor& tensor, const std::string& path) {
   for (const TypeRow& row : kTypes)
     if (row.dtype == tensor.dtype()) descr = row.descr;
   const bool one = tensor.shape().size() == 1;
-  std::string header =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                  size_of(tensor.dtype()) == 1 ? '|' : '<', descr, fmt::join(tensor.shape(), ", "), one ? "," : "");
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", size_of(tensor.dtype()) == 1 ? '|' : '<', descr,
+                                   fmt::join(tensor.shape(), ", "), one ? "," : "");
   constexpr size_t kPrefix = 10;                                            // magic, version 1.0, length
   header.append(63 - (kPrefix + header.size()) % 64, ' ').push_back('\n');  // data starts at a multiple of 64
   const auto length = static_cast<uint16_t>(header.size());
@@ -143,9 +137,7 @@ void save_npy(const Tensor& tensor, const std::string& path) {
   out << header;
   out.write(reinterpret_cast<const char*>(tensor.data()), static_cast<std::streamsize>(tensor.bytes()));
   out.close();
-  if (!out)
-    throw Error(ExitCode::kIo,
-                fmt::format("cannot write '{}': is the folder there and writable, the disk full?", path));
+  if (!out) throw Error(ExitCode::kIo, fmt::format("cannot write '{}': is the folder there and writable, the disk full?", path));
 }
 
 }  // namespace amdahl

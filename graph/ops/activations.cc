@@ -105,9 +105,7 @@ void eval_clip(EvalContext& c) {
   RefTensor& out = c.out(0);
   if (!out.is_float()) {
     const bool is_unsigned = out.dtype == DType::kU64;
-    const auto less = [=](int64_t a, int64_t b) {
-      return is_unsigned ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
-    };
+    const auto less = [=](int64_t a, int64_t b) { return is_unsigned ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b; };
     for (int64_t v : c.in(0).ints) {
       if (has(1) && less(v, c.in(1).ints[0])) v = c.in(1).ints[0];
       if (has(2) && less(c.in(2).ints[0], v)) v = c.in(2).ints[0];
@@ -130,9 +128,7 @@ void eval_clip(EvalContext& c) {
   for (double& b : out.bound) b = std::fmax(b, limits);
 }
 
-double own_hard_sigmoid(double x, double alpha, double beta, double u) {
-  return std::isinf(x) ? 0 : 3 * u * (std::fabs(alpha * x) + std::fabs(beta));
-}
+double own_hard_sigmoid(double x, double alpha, double beta, double u) { return std::isinf(x) ? 0 : 3 * u * (std::fabs(alpha * x) + std::fabs(beta)); }
 
 void eval_hard_sigmoid(EvalContext& c) {
   const double alpha = c.node.attr_float("alpha", 0.2f), beta = c.node.attr_float("beta", 0.5);
@@ -164,9 +160,7 @@ void eval_elu_form(EvalContext& c, double scale, double alpha, double divisor) {
 }
 
 void eval_elu(EvalContext& c) { eval_elu_form(c, 1, c.node.attr_float("alpha", 1.0), 1); }
-void eval_selu(EvalContext& c) {
-  eval_elu_form(c, c.node.attr_float("gamma", 1.0507010221481323), c.node.attr_float("alpha", 1.6732631921768188), 1);
-}
+void eval_selu(EvalContext& c) { eval_elu_form(c, c.node.attr_float("gamma", 1.0507010221481323), c.node.attr_float("alpha", 1.6732631921768188), 1); }
 void eval_celu(EvalContext& c) {
   const double alpha = c.node.attr_float("alpha", 1.0);
   eval_elu_form(c, 1, alpha, alpha);
@@ -201,9 +195,8 @@ void eval_softsign(EvalContext& c) {
 template <typename F>
 void eval_gated(EvalContext& c, F f, double lowest) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
-  float_unary(c, f, monotone(f, {lowest}), [=](double x, double z, double u) {
-    return std::isinf(x) ? (x < 0 ? tiny : 0) : 6 * u * z + 4 * u * std::fabs(x) + tiny;
-  });
+  float_unary(c, f, monotone(f, {lowest}),
+              [=](double x, double z, double u) { return std::isinf(x) ? (x < 0 ? tiny : 0) : 6 * u * z + 4 * u * std::fabs(x) + tiny; });
 }
 
 void eval_gelu_erf(EvalContext& c) { eval_gated(c, gate(gelu_erf_factor), -0.7517915246935645); }
@@ -237,8 +230,7 @@ void eval_quick_gelu(EvalContext& c) {
 }
 
 void infer_bias_gelu(InferContext& c) {
-  if (c.has_input(1) && (c.dtype(1) != c.dtype(0) || c.shape(1).size() != 1 || c.shape(0).empty() ||
-                         c.shape(1)[0] != c.shape(0).back()))
+  if (c.has_input(1) && (c.dtype(1) != c.dtype(0) || c.shape(1).size() != 1 || c.shape(0).empty() || c.shape(1)[0] != c.shape(0).back()))
     throw Refusal("the bias must be a vector as long as the last dimension");
   infer_float(c);
 }
@@ -251,8 +243,7 @@ void eval_with_bias(EvalContext& c, void (*gelu)(EvalContext&)) {
   }
   RefTensor sum{c.out(0).dtype, c.out(0).shape, {}, {}, {}};
   float_binary(
-      c.bounds, c.in(0), c.in(1), sum, [](double a, double b) { return a + b; },
-      [](double, double ea, double, double eb, double) { return ea + eb; },
+      c.bounds, c.in(0), c.in(1), sum, [](double a, double b) { return a + b; }, [](double, double ea, double, double eb, double) { return ea + eb; },
       [](double, double, double z, double u) { return u * z; });
   EvalContext inner{c.node, c.bounds, {&sum}, std::move(c.outputs)};
   gelu(inner);

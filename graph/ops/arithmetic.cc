@@ -98,27 +98,28 @@ void binary(EvalContext& c, Ints ints, F f, Moved moved, Own own) {
 }
 
 void eval_add(EvalContext& c) {
-  binary(c, [](auto a, auto b) { return static_cast<uint64_t>(a) + static_cast<uint64_t>(b); },
-         [](double a, double b) { return a + b; }, moved_sum, one_rounding);
+  binary(
+      c, [](auto a, auto b) { return static_cast<uint64_t>(a) + static_cast<uint64_t>(b); }, [](double a, double b) { return a + b; }, moved_sum, one_rounding);
 }
 
 void eval_sub(EvalContext& c) {
-  binary(c, [](auto a, auto b) { return static_cast<uint64_t>(a) - static_cast<uint64_t>(b); },
-         [](double a, double b) { return a - b; }, moved_sum, one_rounding);
+  binary(
+      c, [](auto a, auto b) { return static_cast<uint64_t>(a) - static_cast<uint64_t>(b); }, [](double a, double b) { return a - b; }, moved_sum, one_rounding);
 }
 
 void eval_mul(EvalContext& c) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
-  binary(c, [](auto a, auto b) { return static_cast<uint64_t>(a) * static_cast<uint64_t>(b); },
-         [](double a, double b) { return a * b; }, moved_product,
-         [=](double, double, double z, double u) { return z == 0 ? 0 : u * z + tiny; });
+  binary(
+      c, [](auto a, auto b) { return static_cast<uint64_t>(a) * static_cast<uint64_t>(b); }, [](double a, double b) { return a * b; }, moved_product,
+      [=](double, double, double z, double u) { return z == 0 ? 0 : u * z + tiny; });
 }
 
 // 3u: a multiplication by the rounded reciprocal is an honest division too.
 void eval_div(EvalContext& c) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
-  binary(c, [](auto a, auto b) { return quotient(a, b); }, [](double a, double b) { return a / b; }, moved_quotient,
-         [=](double, double, double z, double u) { return 3 * u * z + tiny; });
+  binary(
+      c, [](auto a, auto b) { return quotient(a, b); }, [](double a, double b) { return a / b; }, moved_quotient,
+      [=](double, double, double z, double u) { return 3 * u * z + tiny; });
 }
 
 // fmod: the sign of the dividend, exact in any precision; otherwise that of the divisor, and one addition may round.
@@ -128,13 +129,13 @@ void eval_mod(EvalContext& c) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
   };
   if (c.node.attr_int("fmod", 0) != 0)
-    binary(c, [](auto a, auto b) { return remainder(a, b, true); }, [](double a, double b) { return std::fmod(a, b); },
-           [](double a, double ea, double b, double eb, double) { return moved_remainder(a, ea, b, eb, std::trunc); },
-           no_error);
+    binary(
+        c, [](auto a, auto b) { return remainder(a, b, true); }, [](double a, double b) { return std::fmod(a, b); },
+        [](double a, double ea, double b, double eb, double) { return moved_remainder(a, ea, b, eb, std::trunc); }, no_error);
   else
-    binary(c, [](auto a, auto b) { return remainder(a, b, false); }, of_divisor,
-           [](double a, double ea, double b, double eb, double) { return moved_remainder(a, ea, b, eb, std::floor); },
-           one_rounding);
+    binary(
+        c, [](auto a, auto b) { return remainder(a, b, false); }, of_divisor,
+        [](double a, double ea, double b, double eb, double) { return moved_remainder(a, ea, b, eb, std::floor); }, one_rounding);
 }
 
 void infer_pow(InferContext& c) { c.set_output(0, c.dtype(0), broadcast(c.shape(0), c.shape(1))); }
@@ -151,8 +152,7 @@ RefTensor as_floats(const RefTensor& t) {
   RefTensor r{DType::kF64, t.shape, t.value, t.bound, {}};
   if (t.is_float()) return r;
   r.value.reserve(t.ints.size());
-  for (int64_t v : t.ints)
-    r.value.push_back(t.dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v));
+  for (int64_t v : t.ints) r.value.push_back(t.dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v));
   return r;
 }
 
@@ -199,8 +199,8 @@ void fold(EvalContext& c, Pair pair) {
 void eval_max(EvalContext& c) {
   fold(c, [&](const RefTensor& a, const RefTensor& b, RefTensor& out) {
     if (out.is_float())
-      float_binary(c.bounds, a, b, out, [](double x, double y) { return x > y || std::isnan(x) ? x : y; }, moved_larger,
-                   either_zero);
+      float_binary(
+          c.bounds, a, b, out, [](double x, double y) { return x > y || std::isnan(x) ? x : y; }, moved_larger, either_zero);
     else int_binary(a, b, out, [](auto x, auto y) { return std::max(x, y); });
   });
 }
@@ -208,8 +208,8 @@ void eval_max(EvalContext& c) {
 void eval_min(EvalContext& c) {
   fold(c, [&](const RefTensor& a, const RefTensor& b, RefTensor& out) {
     if (out.is_float())
-      float_binary(c.bounds, a, b, out, [](double x, double y) { return x < y || std::isnan(x) ? x : y; }, moved_larger,
-                   either_zero);
+      float_binary(
+          c.bounds, a, b, out, [](double x, double y) { return x < y || std::isnan(x) ? x : y; }, moved_larger, either_zero);
     else int_binary(a, b, out, [](auto x, auto y) { return std::min(x, y); });
   });
 }
@@ -217,19 +217,20 @@ void eval_min(EvalContext& c) {
 // In any order: a partial sum is at most the sum of magnitudes.
 void eval_sum(EvalContext& c) {
   fold(c, [&](const RefTensor& a, const RefTensor& b, RefTensor& out) {
-    float_binary(c.bounds, a, b, out, [](double x, double y) { return x + y; }, moved_sum, one_rounding);
+    float_binary(
+        c.bounds, a, b, out, [](double x, double y) { return x + y; }, moved_sum, one_rounding);
   });
   if (!c.bounds || c.inputs.size() < 3) return;
   RefTensor& out = c.out(0);
   const double u = precision_of(out.dtype).u * static_cast<double>(c.inputs.size() - 1);
   for (const RefTensor* in : c.inputs)
-    broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(),
-                   out.bound.data(), [=](double bound, double x) { return bound + u * std::fabs(x); });
+    broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(), out.bound.data(),
+                   [=](double bound, double x) { return bound + u * std::fabs(x); });
   // Of n numbers below an n-th of where the type ends no partial sum is infinite, in whatever order.
   const double far = largest_of(out.dtype) / static_cast<double>(c.inputs.size());
   for (const RefTensor* in : c.inputs)
-    broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(),
-                   out.bound.data(), [=](double bound, double x) { return std::isfinite(x) && std::fabs(x) >= far ? HUGE_VAL : bound; });
+    broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(), out.bound.data(),
+                   [=](double bound, double x) { return std::isfinite(x) && std::fabs(x) >= far ? HUGE_VAL : bound; });
   for (size_t i = 0; i < out.bound.size(); ++i)
     if (out.bound[i] == HUGE_VAL && !std::isnan(out.value[i])) out.value[i] = 0;
 }
@@ -247,15 +248,9 @@ void eval_mean(EvalContext& c) {
 
 std::vector<OpDef> arithmetic_ops() {
   return {
-      {"", "Add", "nn", infer_broadcast, eval_add},
-      {"", "Sub", "nn", infer_broadcast, eval_sub},
-      {"", "Mul", "nn", infer_broadcast, eval_mul},
-      {"", "Div", "nn", infer_broadcast, eval_div},
-      {"", "Mod", "nn", infer_broadcast, eval_mod},
-      {"", "Pow", "nn", infer_pow, eval_pow},
-      {"", "Max", "n+", infer_broadcast, eval_max},
-      {"", "Min", "n+", infer_broadcast, eval_min},
-      {"", "Sum", "n+", infer_float_broadcast, eval_sum},
+      {"", "Add", "nn", infer_broadcast, eval_add},         {"", "Sub", "nn", infer_broadcast, eval_sub}, {"", "Mul", "nn", infer_broadcast, eval_mul},
+      {"", "Div", "nn", infer_broadcast, eval_div},         {"", "Mod", "nn", infer_broadcast, eval_mod}, {"", "Pow", "nn", infer_pow, eval_pow},
+      {"", "Max", "n+", infer_broadcast, eval_max},         {"", "Min", "n+", infer_broadcast, eval_min}, {"", "Sum", "n+", infer_float_broadcast, eval_sum},
       {"", "Mean", "n+", infer_float_broadcast, eval_mean},
   };
 }

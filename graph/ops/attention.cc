@@ -26,8 +26,7 @@ struct AttentionShape {
     batch = q[0];
     q_heads = heads_inside ? node.attr_int("q_num_heads", 0) : q[1];
     kv_heads = heads_inside ? node.attr_int("kv_num_heads", 0) : k[1];
-    if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
-      throw Refusal(fmt::format("Attention with {} query heads on {} key heads", q_heads, kv_heads));
+    if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0) throw Refusal(fmt::format("Attention with {} query heads on {} key heads", q_heads, kv_heads));
     queries = q[q.size() - 2];
     keys = k[k.size() - 2];
     head = heads_inside ? q[2] / q_heads : q[3];
@@ -37,9 +36,7 @@ struct AttentionShape {
         (heads_inside && (q[2] % q_heads != 0 || k[2] % kv_heads != 0 || v[2] % kv_heads != 0)))
       throw Refusal(fmt::format("Attention of {}, {}, {}", to_string(q), to_string(k), to_string(v)));
   }
-  Shape output() const {
-    return heads_inside ? Shape{batch, queries, q_heads * v_head} : Shape{batch, q_heads, queries, v_head};
-  }
+  Shape output() const { return heads_inside ? Shape{batch, queries, q_heads * v_head} : Shape{batch, q_heads, queries, v_head}; }
 };
 
 void infer_attention(InferContext& c) {
@@ -50,15 +47,13 @@ void infer_attention(InferContext& c) {
   if (c.has_input(3)) {
     const Shape scores{s.batch, s.q_heads, s.queries, s.keys};
     if (c.dtype(3) != DType::kBool) require_float(c, 3);
-    if (broadcast(c.shape(3), scores) != scores)
-      throw Refusal(fmt::format("mask {} for scores {}", to_string(c.shape(3)), to_string(scores)));
+    if (broadcast(c.shape(3), scores) != scores) throw Refusal(fmt::format("mask {} for scores {}", to_string(c.shape(3)), to_string(scores)));
   }
   c.set_output(0, c.dtype(0), s.output());
 }
 
 // Rows [positions x width] of one head, copied together when heads lie inside the rows.
-std::vector<double> head_rows(const std::vector<double>& x, bool inside, int64_t b, int64_t h, int64_t heads, int64_t positions,
-                              int64_t width) {
+std::vector<double> head_rows(const std::vector<double>& x, bool inside, int64_t b, int64_t h, int64_t heads, int64_t positions, int64_t width) {
   if (x.empty()) return {};
   std::vector<double> out(static_cast<size_t>(positions * width));
   for (int64_t p = 0; p < positions; ++p) {
@@ -134,8 +129,8 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
 
   const auto size = static_cast<size_t>(s.queries * s.keys);
   Scores scores{std::vector<double>(size), std::vector<double>(c.bounds ? size : 0)}, weights = scores;
-  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, sum_type(c.out(0).dtype), s.queries * s.keys,
-                   scores.value.data(), c.bounds ? scores.bound.data() : nullptr);
+  bounded_bilinear(product(s.queries, s.keys, s.head), {q, q_bound}, {k, k_bound}, {}, s.head, c.products.rounding, sum_type(c.out(0).dtype),
+                   s.queries * s.keys, scores.value.data(), c.bounds ? scores.bound.data() : nullptr);
   finish_scores(c, s, b, h, scores);
   for (int64_t i = 0; i < s.queries; ++i) {
     const auto from = static_cast<size_t>(i * s.keys), n = static_cast<size_t>(s.keys);
@@ -145,12 +140,12 @@ void attend_head(EvalContext& c, const AttentionShape& s, int64_t b, int64_t h) 
     softmax_row(row, part(scores.bound), part(weights.value), part(weights.bound), sum_type(c.out(0).dtype));
   }
   std::vector<double> y(static_cast<size_t>(s.queries * s.v_head)), y_bound(c.bounds ? y.size() : 0);
-  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding, sum_type(c.out(0).dtype),
-                   s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
-  if (c.bounds) settle_undivided(product(s.queries, s.v_head, s.keys), weights.value, v, s.keys, sum_type(c.out(0).dtype), s.queries * s.v_head, y.data(), y_bound.data());
+  bounded_bilinear(product(s.queries, s.v_head, s.keys), {weights.value, weights.bound}, {v, v_bound}, {}, s.keys, c.products.rounding,
+                   sum_type(c.out(0).dtype), s.queries * s.v_head, y.data(), c.bounds ? y_bound.data() : nullptr);
+  if (c.bounds)
+    settle_undivided(product(s.queries, s.v_head, s.keys), weights.value, v, s.keys, sum_type(c.out(0).dtype), s.queries * s.v_head, y.data(), y_bound.data());
   for (int64_t i = 0; i < s.queries; ++i) {
-    const int64_t to =
-        (s.heads_inside ? (b * s.queries + i) * s.q_heads + h : (b * s.q_heads + h) * s.queries + i) * s.v_head;
+    const int64_t to = (s.heads_inside ? (b * s.queries + i) * s.q_heads + h : (b * s.q_heads + h) * s.queries + i) * s.v_head;
     std::copy_n(y.begin() + i * s.v_head, s.v_head, c.out(0).value.begin() + to);
     if (c.bounds) std::copy_n(y_bound.begin() + i * s.v_head, s.v_head, c.out(0).bound.begin() + to);
   }

@@ -14,9 +14,7 @@ void infer_cast(InferContext& c) {
 
 void infer_cast_like(InferContext& c) { c.set_output(0, c.dtype(1), c.shape(0)); }
 
-double as_double(DType dtype, int64_t v) {
-  return dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v);
-}
+double as_double(DType dtype, int64_t v) { return dtype == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v); }
 
 // Range of the integer type, as doubles: [lowest, beyond).
 bool fits(DType dtype, double v) {
@@ -38,8 +36,7 @@ void float_to_int(EvalContext& c) {
     else out.ints[i] = in_range ? static_cast<int64_t>(v) : 0;
     if (!c.bounds) continue;
     const double e = in.bound_at(static_cast<int64_t>(i));
-    const double d = !in_range ? HUGE_VAL
-                               : std::fmax(spread(v, std::trunc(in.value[i] - e)), spread(v, std::trunc(in.value[i] + e)));
+    const double d = !in_range ? HUGE_VAL : std::fmax(spread(v, std::trunc(in.value[i] - e)), spread(v, std::trunc(in.value[i] + e)));
     if (d > 0 && out.bound.empty()) out.bound.assign(n, 0.0);
     if (d > 0) out.bound[i] = d;
   }
@@ -63,8 +60,7 @@ void to_float(EvalContext& c) {
   RefTensor& out = c.out(0);
   const size_t n = static_cast<size_t>(in.numel());
   // A store to a wider type of the same oracle value changes nothing: fp32 values keep their float64 precision.
-  const bool widens = in.is_float() && (out.dtype == in.dtype || out.dtype == DType::kF64 ||
-                                        (out.dtype == DType::kF32 && in.dtype != DType::kF64));
+  const bool widens = in.is_float() && (out.dtype == in.dtype || out.dtype == DType::kF64 || (out.dtype == DType::kF32 && in.dtype != DType::kF64));
   const auto convert = [&](double v) { return widens ? v : round_to(out.dtype, v); };
   out.value.resize(n);
   if (in.is_float())

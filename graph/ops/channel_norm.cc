@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/sum_growth.h"
 
 namespace amdahl {
 namespace {
@@ -24,8 +24,7 @@ void infer_batch_norm(InferContext& c) {
   if (c.node.attr_int("training_mode", 0) != 0) throw Refusal("training_mode is set; only inference is supported");
   if (c.node.attr_int("spatial", 1) == 0) throw Refusal("BatchNormalization with spatial = 0");
   for (size_t i = 1; i < 5; ++i)
-    if (c.shape(i) != Shape{x[1]})
-      throw Refusal(fmt::format("parameter {} for {} channels", to_string(c.shape(i)), x[1]));
+    if (c.shape(i) != Shape{x[1]}) throw Refusal(fmt::format("parameter {} for {} channels", to_string(c.shape(i)), x[1]));
   c.set_output(0, c.dtype(0), x);  // the others belong to training
 }
 
@@ -43,8 +42,7 @@ void eval_batch_norm(EvalContext& c) {
     const double variance = var.value[k] + eps, a = gamma.value[k] / std::sqrt(variance);
     // How far the parameters' bounds move a; 1/sqrt is steepest at the smallest variance.
     const double lowest = std::max(variance - var.bound_at(ch), eps);
-    const double a_moved = gamma.bound_at(ch) / std::sqrt(lowest) +
-                           std::fabs(gamma.value[k]) * (1.0 / std::sqrt(lowest) - 1.0 / std::sqrt(variance));
+    const double a_moved = gamma.bound_at(ch) / std::sqrt(lowest) + std::fabs(gamma.value[k]) * (1.0 / std::sqrt(lowest) - 1.0 / std::sqrt(variance));
     for (int64_t p = 0; p < plane; ++p) {
       const int64_t at = i * plane + p;
       const double v = x.value[static_cast<size_t>(at)], centred = v - mean.value[k];
@@ -52,12 +50,15 @@ void eval_batch_norm(EvalContext& c) {
       if (!c.bounds) continue;
       const double centred_moved = x.bound_at(at) + mean.bound_at(ch);
       const double moved = (std::fabs(a) + a_moved) * centred_moved + a_moved * std::fabs(centred) + beta.bound_at(ch);
-      out.bound[static_cast<size_t>(at)] =
-          moved + 4.0 * sums.u * (std::fabs(a) * (std::fabs(v) + std::fabs(mean.value[k])) + std::fabs(beta.value[k]) + moved) +
-          sums.step * (4 + std::fabs(v) + std::fabs(mean.value[k]));
+      out.bound[static_cast<size_t>(at)] = moved +
+                                           4.0 * sums.u * (std::fabs(a) * (std::fabs(v) + std::fabs(mean.value[k])) + std::fabs(beta.value[k]) + moved) +
+                                           sums.step * (4 + std::fabs(v) + std::fabs(mean.value[k]));
       // Factors may be multiplied in any order, and their product with the mean taken first.
       const double reach = (std::isfinite(v) ? std::fabs(v) : 0) + std::fabs(mean.value[k]);
-      settle_sum(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)], std::max({1.0, std::fabs(a), std::fabs(gamma.value[k]), 1 / std::sqrt(std::fabs(variance))}) * std::fmax(1.0, reach) + std::fabs(beta.value[k]) + moved, sums.beyond);
+      settle_sum(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)],
+                 std::max({1.0, std::fabs(a), std::fabs(gamma.value[k]), 1 / std::sqrt(std::fabs(variance))}) * std::fmax(1.0, reach) +
+                     std::fabs(beta.value[k]) + moved,
+                 sums.beyond);
     }
   }
   finish_bounds(out);
@@ -107,7 +108,8 @@ void eval_lp_norm(EvalContext& c) {
       const double change = moved < norm ? (x.bound_at(at) + std::fabs(y) * moved) / (norm - moved) : moved > 0 ? 2.0 : 0.0;
       out.bound[static_cast<size_t>(at)] = std::min(2.0, change + growth * (std::fabs(y) + change));
       const double lowest = euclid ? sums.least_root : sums.flush, highest = euclid ? sums.most_root : sums.beyond;  // where squares, or sums, are numbers
-      if ((finite && norm != 0 && !(norm > lowest && norm + moved < highest)) || x.bound_at(at) == HUGE_VAL) leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
+      if ((finite && norm != 0 && !(norm > lowest && norm + moved < highest)) || x.bound_at(at) == HUGE_VAL)
+        leave_open(out.value[static_cast<size_t>(at)], out.bound[static_cast<size_t>(at)]);
     }
   }
   finish_bounds(out);
@@ -122,8 +124,7 @@ void infer_mvn(InferContext& c) {
 void eval_mvn(EvalContext& c) {
   const RefTensor& x = c.in(0);
   std::vector<bool> reduced(x.shape.size(), false);
-  for (int64_t axis : c.node.attr_ints("axes", {0, 2, 3}))
-    reduced[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.shape.size()) : axis)] = true;
+  for (int64_t axis : c.node.attr_ints("axes", {0, 2, 3})) reduced[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.shape.size()) : axis)] = true;
   int64_t groups = 1;
   for (size_t d = 0; d < x.shape.size(); ++d) groups *= reduced[d] ? 1 : x.shape[d];
   std::vector<std::vector<int64_t>> members(static_cast<size_t>(groups));

@@ -24,22 +24,18 @@ struct ConvShape {
 };
 
 void check_weight(const Shape& x, const Shape& w, int64_t groups) {
-  if (x.size() < 3 || w.size() != x.size())
-    throw Refusal(fmt::format("convolution of {} with a weight of {}", to_string(x), to_string(w)));
-  if (groups < 1 || x[1] % groups != 0)
-    throw Refusal(fmt::format("{} channels do not split into {} groups", x[1], groups));
+  if (x.size() < 3 || w.size() != x.size()) throw Refusal(fmt::format("convolution of {} with a weight of {}", to_string(x), to_string(w)));
+  if (groups < 1 || x[1] % groups != 0) throw Refusal(fmt::format("{} channels do not split into {} groups", x[1], groups));
 }
 
 void check_bias(const InferContext& c, int64_t channels) {
-  if (c.has_input(2) && c.shape(2) != Shape{channels})
-    throw Refusal(fmt::format("bias {} for {} output channels", to_string(c.shape(2)), channels));
+  if (c.has_input(2) && c.shape(2) != Shape{channels}) throw Refusal(fmt::format("bias {} for {} output channels", to_string(c.shape(2)), channels));
 }
 
 ConvShape conv_shape(const Node& node, const Shape& x, const Shape& w) {
   const int64_t groups = node.attr_int("group", 1);
   check_weight(x, w, groups);
-  if (w[1] * groups != x[1] || w[0] % groups != 0)
-    throw Refusal(fmt::format("weight {} does not fit {} channels in {} groups", to_string(w), x[1], groups));
+  if (w[1] * groups != x[1] || w[0] % groups != 0) throw Refusal(fmt::format("weight {} does not fit {} channels in {} groups", to_string(w), x[1], groups));
   return {window_geometry(node, x, {w.begin() + 2, w.end()}), x[0], groups, x[1], w[0]};
 }
 
@@ -77,8 +73,7 @@ std::pair<int64_t, int64_t> inside(const WindowGeometry& g, int d, int64_t k) {
 }
 
 // One row of the unfolded input: what output positions [p0, p1) read from `channel` at one tap; zero in the padding.
-void unfold_row(const WindowGeometry& g, const double* channel, int64_t k0, int64_t k1, int64_t k2, int64_t p0, int64_t p1,
-                double* row) {
+void unfold_row(const WindowGeometry& g, const double* channel, int64_t k0, int64_t k1, int64_t k2, int64_t p0, int64_t p1, double* row) {
   const auto [first, last] = inside(g, 2, k2);
   for (int64_t p = p0; p < p1;) {
     const int64_t o2 = p % g.out[2], o1 = p / g.out[2] % g.out[1], o0 = p / g.out[2] / g.out[1];
@@ -87,8 +82,7 @@ void unfold_row(const WindowGeometry& g, const double* channel, int64_t k0, int6
     std::fill_n(row + (p - p0), count, 0.0);
     if (i0 >= 0 && i0 < g.in[0] && i1 >= 0 && i1 < g.in[1]) {
       const double* line = channel + (i0 * g.in[1] + i1) * g.in[2];
-      for (int64_t o = std::max(o2, first); o < std::min(o2 + count, last); ++o)
-        row[p - p0 + (o - o2)] = line[g.position(2, o, k2)];
+      for (int64_t o = std::max(o2, first); o < std::min(o2 + count, last); ++o) row[p - p0 + (o - o2)] = line[g.position(2, o, k2)];
     }
     p += count;
   }
@@ -136,8 +130,7 @@ void conv_plane(const WindowGeometry& g, const double* x, const double* w, doubl
 
 void fill_bias(const ConvShape& s, const double* bias, double* y) {
   const int64_t plane = s.window.out_size();
-  for (int64_t i = 0; i < s.batch * s.out_channels; ++i)
-    std::fill_n(y + i * plane, plane, bias ? bias[i % s.out_channels] : 0.0);
+  for (int64_t i = 0; i < s.batch * s.out_channels; ++i) std::fill_n(y + i * plane, plane, bias ? bias[i % s.out_channels] : 0.0);
 }
 
 void convolve(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
@@ -153,8 +146,7 @@ void convolve(const ConvShape& s, const double* x, const double* w, const double
   }
   for (int64_t image = 0; image < s.batch; ++image)
     for (int64_t group = 0; group < s.groups; ++group)
-      conv_group(s, x + (image * s.in_channels + group * s.in_per_group()) * in,
-                 w + group * s.out_per_group() * s.in_per_group() * taps,
+      conv_group(s, x + (image * s.in_channels + group * s.in_per_group()) * in, w + group * s.out_per_group() * s.in_per_group() * taps,
                  y + (image * s.out_channels + group * s.out_per_group()) * out);
 }
 
@@ -171,7 +163,8 @@ void add_strassen_rounding_of_conv(const EvalContext& c, const ConvShape& s, Ref
   const auto wv = transposed(c.in(1).value, m, k), we = transposed(c.in(1).bound, m, k);
   for (int64_t image = 0; image < s.batch; ++image) {
     const auto of_image = [&](const std::vector<double>& x) {
-      return x.empty() ? std::span<const double>() : std::span<const double>(x).subspan(static_cast<size_t>(image * k * pixels), static_cast<size_t>(k * pixels));
+      return x.empty() ? std::span<const double>()
+                       : std::span<const double>(x).subspan(static_cast<size_t>(image * k * pixels), static_cast<size_t>(k * pixels));
     };
     const auto xv = transposed(of_image(c.in(0).value), k, pixels), xe = transposed(of_image(c.in(0).bound), k, pixels);
     std::vector<double> bound(static_cast<size_t>(pixels * m));
@@ -213,8 +206,8 @@ void convolve_transposed(const ConvShape& s, const double* x, const double* w, c
   std::vector<double> spread(static_cast<size_t>(columns * in));
   for (int64_t image = 0; image < s.batch; ++image)
     for (int64_t group = 0; group < s.groups; ++group) {
-      gemm_tn_f64(columns, in, s.in_per_group(), w + group * s.in_per_group() * columns,
-                  x + (image * s.in_channels + group * s.in_per_group()) * in, spread.data());
+      gemm_tn_f64(columns, in, s.in_per_group(), w + group * s.in_per_group() * columns, x + (image * s.in_channels + group * s.in_per_group()) * in,
+                  spread.data());
 #pragma omp parallel for if (worth_threads(columns * in))
       for (int64_t channel = 0; channel < s.out_per_group(); ++channel) {
         double* plane = y + (image * s.out_channels + group * s.out_per_group() + channel) * out;
@@ -239,8 +232,8 @@ void eval_conv_transpose(EvalContext& c) {
   for (int d = 0; d < 3; ++d) terms *= (s.window.kernel[d] + s.window.stride[d] - 1) / s.window.stride[d];
   RefTensor& out = float_output(c, 0);
   const auto f = [&](const double* x, const double* w, const double* b, double* y) { convolve_transposed(s, x, w, b, y); };
-  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, sum_type(out.dtype), out.numel(), out.value.data(),
-                   c.bounds ? out.bound.data() : nullptr);
+  bounded_bilinear(f, c.in(0), c.in(1), c.has_input(2) ? BilinearOperand(c.in(2)) : BilinearOperand(), terms, c.products.rounding, sum_type(out.dtype),
+                   out.numel(), out.value.data(), c.bounds ? out.bound.data() : nullptr);
   finish_bounds(out);
   // Zeros lie between the inputs where they are spread by a stride, and around them.
   if (c.bounds && !std::all_of(c.in(1).value.begin(), c.in(1).value.end(), [](double w) { return std::isfinite(w); }))

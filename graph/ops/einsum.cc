@@ -25,8 +25,7 @@ struct Equation {
 Labels expand_term(const std::string& term, size_t rank) {
   const size_t dots = term.find("...");
   if (dots == std::string::npos) {
-    if (term.size() != rank)
-      throw Refusal(fmt::format("Einsum term '{}' does not fit an operand of rank {}", shown(term), rank));
+    if (term.size() != rank) throw Refusal(fmt::format("Einsum term '{}' does not fit an operand of rank {}", shown(term), rank));
     return term;
   }
   if (term.size() - 3 > rank) throw Refusal(fmt::format("Einsum term '{}' does not fit rank {}", shown(term), rank));
@@ -69,8 +68,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
     if (comma == std::string::npos) break;
     start = comma + 1;
   }
-  if (terms.size() != shapes.size())
-    throw Refusal(fmt::format("Einsum '{}' has {} terms for {} operands", shown(text), terms.size(), shapes.size()));
+  if (terms.size() != shapes.size()) throw Refusal(fmt::format("Einsum '{}' has {} terms for {} operands", shown(text), terms.size(), shapes.size()));
   for (const std::string& term : terms) require_letters(term);
   Equation e;
   size_t dots = 0;
@@ -81,8 +79,7 @@ Equation parse(const Node& node, const std::vector<Shape>& shapes) {
       if (label <= '9') dots = std::max(dots, static_cast<size_t>(label - '0') + 1);
       int64_t& size = e.size.try_emplace(label, shapes[i][d]).first->second;
       if (size == 1) size = shapes[i][d];
-      else if (shapes[i][d] != size && shapes[i][d] != 1)
-        throw Refusal(fmt::format("Einsum '{}': sizes of '{}' differ", shown(text), label));
+      else if (shapes[i][d] != size && shapes[i][d] != 1) throw Refusal(fmt::format("Einsum '{}': sizes of '{}' differ", shown(text), label));
     }
   }
   if (arrow == std::string::npos) {
@@ -113,8 +110,7 @@ void infer_einsum(InferContext& c) {
 
 // Copies the operand into the dense order of `order`; a label that it lacks, or has with size 1, is repeated, and a label
 // that it has twice walks the diagonal.
-std::vector<double> gathered(const std::vector<double>& x, const Shape& shape, const Labels& labels, const Labels& order,
-                             const std::map<char, int64_t>& size) {
+std::vector<double> gathered(const std::vector<double>& x, const Shape& shape, const Labels& labels, const Labels& order, const std::map<char, int64_t>& size) {
   if (x.empty()) return {};
   const Shape strides = row_major_strides(shape);
   std::vector<int64_t> step(order.size(), 0), extent(order.size());

@@ -6,29 +6,47 @@ namespace amdahl {
 
 DType dtype_from_onnx(int64_t data_type) {
   switch (data_type) {
-    case 1: return DType::kF32;
-    case 2: return DType::kU8;
-    case 3: return DType::kI8;
-    case 4: return DType::kU16;
-    case 5: return DType::kI16;
-    case 6: return DType::kI32;
-    case 7: return DType::kI64;
-    case 9: return DType::kBool;
-    case 10: return DType::kF16;
-    case 11: return DType::kF64;
-    case 12: return DType::kU32;
-    case 13: return DType::kU64;
-    case 16: return DType::kBF16;
-    default: throw Refusal(fmt::format("element type {} of ONNX is not supported", data_type));
+    case 1:
+      return DType::kF32;
+    case 2:
+      return DType::kU8;
+    case 3:
+      return DType::kI8;
+    case 4:
+      return DType::kU16;
+    case 5:
+      return DType::kI16;
+    case 6:
+      return DType::kI32;
+    case 7:
+      return DType::kI64;
+    case 9:
+      return DType::kBool;
+    case 10:
+      return DType::kF16;
+    case 11:
+      return DType::kF64;
+    case 12:
+      return DType::kU32;
+    case 13:
+      return DType::kU64;
+    case 16:
+      return DType::kBF16;
+    default:
+      throw Refusal(fmt::format("element type {} of ONNX is not supported", data_type));
   }
 }
 
 double round_to(DType dtype, double v) {
   switch (dtype) {
-    case DType::kF32: return static_cast<float>(v);
-    case DType::kF16: return f16_to_f32(f64_to_f16(v));
-    case DType::kBF16: return bf16_to_f32(f32_to_bf16(static_cast<float>(v)));
-    default: return v;
+    case DType::kF32:
+      return static_cast<float>(v);
+    case DType::kF16:
+      return f16_to_f32(f64_to_f16(v));
+    case DType::kBF16:
+      return bf16_to_f32(f32_to_bf16(static_cast<float>(v)));
+    default:
+      return v;
   }
 }
 
@@ -47,16 +65,14 @@ void infer_float_broadcast(InferContext& c) {
 void infer_broadcast(InferContext& c) {
   Shape shape = c.shape(0);
   for (size_t i = 1; i < c.input_count(); ++i) {
-    if (c.dtype(i) != c.dtype(0))
-      throw Refusal(fmt::format("inputs of types {} and {} do not mix", name_of(c.dtype(0)), name_of(c.dtype(i))));
+    if (c.dtype(i) != c.dtype(0)) throw Refusal(fmt::format("inputs of types {} and {} do not mix", name_of(c.dtype(0)), name_of(c.dtype(i))));
     shape = broadcast(shape, c.shape(i));
   }
   c.set_output(0, c.dtype(0), shape);
 }
 
 void infer_compare(InferContext& c) {
-  if (c.dtype(0) != c.dtype(1))
-    throw Refusal(fmt::format("inputs of types {} and {} do not compare", name_of(c.dtype(0)), name_of(c.dtype(1))));
+  if (c.dtype(0) != c.dtype(1)) throw Refusal(fmt::format("inputs of types {} and {} do not compare", name_of(c.dtype(0)), name_of(c.dtype(1))));
   c.set_output(0, DType::kBool, broadcast(c.shape(0), c.shape(1)));
 }
 

@@ -24,14 +24,22 @@ DType dtype_from_onnx(int64_t data_type);
 // `v` as `dtype` holds it: wraps around; bool is 0/1.
 inline int64_t wrap(DType dtype, int64_t v) {
   switch (dtype) {
-    case DType::kI8: return static_cast<int8_t>(v);
-    case DType::kI16: return static_cast<int16_t>(v);
-    case DType::kI32: return static_cast<int32_t>(v);
-    case DType::kU8: return static_cast<uint8_t>(v);
-    case DType::kU16: return static_cast<uint16_t>(v);
-    case DType::kU32: return static_cast<uint32_t>(v);
-    case DType::kBool: return v != 0;
-    default: return v;
+    case DType::kI8:
+      return static_cast<int8_t>(v);
+    case DType::kI16:
+      return static_cast<int16_t>(v);
+    case DType::kI32:
+      return static_cast<int32_t>(v);
+    case DType::kU8:
+      return static_cast<uint8_t>(v);
+    case DType::kU16:
+      return static_cast<uint16_t>(v);
+    case DType::kU32:
+      return static_cast<uint32_t>(v);
+    case DType::kBool:
+      return v != 0;
+    default:
+      return v;
   }
 }
 
@@ -49,8 +57,8 @@ void infer_compare(InferContext& c);          // two inputs of one type, broadca
 // alike. After that an input's stride in the innermost dimension is 0 or 1.
 template <size_t K>
 struct RowWalk {
-  Shape dims;                       // outermost first, at least one
-  std::array<Shape, K> strides;     // of each input, in elements
+  Shape dims;                    // outermost first, at least one
+  std::array<Shape, K> strides;  // of each input, in elements
 
   RowWalk(const Shape& out, const std::array<const Shape*, K>& in) {
     for (size_t d = 0; d < out.size(); ++d) {
@@ -217,8 +225,7 @@ void float_binary(bool bounds, const RefTensor& a, const RefTensor& b, RefTensor
   const Finish finish(out);
   const bool is_f64 = out.dtype == DType::kF64;
   out.value.resize(static_cast<size_t>(out.numel()));
-  broadcast_loop(out.shape, a.shape, a.value.data(), b.shape, b.value.data(), out.value.data(),
-                 [&](double x, double y) { return finish.value(f(x, y)); });
+  broadcast_loop(out.shape, a.shape, a.value.data(), b.shape, b.value.data(), out.value.data(), [&](double x, double y) { return finish.value(f(x, y)); });
   if (!bounds) return;
   out.bound.resize(out.value.size());
   std::vector<double> zero_a, zero_b;
@@ -252,9 +259,8 @@ void int_binary(const RefTensor& a, const RefTensor& b, RefTensor& out, F f) {
   out.ints.resize(static_cast<size_t>(out.numel()));
   const DType dtype = out.dtype;
   if (a.dtype == DType::kU64)
-    broadcast_loop(out.shape, a.shape, a.ints.data(), b.shape, b.ints.data(), out.ints.data(), [=](int64_t x, int64_t y) {
-      return wrap(dtype, static_cast<int64_t>(f(static_cast<uint64_t>(x), static_cast<uint64_t>(y))));
-    });
+    broadcast_loop(out.shape, a.shape, a.ints.data(), b.shape, b.ints.data(), out.ints.data(),
+                   [=](int64_t x, int64_t y) { return wrap(dtype, static_cast<int64_t>(f(static_cast<uint64_t>(x), static_cast<uint64_t>(y)))); });
   else
     broadcast_loop(out.shape, a.shape, a.ints.data(), b.shape, b.ints.data(), out.ints.data(),
                    [=](int64_t x, int64_t y) { return wrap(dtype, static_cast<int64_t>(f(x, y))); });
@@ -266,10 +272,10 @@ void int_binary(const RefTensor& a, const RefTensor& b, RefTensor& out, F f) {
 }
 
 // Rows of the pointwise family, by file.
-std::vector<OpDef> arithmetic_ops();   // arithmetic.cc
-std::vector<OpDef> unary_math_ops();   // unary_math.cc
-std::vector<OpDef> activation_ops();   // activations.cc
-std::vector<OpDef> logic_ops();        // logic.cc
-std::vector<OpDef> cast_ops();         // cast.cc
+std::vector<OpDef> arithmetic_ops();  // arithmetic.cc
+std::vector<OpDef> unary_math_ops();  // unary_math.cc
+std::vector<OpDef> activation_ops();  // activations.cc
+std::vector<OpDef> logic_ops();       // logic.cc
+std::vector<OpDef> cast_ops();        // cast.cc
 
 }  // namespace amdahl

@@ -36,7 +36,7 @@ class Magnitudes {
       room_ = x.size();
     }
     double* const out = data_.get();
-#pragma omp parallel for if (worth_threads(static_cast<int64_t>(x.size())))
+#pragma omp parallel for if (worth_threads(static_cast <int64_t>(x.size())))
     for (size_t i = 0; i < x.size(); ++i) {
       const double a = std::fabs(x[i]), finite = a < end ? a : a < HUGE_VAL ? HUGE_VAL : 0.0;
       out[i] = finite + (e.empty() ? 0.0 : e[i]) + (finite < lost ? finite : 0.0);
@@ -117,11 +117,9 @@ void finish_bounds(RefTensor& out, bool sums) {
 }
 
 void require_float(const InferContext& context, size_t i) {
-  if (!is_float(context.dtype(i)))
-    throw Refusal(fmt::format("input {} is {}; only float types are supported", i, name_of(context.dtype(i))));
+  if (!is_float(context.dtype(i))) throw Refusal(fmt::format("input {} is {}; only float types are supported", i, name_of(context.dtype(i))));
   if (context.dtype(i) != context.dtype(0))
-    throw Refusal(fmt::format("inputs 0 and {} differ in type ({} and {})", i, name_of(context.dtype(0)),
-                              name_of(context.dtype(i))));
+    throw Refusal(fmt::format("inputs 0 and {} differ in type ({} and {})", i, name_of(context.dtype(0)), name_of(context.dtype(i))));
 }
 
 namespace {

@@ -28,12 +28,12 @@ inline constexpr double kBeyondF32 = 0x1.ffffffp+127;
 // The type that an operator sums in. The oracle sums doubles in the same type, so its own rounding and underflow are added to the kernel's; where it overflows,
 // so may a kernel: its own sum is infinite there, and that is from `beyond` on.
 struct SumType {
-  double u = kU32;                 // unit roundoff
-  double flush = kFlush;           // the smallest normal number: honest kernels may flush below it
-  double step = kDenormalStep;     // what a product that underflows may be off by
-  double beyond = kBeyondF32;      // from this magnitude on there is no number
-  double least_root = 0x1.0p-50;   // numbers from here on have squares of which none that matters underflows
-  double most_root = 0x1.0p+64;    // and from here on have none
+  double u = kU32;                // unit roundoff
+  double flush = kFlush;          // the smallest normal number: honest kernels may flush below it
+  double step = kDenormalStep;    // what a product that underflows may be off by
+  double beyond = kBeyondF32;     // from this magnitude on there is no number
+  double least_root = 0x1.0p-50;  // numbers from here on have squares of which none that matters underflows
+  double most_root = 0x1.0p+64;   // and from here on have none
 };
 inline SumType sum_type(DType dtype) {
   return dtype == DType::kF64 ? SumType{0x1.0p-52, 0x1.0p-1022, 0x1.0p-1073, HUGE_VAL, 0x1.0p-490, 0x1.0p+511} : SumType{};

@@ -13,8 +13,7 @@ namespace amdahl {
 int64_t checked_index(int64_t index, int64_t size, const Node& node) {
   const int64_t i = index < 0 ? index + size : index;
   if (i < 0 || i >= size)
-    throw Error(ExitCode::kBadInput,
-                fmt::format("node '{}' ({}): index {} is out of range for a dimension of {}", shown(node.name), node.op, index, size));
+    throw Error(ExitCode::kBadInput, fmt::format("node '{}' ({}): index {} is out of range for a dimension of {}", shown(node.name), node.op, index, size));
   return i;
 }
 
@@ -83,8 +82,7 @@ void eval_gather_elements(EvalContext& c) {
   Shape at(in.shape.size(), 0);
   std::vector<int64_t> offsets(indices.ints.size());
   for (size_t i = 0; i < offsets.size(); ++i) {
-    for (size_t d = 0; d < at.size(); ++d)
-      offsets[i] += strides[d] * (d == axis ? checked_index(indices.ints[i], in.shape[d], c.node) : at[d]);
+    for (size_t d = 0; d < at.size(); ++d) offsets[i] += strides[d] * (d == axis ? checked_index(indices.ints[i], in.shape[d], c.node) : at[d]);
     for (size_t d = at.size(); d-- > 0 && ++at[d] == indices.shape[d];) at[d] = 0;
   }
   copy_blocks(c, offsets, 1);
@@ -120,8 +118,7 @@ void eval_gather_nd(EvalContext& c) {
   std::vector<int64_t> offsets(static_cast<size_t>(tuples));
   for (int64_t t = 0; t < tuples; ++t) {
     int64_t offset = t / per_batch * batch_stride;
-    for (size_t d = 0; d < depth; ++d)
-      offset += strides[b + d] * checked_index(indices.ints[static_cast<size_t>(t) * depth + d], in.shape[b + d], c.node);
+    for (size_t d = 0; d < depth; ++d) offset += strides[b + d] * checked_index(indices.ints[static_cast<size_t>(t) * depth + d], in.shape[b + d], c.node);
     offsets[static_cast<size_t>(t)] = offset;
   }
   copy_blocks(c, offsets, block);

@@ -41,8 +41,7 @@ void eval_one_hot(EvalContext& c) {
       const int64_t from = o * inner + i;
       int64_t hot = indices.is_float() ? whole(indices.value[static_cast<size_t>(from)]) : indices.ints[static_cast<size_t>(from)];
       if (hot < 0) hot += depth;
-      for (int64_t d = 0; uncertain && indices.bound_at(from) > 0 && d < depth; ++d)
-        out.bound[static_cast<size_t>((o * depth + d) * inner + i)] = HUGE_VAL;
+      for (int64_t d = 0; uncertain && indices.bound_at(from) > 0 && d < depth; ++d) out.bound[static_cast<size_t>((o * depth + d) * inner + i)] = HUGE_VAL;
       if (hot < 0 || hot >= depth) continue;  // all off
       const auto to = static_cast<size_t>((o * depth + hot) * inner + i);
       if (out.is_float()) out.value[to] = values.value[1];
@@ -86,8 +85,7 @@ void eval_cum_sum(EvalContext& c) {
           if (!in.is_float()) out.bound[at] = moved > 0 ? HUGE_VAL : 0;
           else if (!(magnitude + moved < beyond) && (in.dtype == DType::kF64 || !std::isnan(sum)))
             settle_sum(out.value[at], out.bound[at], magnitude + moved, beyond);
-          else if (std::isfinite(sum))
-            out.bound[at] = moved + (terms > 1 ? (3 * std::sqrt(terms) + 4) * p.u * magnitude + p.store * std::fabs(sum) : 0);
+          else if (std::isfinite(sum)) out.bound[at] = moved + (terms > 1 ? (3 * std::sqrt(terms) + 4) * p.u * magnitude + p.store * std::fabs(sum) : 0);
         };
         if (exclusive) store();
         if (in.is_float()) {
@@ -148,8 +146,7 @@ void eval_eye_like(EvalContext& c) {
 void infer_reverse_sequence(InferContext& c) {
   const int64_t batch = c.node.attr_int("batch_axis", 1), time = c.node.attr_int("time_axis", 0);
   const bool first_two = (batch == 0 && time == 1) || (batch == 1 && time == 0);
-  if (c.shape(0).size() < 2 || !first_two)
-    throw Refusal("batch and time must be the first two dimensions");
+  if (c.shape(0).size() < 2 || !first_two) throw Refusal("batch and time must be the first two dimensions");
   if (c.shape(1) != Shape{c.shape(0)[static_cast<size_t>(batch)]}) throw Refusal("needs one length a sequence");
   infer_same(c);
 }
@@ -216,8 +213,7 @@ void eval_non_zero(EvalContext& c) {
   c.out(0).ints.resize(in.shape.size() * static_cast<size_t>(count));
   for (int64_t i = 0, found = 0; i < in.numel(); ++i) {
     if (in.is_float() ? in.value[static_cast<size_t>(i)] == 0 : in.ints[static_cast<size_t>(i)] == 0) continue;
-    for (size_t d = 0; d < strides.size(); ++d)
-      c.out(0).ints[d * static_cast<size_t>(count) + static_cast<size_t>(found)] = i / strides[d] % in.shape[d];
+    for (size_t d = 0; d < strides.size(); ++d) c.out(0).ints[d * static_cast<size_t>(count) + static_cast<size_t>(found)] = i / strides[d] % in.shape[d];
     ++found;
   }
 }

@@ -25,8 +25,7 @@ struct MatMulShape {
     m = a[a.size() - 2];
     k = a.back();
     n = b.back();
-    if (b[b.size() - 2] != k)
-      throw Refusal(fmt::format("MatMul of {} and {}: inner dimensions differ", to_string(a), to_string(b)));
+    if (b[b.size() - 2] != k) throw Refusal(fmt::format("MatMul of {} and {}: inner dimensions differ", to_string(a), to_string(b)));
     batch_a.assign(a.begin(), a.end() - 2);
     batch_b.assign(b.begin(), b.end() - 2);
     batch = broadcast(batch_a, batch_b);
@@ -61,8 +60,8 @@ void infer_matmul(InferContext& c) {
   c.set_output(0, c.dtype(0), MatMulShape(c.shape(0), c.shape(1)).output());
 }
 
-void matmul_ints(const MatMulShape& s, const std::vector<int64_t>& at_a, const std::vector<int64_t>& at_b,
-                 const RefTensor& a, const RefTensor& b, RefTensor& out) {
+void matmul_ints(const MatMulShape& s, const std::vector<int64_t>& at_a, const std::vector<int64_t>& at_b, const RefTensor& a, const RefTensor& b,
+                 RefTensor& out) {
   out.ints.assign(static_cast<size_t>(out.numel()), 0);
   for (size_t batch = 0; batch < at_a.size(); ++batch) {
     const int64_t* pa = a.ints.data() + at_a[batch] * s.m * s.k;
@@ -84,18 +83,17 @@ void eval_matmul(EvalContext& c) {
   const bool one_b = numel(s.batch_b) == 1 && numel(s.batch_a) == numel(s.batch);
   const auto multiply = [&](const double* a, const double* b, const double*, double* y) {
     if (one_b) return gemm_f64(static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, a, b, y);  // one tall product
-    // Many small products run one a thread; few are parallel inside gemm_f64, which stays serial in a parallel region.
+      // Many small products run one a thread; few are parallel inside gemm_f64, which stays serial in a parallel region.
 #pragma omp parallel for schedule(dynamic) if (at_a.size() >= 4 && worth_threads(out.numel() * s.k))
-    for (size_t i = 0; i < at_a.size(); ++i)
-      gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n,
-               y + static_cast<int64_t>(i) * s.m * s.n);
+    for (size_t i = 0; i < at_a.size(); ++i) gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n, y + static_cast<int64_t>(i) * s.m * s.n);
   };
   const int halved = one_b ? c.products.strassen : 0;
   bounded_bilinear(multiply, c.in(0), c.in(1), {}, halved ? 0 : s.k, c.products.rounding, sum_type(out.dtype), out.numel(), out.value.data(),
                    c.bounds ? out.bound.data() : nullptr);
   if (c.bounds && c.in(0).shares_of > 0)
     settle_undivided(multiply, c.in(0).value, c.in(1).value, c.in(0).shares_of, sum_type(out.dtype), out.numel(), out.value.data(), out.bound.data());
-  if (c.bounds && halved) add_strassen_rounding(halved, c.products.rounding, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
+  if (c.bounds && halved)
+    add_strassen_rounding(halved, c.products.rounding, static_cast<int64_t>(at_a.size()) * s.m, s.n, s.k, c.in(0), c.in(1), out.bound.data());
   finish_bounds(out);
 }
 
@@ -110,8 +108,7 @@ struct GemmShape {
     m = a[trans_a ? 1 : 0];
     k = a[trans_a ? 0 : 1];
     n = b[trans_b ? 0 : 1];
-    if (b[trans_b ? 1 : 0] != k)
-      throw Refusal(fmt::format("Gemm of {} and {}: inner dimensions differ", to_string(a), to_string(b)));
+    if (b[trans_b ? 1 : 0] != k) throw Refusal(fmt::format("Gemm of {} and {}: inner dimensions differ", to_string(a), to_string(b)));
   }
 };
 
@@ -133,8 +130,7 @@ std::vector<double> spread(const std::vector<double>& x, const Shape& shape, int
   const int64_t cols = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[0];
   std::vector<double> out(static_cast<size_t>(m * n));
   for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      out[static_cast<size_t>(i * n + j)] = x[static_cast<size_t>((rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j))];
+    for (int64_t j = 0; j < n; ++j) out[static_cast<size_t>(i * n + j)] = x[static_cast<size_t>((rows == 1 ? 0 : i) * cols + (cols == 1 ? 0 : j))];
   return out;
 }
 

@@ -17,8 +17,7 @@ void compare(EvalContext& c, F f) {
     return;
   }
   out.ints.resize(static_cast<size_t>(out.numel()));
-  broadcast_loop(out.shape, a.shape, a.value.data(), b.shape, b.value.data(), out.ints.data(),
-                 [=](double x, double y) { return int64_t{f(x, y)}; });
+  broadcast_loop(out.shape, a.shape, a.value.data(), b.shape, b.value.data(), out.ints.data(), [=](double x, double y) { return int64_t{f(x, y)}; });
   if (!c.bounds || (a.bound.empty() && b.bound.empty())) return;
   RefTensor gap{DType::kF64, out.shape, {}, {}, {}};
   gap.value.resize(out.ints.size());
@@ -26,8 +25,7 @@ void compare(EvalContext& c, F f) {
                  [](double x, double y) { return x == y ? 0 : std::fabs(x - y); });
   std::vector<double> zero_a, zero_b;
   out.bound.resize(out.ints.size());
-  broadcast_loop(out.shape, a.shape, bounds_of(a, zero_a), b.shape, bounds_of(b, zero_b), out.bound.data(),
-                 [](double ea, double eb) { return ea + eb; });
+  broadcast_loop(out.shape, a.shape, bounds_of(a, zero_a), b.shape, bounds_of(b, zero_b), out.bound.data(), [](double ea, double eb) { return ea + eb; });
   for (size_t i = 0; i < out.bound.size(); ++i) out.bound[i] = out.bound[i] > 0 && gap.value[i] <= out.bound[i] ? 1.0 : 0.0;
 }
 
@@ -112,22 +110,19 @@ void eval_is_inf(EvalContext& c) {
 
 void infer_where(InferContext& c) {
   if (c.dtype(0) != DType::kBool) throw Refusal("the condition must be bool");
-  if (c.dtype(1) != c.dtype(2))
-    throw Refusal(fmt::format("branches of types {} and {} do not mix", name_of(c.dtype(1)), name_of(c.dtype(2))));
+  if (c.dtype(1) != c.dtype(2)) throw Refusal(fmt::format("branches of types {} and {} do not mix", name_of(c.dtype(1)), name_of(c.dtype(2))));
   c.set_output(0, c.dtype(1), broadcast(broadcast(c.shape(0), c.shape(1)), c.shape(2)));
 }
 
 // out[i] = which[i] ? a[i] : b[i] over the broadcast of the three.
 template <typename T>
-void select(const RefTensor& which, const RefTensor& a, const T* pa, const RefTensor& b, const T* pb, const Shape& shape,
-            std::vector<T>& out) {
+void select(const RefTensor& which, const RefTensor& a, const T* pa, const RefTensor& b, const T* pb, const Shape& shape, std::vector<T>& out) {
   out.resize(static_cast<size_t>(numel(shape)));
   const RowWalk<3> walk(shape, {&which.shape, &a.shape, &b.shape});
   const int64_t sw = walk.strides[0].back(), sa = walk.strides[1].back(), sb = walk.strides[2].back();
   walk.each([&](int64_t o, const std::array<int64_t, 3>& at, int64_t n) {
     const int64_t* w = which.ints.data() + at[0];
-    for (int64_t j = 0; j < n; ++j)
-      out[static_cast<size_t>(o + j)] = w[j * sw] ? pa[at[1] + j * sa] : pb[at[2] + j * sb];
+    for (int64_t j = 0; j < n; ++j) out[static_cast<size_t>(o + j)] = w[j * sw] ? pa[at[1] + j * sa] : pb[at[2] + j * sb];
   });
 }
 
@@ -146,12 +141,10 @@ void eval_where(EvalContext& c) {
   std::vector<double> other_bound, uncertain(out.bound.size());
   select(other, a, bounds_of(a, zero_a), b, bounds_of(b, zero_b), out.shape, other_bound);
   const RefTensor scalar{DType::kF64, {}, {0.0}, {}, {}};
-  broadcast_loop(out.shape, which.shape, which.bound.data(), scalar.shape, scalar.value.data(), uncertain.data(),
-                 [](double e, double) { return e; });
+  broadcast_loop(out.shape, which.shape, which.bound.data(), scalar.shape, scalar.value.data(), uncertain.data(), [](double e, double) { return e; });
   const auto widen = [&](const auto& kept, const auto& dropped) {
     for (size_t i = 0; i < uncertain.size(); ++i)
-      if (uncertain[i] > 0)
-        out.bound[i] = std::fmax(out.bound[i], spread(static_cast<double>(kept[i]), static_cast<double>(dropped[i])) + other_bound[i]);
+      if (uncertain[i] > 0) out.bound[i] = std::fmax(out.bound[i], spread(static_cast<double>(kept[i]), static_cast<double>(dropped[i])) + other_bound[i]);
   };
   if (out.is_float()) {
     std::vector<double> dropped;

@@ -20,8 +20,7 @@ void infer_loss(InferContext& c) {
   labels.erase(labels.begin() + 1);
   if (c.shape(1) != labels) throw Refusal(fmt::format("labels {} for scores {}", to_string(c.shape(1)), to_string(x)));
   if (is_float(c.dtype(1))) throw Refusal("labels must be integers");
-  if (c.has_input(2) && c.shape(2) != Shape{x[1]})
-    throw Refusal(fmt::format("weights {} for {} classes", to_string(c.shape(2)), x[1]));
+  if (c.has_input(2) && c.shape(2) != Shape{x[1]}) throw Refusal(fmt::format("weights {} for {} classes", to_string(c.shape(2)), x[1]));
   const std::string reduction = c.node.attr_string("reduction", "mean");
   if (reduction != "none" && reduction != "mean" && reduction != "sum") throw Refusal("unknown reduction " + reduction);
   c.set_output(0, c.dtype(0), reduction == "none" ? labels : Shape{});
@@ -69,8 +68,7 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
   for (int64_t i = 0; i < positions; ++i) {
     const int64_t label = labels.ints[static_cast<size_t>(i)];
     if (ignores && label == ignored) continue;
-    if (label < 0 || label >= classes)
-      throw std::invalid_argument(fmt::format("label {} is not one of {} classes", label, classes));
+    if (label < 0 || label >= classes) throw std::invalid_argument(fmt::format("label {} is not one of {} classes", label, classes));
     const int64_t at = (i / plane * classes + label) * plane + i % plane;
     const double w = weights ? weights->value[static_cast<size_t>(label)] : 1.0, ew = weights ? weights->bound_at(label) : 0.0;
     const double lp = log_p.value[static_cast<size_t>(at)], e = log_p.bound_at(at), loss = -w * lp;

@@ -35,7 +35,8 @@ void infer_reshape(InferContext& c) {
   }
   if (free >= 0 && keep_zero && known == 0) throw Refusal(fmt::format("target shape {} is ambiguous", to_string(target)));
   if (free >= 0) target[static_cast<size_t>(free)] = known == 0 ? 0 : numel(in) / known;
-  if (known * (free >= 0 ? target[static_cast<size_t>(free)] : 1) != numel(in)) throw Refusal(fmt::format("shape {} does not reshape to {}", to_string(in), to_string(target)));
+  if (known * (free >= 0 ? target[static_cast<size_t>(free)] : 1) != numel(in))
+    throw Refusal(fmt::format("shape {} does not reshape to {}", to_string(in), to_string(target)));
   c.set_output(0, c.dtype(0), target);
 }
 
@@ -137,10 +138,8 @@ void infer_depth_to_space(InferContext& c) {
 void eval_depth_to_space(EvalContext& c) {
   const Shape& s = c.in(0).shape;
   const int64_t b = c.node.attr_int("blocksize", 0), channels = s[1] / (b * b);
-  if (c.node.attr_string("mode", "DCR") == "DCR")
-    transpose(c.in(0), {s[0], b, b, channels, s[2], s[3]}, {0, 3, 4, 1, 5, 2}, c.out(0));
-  else
-    transpose(c.in(0), {s[0], channels, b, b, s[2], s[3]}, {0, 1, 4, 2, 5, 3}, c.out(0));
+  if (c.node.attr_string("mode", "DCR") == "DCR") transpose(c.in(0), {s[0], b, b, channels, s[2], s[3]}, {0, 3, 4, 1, 5, 2}, c.out(0));
+  else transpose(c.in(0), {s[0], channels, b, b, s[2], s[3]}, {0, 1, 4, 2, 5, 3}, c.out(0));
 }
 
 void infer_space_to_depth(InferContext& c) {
@@ -155,15 +154,12 @@ void eval_space_to_depth(EvalContext& c) {
   const Shape& s = c.in(0).shape;
   const int64_t b = c.node.attr_int("blocksize", 0);
   const bool depth_first = c.node.attr_string("mode", "DCR") == "DCR";
-  transpose(c.in(0), {s[0], s[1], s[2] / b, b, s[3] / b, b},
-            depth_first ? Shape{0, 3, 5, 1, 2, 4} : Shape{0, 1, 3, 5, 2, 4}, c.out(0));
+  transpose(c.in(0), {s[0], s[1], s[2] / b, b, s[3] / b, b}, depth_first ? Shape{0, 3, 5, 1, 2, 4} : Shape{0, 1, 3, 5, 2, 4}, c.out(0));
 }
 
 // ---- Repetition.
 
-void infer_expand(InferContext& c) {
-  c.set_output(0, c.dtype(0), broadcast(c.shape(0), c.constant_ints(1, "the target shape")));
-}
+void infer_expand(InferContext& c) { c.set_output(0, c.dtype(0), broadcast(c.shape(0), c.constant_ints(1, "the target shape"))); }
 
 void eval_expand(EvalContext& c) {
   const Shape &in = c.in(0).shape, &out = c.out(0).shape;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/sum_growth.h"
 
 namespace amdahl {
 namespace {
@@ -15,13 +15,13 @@ using Row = std::span<const double>;
 
 // Statistics of a row of n elements, and how far those of an honest computation may be.
 struct RowStatistics {
-  double mean = 0, scale = 0;         // scale = sqrt(var + eps), or sqrt(mean square + eps) when not centred
-  double mean_abs = 0;                // mean |x|, when centred
-  double mean_moved = 0;              // how far the inputs' bounds move the mean
-  double scale_moved = 0;             // ... and the scale: at most the RMS of how far the centred elements move
-  double smallest_scale = 0;          // the scale is at least this after the move
-  double growth = 0;                  // of what is computed from its sums, relative
-  bool open = false;                  // squares overflow or underflow: honest forms differ
+  double mean = 0, scale = 0;  // scale = sqrt(var + eps), or sqrt(mean square + eps) when not centred
+  double mean_abs = 0;         // mean |x|, when centred
+  double mean_moved = 0;       // how far the inputs' bounds move the mean
+  double scale_moved = 0;      // ... and the scale: at most the RMS of how far the centred elements move
+  double smallest_scale = 0;   // the scale is at least this after the move
+  double growth = 0;           // of what is computed from its sums, relative
+  bool open = false;           // squares overflow or underflow: honest forms differ
 
   RowStatistics() = default;
   RowStatistics(Row x, Row e, double eps, bool centred, const SumType& sums) {
@@ -68,8 +68,7 @@ void normalize_row(Row x, Row e, const RowStatistics& s, bool centred, const Sum
 // y = y * gamma + beta, in place, with bounds. `reach`: of the numbers by which gamma may be multiplied first, which underflows.
 void apply_affine(double& y, double* bound, double gamma, double e_gamma, double beta, double e_beta, double reach, const SumType& sums) {
   if (bound)
-    *bound = *bound * (std::fabs(gamma) + e_gamma) + e_gamma * std::fabs(y) + e_beta +
-             2.0 * sums.u * (std::fabs(beta) + e_beta) + sums.step * (2 + reach);
+    *bound = *bound * (std::fabs(gamma) + e_gamma) + e_gamma * std::fabs(y) + e_beta + 2.0 * sums.u * (std::fabs(beta) + e_beta) + sums.step * (2 + reach);
   y = y * gamma + beta;
 }
 
@@ -77,8 +76,7 @@ void apply_affine(double& y, double* bound, double gamma, double e_gamma, double
 struct Parameter {
   const RefTensor* t;
   double absent;
-  Parameter(const EvalContext& c, size_t input, double otherwise)
-      : t(c.has_input(input) ? c.inputs[input] : nullptr), absent(otherwise) {}
+  Parameter(const EvalContext& c, size_t input, double otherwise) : t(c.has_input(input) ? c.inputs[input] : nullptr), absent(otherwise) {}
   double at(int64_t i) const { return t ? t->value[static_cast<size_t>(i % t->numel())] : absent; }
   double bound(int64_t i) const { return t ? t->bound_at(i % t->numel()) : 0.0; }
 };
@@ -86,8 +84,8 @@ struct Parameter {
 // Normalises every row of `n` adjacent elements. `parameter_of(row, i)` is the index of gamma and beta of an element.
 // Returns the statistics of all rows.
 template <typename F>
-std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, int64_t n, double eps, bool centred, const SumType& sums,
-                                          Parameter gamma, Parameter beta, F parameter_of) {
+std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, int64_t n, double eps, bool centred, const SumType& sums, Parameter gamma,
+                                          Parameter beta, F parameter_of) {
   RefTensor& out = float_output(c, 0);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   std::vector<RowStatistics> statistics(static_cast<size_t>(rows));
@@ -101,8 +99,8 @@ std::vector<RowStatistics> normalize_rows(EvalContext& c, const RefTensor& x, in
     normalize_row(row, e, s, centred, sums, y, bound);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t p = parameter_of(r, i);
-      apply_affine(y[static_cast<size_t>(i)], c.bounds ? &bound[static_cast<size_t>(i)] : nullptr, gamma.at(p), gamma.bound(p),
-                   beta.at(p), beta.bound(p), std::fabs(row[static_cast<size_t>(i)]) + s.mean_abs, sums);
+      apply_affine(y[static_cast<size_t>(i)], c.bounds ? &bound[static_cast<size_t>(i)] : nullptr, gamma.at(p), gamma.bound(p), beta.at(p), beta.bound(p),
+                   std::fabs(row[static_cast<size_t>(i)]) + s.mean_abs, sums);
     }
     statistics[static_cast<size_t>(r)] = s;
   }
@@ -133,8 +131,7 @@ void check_layer_parameter(const InferContext& c, size_t i, const Shape& x, size
   Shape p = c.shape(i);
   while (p.size() > row.size() && p.front() == 1) p.erase(p.begin());
   if (p != row && numel(p) != 1)
-    throw Refusal(fmt::format("parameter {} of a normalisation over {}; only the whole row or a scalar is supported",
-                              to_string(c.shape(i)), to_string(row)));
+    throw Refusal(fmt::format("parameter {} of a normalisation over {}; only the whole row or a scalar is supported", to_string(c.shape(i)), to_string(row)));
 }
 
 void infer_layer(InferContext& c) {
@@ -176,8 +173,8 @@ void eval_layer(EvalContext& c) {
   const bool rms = c.node.op != "LayerNormalization";
   const int64_t n = product_from(x.shape, layer_axis(c.node, x.shape.size()));
   const SumType sums = sums_of_rows(c.node, x.dtype);
-  const auto statistics = normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, sums, Parameter(c, 1, 1.0),
-                                         Parameter(c, 2, 0.0), [](int64_t, int64_t i) { return i; });
+  const auto statistics =
+      normalize_rows(c, x, n, c.node.attr_float("epsilon", 1e-5), !rms, sums, Parameter(c, 1, 1.0), Parameter(c, 2, 0.0), [](int64_t, int64_t i) { return i; });
   if (!rms) write_statistics(c, 1, statistics, n, false, sums);
   write_statistics(c, rms ? 1 : 2, statistics, n, true, sums);
 }
@@ -195,8 +192,7 @@ void infer_channels(InferContext& c) {
     if (c.node.version < 21) parameters = groups;  // one scale a group until opset 21, one a channel since
   }
   for (size_t i = 1; i < 3; ++i)
-    if (c.shape(i) != Shape{parameters})
-      throw Refusal(fmt::format("parameter {} where [{}] is needed", to_string(c.shape(i)), parameters));
+    if (c.shape(i) != Shape{parameters}) throw Refusal(fmt::format("parameter {} where [{}] is needed", to_string(c.shape(i)), parameters));
   c.set_output(0, c.dtype(0), x);
 }
 
@@ -206,10 +202,9 @@ void eval_channels(EvalContext& c) {
   const int64_t channels = x.shape[1], plane = product_from(x.shape, 2);
   const int64_t rows = grouped ? c.node.attr_int("num_groups", 1) : channels, row_channels = channels / rows;
   const bool by_group = grouped && c.node.version < 21;
-  normalize_rows(c, x, row_channels * plane, c.node.attr_float("epsilon", 1e-5), true, grouped ? sums_of_rows(c.node, x.dtype) : sum_type(x.dtype), Parameter(c, 1, 1.0),
-                 Parameter(c, 2, 0.0), [&](int64_t row, int64_t i) {
-                   return by_group ? row % rows : row % rows * row_channels + i / plane;
-                 });
+  normalize_rows(c, x, row_channels * plane, c.node.attr_float("epsilon", 1e-5), true, grouped ? sums_of_rows(c.node, x.dtype) : sum_type(x.dtype),
+                 Parameter(c, 1, 1.0), Parameter(c, 2, 0.0),
+                 [&](int64_t row, int64_t i) { return by_group ? row % rows : row % rows * row_channels + i / plane; });
 }
 
 }  // namespace

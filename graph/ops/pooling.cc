@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/sum_growth.h"
 #include "graph/ops/window_geometry.h"
 
 namespace amdahl {
@@ -78,8 +78,7 @@ struct Extreme {
       if (v > value || (std::isnan(v) && !std::isnan(value))) value = v, at = p;
       bound = std::max(bound, x.bound_at(base + p));
     }
-    for (int64_t p : positions)
-      doubtful |= p != at && bound > 0 && value_at(p) + x.bound_at(base + p) >= value - x.bound_at(base + at);
+    for (int64_t p : positions) doubtful |= p != at && bound > 0 && value_at(p) + x.bound_at(base + p) >= value - x.bound_at(base + at);
   }
 };
 

@@ -74,9 +74,8 @@ void sort_row(const Row& row, bool largest, int64_t count, std::vector<int64_t>&
   const auto comes_before = [&](int64_t a, int64_t b) {
     return largest || !(row.is_nan(a) || row.is_nan(b)) ? row.before(a, b, largest) : row.is_nan(b) && !row.is_nan(a);
   };
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int64_t a, int64_t b) {
-    return comes_before(a, b) || (!comes_before(b, a) && a < b);
-  });
+  std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                    [&](int64_t a, int64_t b) { return comes_before(a, b) || (!comes_before(b, a) && a < b); });
 }
 
 // Whether a value so near another in the order may change places with it, when each may be off by `moved`.
@@ -121,8 +120,7 @@ struct TopK {
     values.bound[to] = moved;
     bool doubtful = false;
     for (int64_t other : {r - 1, r + 1})
-      if (other >= 0 && other < sorted)
-        doubtful = doubtful || is_doubtful(row, order[static_cast<size_t>(r)], order[static_cast<size_t>(other)], moved);
+      if (other >= 0 && other < sorted) doubtful = doubtful || is_doubtful(row, order[static_cast<size_t>(r)], order[static_cast<size_t>(other)], moved);
     indices.bound[to] = doubtful ? HUGE_VAL : 0;
   }
 };

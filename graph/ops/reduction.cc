@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "graph/ops/elementwise.h"
-#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/softmax.h"
+#include "graph/ops/sum_growth.h"
 
 namespace amdahl {
 namespace {

@@ -38,14 +38,10 @@ struct Settings {
   Shape out;
 };
 
-std::vector<double> doubles(InferContext& c, size_t i, const char* what) {
-  return c.has_input(i) ? to_doubles(c.constant(i, what)) : std::vector<double>{};
-}
+std::vector<double> doubles(InferContext& c, size_t i, const char* what) { return c.has_input(i) ? to_doubles(c.constant(i, what)) : std::vector<double>{}; }
 
 // floor(size * scale) in fp32, as ONNX's own shape inference computes it: 10 * 0.7f is 7 there and 6.99… in float64.
-int64_t scaled(int64_t size, double scale) {
-  return checked_size(std::floor(static_cast<float>(size) * static_cast<float>(scale)));
-}
+int64_t scaled(int64_t size, double scale) { return checked_size(std::floor(static_cast<float>(size) * static_cast<float>(scale))); }
 
 void set_scales(Settings& s, const std::vector<int64_t>& axes, const std::vector<double>& scales, const Shape& in) {
   if (scales.size() != axes.size()) throw Refusal(fmt::format("{} scales for {} dimensions", scales.size(), axes.size()));
@@ -54,13 +50,11 @@ void set_scales(Settings& s, const std::vector<int64_t>& axes, const std::vector
     if (!(scales[i] > 0)) throw Refusal("a scale is not positive");
     s.scale[a] = scales[i];
     const double part = s.coordinates == "tf_crop_and_resize" ? s.roi_end[a] - s.roi_start[a] : 1.0;
-    s.out[a] = part == 1.0 ? scaled(in[a], scales[i])
-                           : checked_size(std::floor(static_cast<double>(in[a]) * part * scales[i]));
+    s.out[a] = part == 1.0 ? scaled(in[a], scales[i]) : checked_size(std::floor(static_cast<double>(in[a]) * part * scales[i]));
   }
 }
 
-void set_sizes(Settings& s, const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes, const Shape& in,
-               const std::string& policy) {
+void set_sizes(Settings& s, const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes, const Shape& in, const std::string& policy) {
   if (sizes.size() != axes.size()) throw Refusal(fmt::format("{} sizes for {} dimensions", sizes.size(), axes.size()));
   double common = policy == "not_larger" ? HUGE_VAL : 0;
   std::pair<int64_t, int64_t> common_sizes;
@@ -266,8 +260,7 @@ ResizePlan plan_of(EvalContext& c) {
 }
 
 // One dimension of the resampling: out = sum of weight * in, with |weight| when `magnitudes`.
-std::vector<double> resample(const std::vector<double>& in, const Shape& shape, size_t d, const std::vector<ResizeTaps>& taps,
-                             bool magnitudes) {
+std::vector<double> resample(const std::vector<double>& in, const Shape& shape, size_t d, const std::vector<ResizeTaps>& taps, bool magnitudes) {
   const int64_t outer = product(shape, 0, d), size = shape[d], inner = product(shape, d + 1, shape.size());
   std::vector<double> out(static_cast<size_t>(outer * inner) * taps.size(), 0.0);
   double* to = out.data();
@@ -323,9 +316,8 @@ void eval_interpolated(EvalContext& c, const ResizePlan& plan) {
     out.bound = in.bound.empty() ? std::vector<double>(out.value.size(), 0.0) : resample_all(in.bound, in.shape, plan, true);
     // 3 more than a sum of this length: each weight is rounded as well.
     for (size_t i = 0; i < out.bound.size(); ++i)
-      out.bound[i] = std::isfinite(out.value[i])
-                         ? out.bound[i] + (3 * std::sqrt(taps) + 7) * p.u * magnitude[i] + p.store * std::fabs(out.value[i]) + p.tiny
-                         : 0;
+      out.bound[i] =
+          std::isfinite(out.value[i]) ? out.bound[i] + (3 * std::sqrt(taps) + 7) * p.u * magnitude[i] + p.store * std::fabs(out.value[i]) + p.tiny : 0;
   }
   // Positions outside the region of interest in any dimension.
   for (size_t d = 0; d < out.shape.size(); ++d) {

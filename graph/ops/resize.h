@@ -18,7 +18,7 @@ struct ResizeTaps {
 };
 
 struct ResizePlan {
-  std::string mode;                           // "nearest" (one tap of weight 1), "linear", "cubic"
+  std::string mode;  // "nearest" (one tap of weight 1), "linear", "cubic"
   Shape out;
   std::vector<std::vector<ResizeTaps>> taps;  // a dimension; empty where it is copied as it is
   double extrapolation = 0;

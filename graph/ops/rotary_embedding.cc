@@ -15,9 +15,7 @@ struct RotaryShape {
   bool interleaved;
   size_t cos, sin, ids;  // input numbers
 
-  int64_t at(int64_t b, int64_t h, int64_t p) const {
-    return (heads_inside ? (b * positions + p) * heads + h : (b * heads + h) * positions + p) * head_size;
-  }
+  int64_t at(int64_t b, int64_t h, int64_t p) const { return (heads_inside ? (b * positions + p) * heads + h : (b * heads + h) * positions + p) * head_size; }
 };
 
 RotaryShape rotary_shape(const Node& node, const Shape& x, const Shape& cos) {
@@ -34,8 +32,7 @@ RotaryShape rotary_shape(const Node& node, const Shape& x, const Shape& cos) {
     // com.microsoft may leave num_heads out when the whole head is rotated: the caches then tell the head size.
     s.heads = node.attr_int("num_heads", 0);
     if (s.heads == 0 && microsoft && dim == 0) s.heads = x[2] / std::max<int64_t>(1, 2 * cos.back());
-    if (s.heads < 1 || x[2] % s.heads != 0)
-      throw Refusal(fmt::format("RotaryEmbedding of {} with num_heads = {}", to_string(x), s.heads));
+    if (s.heads < 1 || x[2] % s.heads != 0) throw Refusal(fmt::format("RotaryEmbedding of {} with num_heads = {}", to_string(x), s.heads));
     s.batch = x[0], s.positions = x[1], s.head_size = x[2] / s.heads;
   } else {
     throw Refusal(fmt::format("RotaryEmbedding of an input of rank {}", x.size()));
@@ -74,8 +71,7 @@ int64_t cache_row(const EvalContext& c, const RotaryShape& s, int64_t b, int64_t
   const RefTensor& ids = c.in(s.ids);
   const bool offset = ids.shape.size() <= 1 && ids.numel() == 1 && c.node.domain == "com.microsoft";
   const int64_t row = offset ? ids.ints[0] + p : ids.ints[static_cast<size_t>(b * s.positions + p)];
-  if (row < 0 || row >= c.in(s.cos).shape[0])
-    throw std::invalid_argument(fmt::format("position {} is outside the caches of {}", row, c.in(s.cos).shape[0]));
+  if (row < 0 || row >= c.in(s.cos).shape[0]) throw std::invalid_argument(fmt::format("position {} is outside the caches of {}", row, c.in(s.cos).shape[0]));
   return row;
 }
 

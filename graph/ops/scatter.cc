@@ -28,11 +28,16 @@ Combine combine_of(const Node& node) {
 
 double combined(Combine how, double a, double b) {
   switch (how) {
-    case Combine::kReplace: return b;
-    case Combine::kAdd: return a + b;
-    case Combine::kMul: return a * b;
-    case Combine::kMax: return a > b || std::isnan(a) ? a : b;
-    case Combine::kMin: return a < b || std::isnan(a) ? a : b;
+    case Combine::kReplace:
+      return b;
+    case Combine::kAdd:
+      return a + b;
+    case Combine::kMul:
+      return a * b;
+    case Combine::kMax:
+      return a > b || std::isnan(a) ? a : b;
+    case Combine::kMin:
+      return a < b || std::isnan(a) ? a : b;
   }
   return b;
 }
@@ -41,11 +46,16 @@ int64_t combined(Combine how, int64_t a, int64_t b, DType dtype) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool less = dtype == DType::kU64 ? ua < ub : a < b;
   switch (how) {
-    case Combine::kReplace: return b;
-    case Combine::kAdd: return wrap(dtype, static_cast<int64_t>(ua + ub));
-    case Combine::kMul: return wrap(dtype, static_cast<int64_t>(ua * ub));
-    case Combine::kMax: return less ? b : a;
-    case Combine::kMin: return less ? a : b;
+    case Combine::kReplace:
+      return b;
+    case Combine::kAdd:
+      return wrap(dtype, static_cast<int64_t>(ua + ub));
+    case Combine::kMul:
+      return wrap(dtype, static_cast<int64_t>(ua * ub));
+    case Combine::kMax:
+      return less ? b : a;
+    case Combine::kMin:
+      return less ? a : b;
   }
   return b;
 }
@@ -79,7 +89,8 @@ class ScatteredSums {
   void round(RefTensor& out, const Precision& p) const {
     for (size_t i = 0; i < out.bound.size(); ++i) {
       if (additions_[i] == 0) continue;
-      if (!(magnitude_[i] < p.overflow) && (out.dtype == DType::kF64 || !std::isnan(out.value[i]))) settle_sum(out.value[i], out.bound[i], magnitude_[i], p.overflow);
+      if (!(magnitude_[i] < p.overflow) && (out.dtype == DType::kF64 || !std::isnan(out.value[i])))
+        settle_sum(out.value[i], out.bound[i], magnitude_[i], p.overflow);
       else out.bound[i] += std::isfinite(out.value[i]) ? (additions_[i] * p.u + p.store) * magnitude_[i] : 0;
     }
   }
@@ -111,11 +122,19 @@ void scatter_floats(EvalContext& c, const std::vector<int64_t>& offsets, int64_t
       const double ea = out.bound[at], eb = updates.bound_at(static_cast<int64_t>(from));
       if (sums) sums->add(at, b, eb);
       switch (how) {
-        case Combine::kReplace: out.bound[at] = eb; break;
-        case Combine::kAdd: out.bound[at] = ea + eb; break;
-        case Combine::kMul: out.bound[at] = bound_of_product(a, ea, b, eb, z, p); break;
+        case Combine::kReplace:
+          out.bound[at] = eb;
+          break;
+        case Combine::kAdd:
+          out.bound[at] = ea + eb;
+          break;
+        case Combine::kMul:
+          out.bound[at] = bound_of_product(a, ea, b, eb, z, p);
+          break;
         case Combine::kMax:
-        case Combine::kMin: out.bound[at] = std::fmax(ea, eb); break;
+        case Combine::kMin:
+          out.bound[at] = std::fmax(ea, eb);
+          break;
       }
     }
   if (sums) sums->round(out, p);
@@ -153,8 +172,7 @@ void eval_scatter_elements(EvalContext& c) {
   Shape at(in.size(), 0);
   std::vector<int64_t> offsets(indices.ints.size());
   for (size_t i = 0; i < offsets.size(); ++i) {
-    for (size_t d = 0; d < at.size(); ++d)
-      offsets[i] += strides[d] * (d == axis ? checked_index(indices.ints[i], in[d], c.node) : at[d]);
+    for (size_t d = 0; d < at.size(); ++d) offsets[i] += strides[d] * (d == axis ? checked_index(indices.ints[i], in[d], c.node) : at[d]);
     for (size_t d = at.size(); d-- > 0 && ++at[d] == indices.shape[d];) at[d] = 0;
   }
   scatter(c, offsets, 1);
@@ -166,8 +184,7 @@ void infer_scatter_nd(InferContext& c) {
   if (in.empty() || indices.empty() || indices.back() > static_cast<int64_t>(in.size())) throw Refusal("indices do not fit the data");
   Shape updates(indices.begin(), indices.end() - 1);
   updates.insert(updates.end(), in.begin() + indices.back(), in.end());
-  if (c.shape(2) != updates)
-    throw Refusal(fmt::format("updates of {}, expected {}", to_string(c.shape(2)), to_string(updates)));
+  if (c.shape(2) != updates) throw Refusal(fmt::format("updates of {}, expected {}", to_string(c.shape(2)), to_string(updates)));
   infer_same(c);
 }
 
@@ -178,8 +195,7 @@ void eval_scatter_nd(EvalContext& c) {
   const Shape strides = row_major_strides(in);
   std::vector<int64_t> offsets(static_cast<size_t>(product(indices.shape, 0, indices.shape.size() - 1)), 0);
   for (size_t t = 0; t < offsets.size(); ++t)
-    for (size_t d = 0; d < depth; ++d)
-      offsets[t] += strides[d] * checked_index(indices.ints[t * depth + d], in[d], c.node);
+    for (size_t d = 0; d < depth; ++d) offsets[t] += strides[d] * checked_index(indices.ints[t * depth + d], in[d], c.node);
   scatter(c, offsets, product(in, depth, in.size()));
 }
 

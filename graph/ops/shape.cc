@@ -17,9 +17,7 @@ Shape visible(const Node& node, const Shape& shape) {
   return Shape(shape.begin() + start, shape.begin() + end);
 }
 
-void infer_shape(InferContext& c) {
-  c.set_output(0, DType::kI64, {static_cast<int64_t>(visible(c.node, c.shape(0)).size())});
-}
+void infer_shape(InferContext& c) { c.set_output(0, DType::kI64, {static_cast<int64_t>(visible(c.node, c.shape(0)).size())}); }
 void eval_shape(EvalContext& c) { c.out(0).ints = visible(c.node, c.in(0).shape); }
 
 void infer_size(InferContext& c) {
@@ -102,8 +100,8 @@ void eval_range(EvalContext& c) {
   const int64_t n = out.numel();
   if (!out.is_float()) {
     for (int64_t i = 0; i < n; ++i)
-      out.ints.push_back(wrap(out.dtype, static_cast<int64_t>(static_cast<uint64_t>(c.in(0).ints[0]) +
-                                                              static_cast<uint64_t>(i) * static_cast<uint64_t>(c.in(2).ints[0]))));
+      out.ints.push_back(
+          wrap(out.dtype, static_cast<int64_t>(static_cast<uint64_t>(c.in(0).ints[0]) + static_cast<uint64_t>(i) * static_cast<uint64_t>(c.in(2).ints[0]))));
     return;
   }
   const double start = c.in(0).value[0], delta = c.in(2).value[0];
@@ -122,10 +120,8 @@ void eval_range(EvalContext& c) {
 
 std::vector<OpDef> shape_ops() {
   return {
-      {"", "Shape", "a", infer_shape, eval_shape},
-      {"", "Size", "a", infer_size, eval_size},
-      {"", "Constant", "", infer_constant, eval_constant},
-      {"", "ConstantOfShape", "i", infer_constant_of_shape, eval_constant_of_shape},
+      {"", "Shape", "a", infer_shape, eval_shape},         {"", "Size", "a", infer_size, eval_size},
+      {"", "Constant", "", infer_constant, eval_constant}, {"", "ConstantOfShape", "i", infer_constant_of_shape, eval_constant_of_shape},
       {"", "Range", "nnn", infer_range, eval_range},
   };
 }

@@ -71,8 +71,8 @@ std::vector<Range> slice_ranges(const Node& node, const Shape& shape, Has has, I
 }
 
 void infer_slice(InferContext& c) {
-  const auto ranges = slice_ranges(c.node, c.shape(0), [&](size_t i) { return c.has_input(i); },
-                                   [&](size_t i, const char* what) { return c.constant_ints(i, what); });
+  const auto ranges = slice_ranges(
+      c.node, c.shape(0), [&](size_t i) { return c.has_input(i); }, [&](size_t i, const char* what) { return c.constant_ints(i, what); });
   Shape out;
   for (const Range& r : ranges) out.push_back(r.count);
   c.set_output(0, c.dtype(0), out);
@@ -80,8 +80,8 @@ void infer_slice(InferContext& c) {
 
 void eval_slice(EvalContext& c) {
   const Shape& in = c.in(0).shape;
-  const auto ranges = slice_ranges(c.node, in, [&](size_t i) { return c.has_input(i); },
-                                   [&](size_t i, const char*) { return c.in(i).ints; });
+  const auto ranges = slice_ranges(
+      c.node, in, [&](size_t i) { return c.has_input(i); }, [&](size_t i, const char*) { return c.in(i).ints; });
   Shape strides = row_major_strides(in);
   int64_t offset = 0;
   for (size_t d = 0; d < in.size(); ++d) {
@@ -89,8 +89,7 @@ void eval_slice(EvalContext& c) {
     strides[d] *= ranges[d].step;
   }
   if (c.out(0).numel() == 0) offset = 0;
-  copy_planes(c.in(0), c.out(0),
-              [&](const auto* from, auto* to) { strided_copy(from + offset, c.out(0).shape, strides, to); });
+  copy_planes(c.in(0), c.out(0), [&](const auto* from, auto* to) { strided_copy(from + offset, c.out(0).shape, strides, to); });
 }
 
 // ---- Pad.
@@ -113,8 +112,7 @@ std::vector<Padding> paddings(const Node& node, size_t rank, Has has, Ints ints)
     const size_t a = claim_axis(axes[i], claimed);
     const int64_t before = pads[i], after = pads[axes.size() + i];
     constexpr int64_t kMost = int64_t{1} << 46;  // what a tensor can hold at all
-    if (std::max(before, after) > kMost || std::min(before, after) < -kMost)
-      throw Refusal(fmt::format("pads of {} and {} are impossible", before, after));
+    if (std::max(before, after) > kMost || std::min(before, after) < -kMost) throw Refusal(fmt::format("pads of {} and {} are impossible", before, after));
     result[a] = {before, after};
   }
   return result;
@@ -122,16 +120,14 @@ std::vector<Padding> paddings(const Node& node, size_t rank, Has has, Ints ints)
 
 void infer_pad(InferContext& c) {
   const std::string mode = c.node.attr_string("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
-    throw Refusal("unknown mode '" + mode + "'");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") throw Refusal("unknown mode '" + mode + "'");
   if (c.node.version >= 11 && c.has_input(2) && (numel(c.shape(2)) != 1 || c.dtype(2) != c.dtype(0)))
     throw Refusal("the constant must be one element of the input's type");
   Shape out = c.shape(0);
-  const auto pads = paddings(c.node, out.size(), [&](size_t i) { return c.has_input(i); },
-                             [&](size_t i, const char* what) { return c.constant_ints(i, what); });
+  const auto pads = paddings(
+      c.node, out.size(), [&](size_t i) { return c.has_input(i); }, [&](size_t i, const char* what) { return c.constant_ints(i, what); });
   for (size_t d = 0; d < out.size(); ++d) {
-    if (mode != "constant" && out[d] == 0 && (pads[d].before > 0 || pads[d].after > 0))
-      throw Refusal("an empty dimension has nothing to pad from");
+    if (mode != "constant" && out[d] == 0 && (pads[d].before > 0 || pads[d].after > 0)) throw Refusal("an empty dimension has nothing to pad from");
     out[d] += pads[d].before + pads[d].after;
     if (out[d] < 0) throw Refusal("the pads cut away more than there is");
   }
@@ -153,8 +149,8 @@ void eval_pad(EvalContext& c) {
   const RefTensor& in = c.in(0);
   RefTensor& out = c.out(0);
   const std::string mode = c.node.attr_string("mode", "constant");
-  const auto pads = paddings(c.node, in.shape.size(), [&](size_t i) { return c.has_input(i); },
-                             [&](size_t i, const char*) { return c.in(i).ints; });
+  const auto pads = paddings(
+      c.node, in.shape.size(), [&](size_t i) { return c.has_input(i); }, [&](size_t i, const char*) { return c.in(i).ints; });
   std::vector<std::vector<int64_t>> maps;
   for (size_t d = 0; d < in.shape.size(); ++d) {
     maps.emplace_back();

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/ops/sum_growth.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/sum_growth.h"
 
 namespace amdahl {
 namespace {
@@ -25,11 +25,11 @@ double maximum(std::span<const double> x) {
 
 // Moments of the distribution p = softmax(x) that the bounds need.
 struct Moments {
-  double max = 0;          // m
-  double sum = 0;          // sum exp(x - m)
-  double mean_shift = 0;   // E_p |x - m|
-  double log_mean_exp = 0; // log E_p[exp e]
-  double growth = 0;       // of the sum's error, in units
+  double max = 0;           // m
+  double sum = 0;           // sum exp(x - m)
+  double mean_shift = 0;    // E_p |x - m|
+  double log_mean_exp = 0;  // log E_p[exp e]
+  double growth = 0;        // of the sum's error, in units
 
   Moments(std::span<const double> x, std::span<const double> e, double u) : max(maximum(x)) {
     static thread_local std::vector<double> terms;
@@ -75,8 +75,7 @@ void log_softmax_row(std::span<const double> x, std::span<const double> e, std::
   const double log_sum = std::log(m.sum), common = m.growth + 10.0 + std::fabs(m.max);
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = x[i] - m.max - log_sum;
-    if (!y_bound.empty())
-      y_bound[i] = (std::fabs(x[i]) + std::fabs(y[i]) + common) * sums.u + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
+    if (!y_bound.empty()) y_bound[i] = (std::fabs(x[i]) + std::fabs(y[i]) + common) * sums.u + (e.empty() ? 0.0 : e[i] + m.log_mean_exp);
   }
 }
 

@@ -36,18 +36,22 @@ void exact(EvalContext& c, Ints ints, F f, std::initializer_list<double> turning
 
 void eval_abs(EvalContext& c) {
   const bool is_unsigned = c.in(0).dtype == DType::kU64;
-  exact(c, [=](int64_t v) { return v < 0 && !is_unsigned ? static_cast<int64_t>(0 - static_cast<uint64_t>(v)) : v; },
-        [](double x) { return std::fabs(x); }, {0.0});
+  exact(
+      c, [=](int64_t v) { return v < 0 && !is_unsigned ? static_cast<int64_t>(0 - static_cast<uint64_t>(v)) : v; }, [](double x) { return std::fabs(x); },
+      {0.0});
 }
 
 void eval_neg(EvalContext& c) {
-  exact(c, [](int64_t v) { return static_cast<int64_t>(0 - static_cast<uint64_t>(v)); }, [](double x) { return -x; });
+  exact(
+      c, [](int64_t v) { return static_cast<int64_t>(0 - static_cast<uint64_t>(v)); }, [](double x) { return -x; });
 }
 
 void eval_sign(EvalContext& c) {
   const bool is_unsigned = c.in(0).dtype == DType::kU64;
-  exact(c, [=](int64_t v) { return is_unsigned ? int64_t{v != 0} : int64_t{v > 0} - int64_t{v < 0}; },
-        [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; });
+  exact(
+      c, [=](int64_t v) { return is_unsigned ? int64_t{v != 0} : int64_t{v > 0} - int64_t{v < 0}; }, [](double x) { return x > 0   ? 1.0
+                                                                                                                           : x < 0 ? -1.0
+                                                                                                                                   : x; });
 }
 
 void eval_ceil(EvalContext& c) {
@@ -70,10 +74,7 @@ void eval_sqrt(EvalContext& c) {
 void eval_reciprocal(EvalContext& c) {
   const double tiny = precision_of(c.out(0).dtype).tiny;
   float_unary(
-      c, [](double x) { return 1 / x; },
-      [](double x, double e, double z) {
-        return e >= std::fabs(x) ? HUGE_VAL : std::fabs(z) * e / (std::fabs(x) - e);
-      },
+      c, [](double x) { return 1 / x; }, [](double x, double e, double z) { return e >= std::fabs(x) ? HUGE_VAL : std::fabs(z) * e / (std::fabs(x) - e); },
       [=](double, double z, double u) { return 2 * u * z + tiny; });
 }
 
@@ -104,11 +105,13 @@ auto of_reduced(Slope slope) {
 }
 
 void eval_sin(EvalContext& c) {
-  smooth(c, [](double x) { return std::sin(x); }, moved_wave, of_reduced([](double x, double) { return std::fabs(std::cos(x)); }));
+  smooth(
+      c, [](double x) { return std::sin(x); }, moved_wave, of_reduced([](double x, double) { return std::fabs(std::cos(x)); }));
 }
 
 void eval_cos(EvalContext& c) {
-  smooth(c, [](double x) { return std::cos(x); }, moved_wave, of_reduced([](double x, double) { return std::fabs(std::sin(x)); }));
+  smooth(
+      c, [](double x) { return std::cos(x); }, moved_wave, of_reduced([](double x, double) { return std::fabs(std::sin(x)); }));
 }
 
 void eval_tan(EvalContext& c) {
@@ -172,28 +175,17 @@ void eval_atanh(EvalContext& c) {
 
 std::vector<OpDef> unary_math_ops() {
   return {
-      {"", "Abs", "n", infer_same, eval_abs},
-      {"", "Neg", "n", infer_same, eval_neg},
-      {"", "Sign", "n", infer_same, eval_sign},
-      {"", "Ceil", "f", infer_float, eval_ceil},
-      {"", "Floor", "f", infer_float, eval_floor},
-      {"", "Round", "f", infer_float, eval_round},
-      {"", "Sqrt", "f", infer_float, eval_sqrt},
-      {"", "Reciprocal", "f", infer_float, eval_reciprocal},
-      {"", "Exp", "f", infer_float, eval_exp},
-      {"", "Log", "f", infer_float, eval_log},
-      {"", "Erf", "f", infer_float, eval_erf},
-      {"", "Sin", "f", infer_float, eval_sin},
-      {"", "Cos", "f", infer_float, eval_cos},
-      {"", "Tan", "f", infer_float, eval_tan},
-      {"", "Asin", "f", infer_float, eval_asin},
-      {"", "Acos", "f", infer_float, eval_acos},
-      {"", "Atan", "f", infer_float, eval_atan},
-      {"", "Sinh", "f", infer_float, eval_sinh},
-      {"", "Cosh", "f", infer_float, eval_cosh},
-      {"", "Tanh", "f", infer_float, eval_tanh},
-      {"", "Asinh", "f", infer_float, eval_asinh},
-      {"", "Acosh", "f", infer_float, eval_acosh},
+      {"", "Abs", "n", infer_same, eval_abs},      {"", "Neg", "n", infer_same, eval_neg},
+      {"", "Sign", "n", infer_same, eval_sign},    {"", "Ceil", "f", infer_float, eval_ceil},
+      {"", "Floor", "f", infer_float, eval_floor}, {"", "Round", "f", infer_float, eval_round},
+      {"", "Sqrt", "f", infer_float, eval_sqrt},   {"", "Reciprocal", "f", infer_float, eval_reciprocal},
+      {"", "Exp", "f", infer_float, eval_exp},     {"", "Log", "f", infer_float, eval_log},
+      {"", "Erf", "f", infer_float, eval_erf},     {"", "Sin", "f", infer_float, eval_sin},
+      {"", "Cos", "f", infer_float, eval_cos},     {"", "Tan", "f", infer_float, eval_tan},
+      {"", "Asin", "f", infer_float, eval_asin},   {"", "Acos", "f", infer_float, eval_acos},
+      {"", "Atan", "f", infer_float, eval_atan},   {"", "Sinh", "f", infer_float, eval_sinh},
+      {"", "Cosh", "f", infer_float, eval_cosh},   {"", "Tanh", "f", infer_float, eval_tanh},
+      {"", "Asinh", "f", infer_float, eval_asinh}, {"", "Acosh", "f", infer_float, eval_acosh},
       {"", "Atanh", "f", infer_float, eval_atanh},
   };
 }

@@ -11,8 +11,7 @@ namespace {
 
 void fill(std::array<int64_t, 3>& to, const std::vector<int64_t>& values, int rank, const char* what) {
   if (values.empty()) return;
-  if (static_cast<int>(values.size()) != rank)
-    throw Refusal(fmt::format("{} has {} entries for {} spatial dimensions", what, values.size(), rank));
+  if (static_cast<int>(values.size()) != rank) throw Refusal(fmt::format("{} has {} entries for {} spatial dimensions", what, values.size(), rank));
   for (int64_t v : values)
     if (v > INT32_MAX || v < INT32_MIN) throw Refusal(fmt::format("{} of {} is impossible", what, v));
   std::copy(values.begin(), values.end(), to.begin() + (3 - rank));
@@ -22,8 +21,7 @@ void fill(std::array<int64_t, 3>& to, const std::vector<int64_t>& values, int ra
 WindowGeometry common(const Node& node, const Shape& x, const Shape& kernel) {
   WindowGeometry g;
   g.rank = static_cast<int>(x.size()) - 2;
-  if (g.rank < 1 || g.rank > 3)
-    throw Refusal(fmt::format("input of rank {}; one to three spatial dimensions are supported", x.size()));
+  if (g.rank < 1 || g.rank > 3) throw Refusal(fmt::format("input of rank {}; one to three spatial dimensions are supported", x.size()));
   std::copy(x.begin() + 2, x.end(), g.in.begin() + (3 - g.rank));
   const Shape kernel_shape = node.attr_ints("kernel_shape", kernel);
   if (kernel_shape.empty()) throw Refusal("kernel_shape is missing");
@@ -33,8 +31,7 @@ WindowGeometry common(const Node& node, const Shape& x, const Shape& kernel) {
   fill(g.stride, node.attr_ints("strides"), g.rank, "strides");
   fill(g.dilation, node.attr_ints("dilations"), g.rank, "dilations");
   for (int d = 0; d < 3; ++d)
-    if (g.kernel[d] < 1 || g.stride[d] < 1 || g.dilation[d] < 1)
-      throw Refusal("kernel_shape, strides and dilations must be positive");
+    if (g.kernel[d] < 1 || g.stride[d] < 1 || g.dilation[d] < 1) throw Refusal("kernel_shape, strides and dilations must be positive");
   if (checked_product(checked_product(g.kernel[0], g.kernel[1]), g.kernel[2]) > INT32_MAX)
     throw Refusal(fmt::format("kernel_shape {} is too large", to_string(kernel_shape)));
   return g;
@@ -43,8 +40,7 @@ WindowGeometry common(const Node& node, const Shape& x, const Shape& kernel) {
 void explicit_pads(WindowGeometry& g, const Node& node) {
   const std::vector<int64_t> pads = node.attr_ints("pads");
   if (pads.empty()) return;
-  if (static_cast<int>(pads.size()) != 2 * g.rank)
-    throw Refusal(fmt::format("pads has {} entries for {} spatial dimensions", pads.size(), g.rank));
+  if (static_cast<int>(pads.size()) != 2 * g.rank) throw Refusal(fmt::format("pads has {} entries for {} spatial dimensions", pads.size(), g.rank));
   fill(g.pad_begin, {pads.begin(), pads.begin() + g.rank}, g.rank, "pads");
   fill(g.pad_end, {pads.begin() + g.rank, pads.end()}, g.rank, "pads");
 }
@@ -84,8 +80,7 @@ WindowGeometry window_geometry(const Node& node, const Shape& x, const Shape& ke
       continue;
     }
     const int64_t room = g.in[d] + g.pad_begin[d] + g.pad_end[d] - reach;
-    if (room < 0)
-      throw Refusal(fmt::format("window of {} is larger than the padded input of {}", reach, room + reach));
+    if (room < 0) throw Refusal(fmt::format("window of {} is larger than the padded input of {}", reach, room + reach));
     g.out[d] = (ceil_mode ? (room + g.stride[d] - 1) / g.stride[d] : room / g.stride[d]) + 1;
     // A window that would start in the padding behind the input is dropped.
     if (ceil_mode && (g.out[d] - 1) * g.stride[d] >= g.in[d] + g.pad_begin[d]) --g.out[d];

@@ -9,8 +9,7 @@
 namespace amdahl {
 
 struct WindowGeometry {
-  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad_begin{0, 0, 0},
-      pad_end{0, 0, 0};
+  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad_begin{0, 0, 0}, pad_end{0, 0, 0};
   int rank = 0;  // spatial dimensions the model sees
 
   int64_t in_size() const { return in[0] * in[1] * in[2]; }

@@ -53,8 +53,7 @@ class AbsorbMovement final : public Rewrite {
     // Knobs that the new strides rule out go back to where a starter would have them.
     const SearchSpace space = context.target.space(fused.variant.problem);
     for (const Knob& knob : space.knobs)
-      if (!std::count(knob.values.begin(), knob.values.end(), fused.variant.knobs[knob.name]))
-        fused.variant.knobs[knob.name] = knob.starter;
+      if (!std::count(knob.values.begin(), knob.values.end(), fused.variant.knobs[knob.name])) fused.variant.knobs[knob.name] = knob.starter;
     auto match = replace_nodes(context, core, absorbed, fused, refusal);
     if (match) open_knobs(context, *match, match->replacement.size() - 1, {"PACK_A", "PACK_KV"});
     return match;

@@ -31,8 +31,7 @@ bool is_image(const Access& a) { return a.dtype == DType::kF32 && a.shape.size()
 // Padding channels stay zero: f(0, …, 0) = 0. True for sums, products and relu; anything else is not looked into.
 bool keeps_zero(const PointwiseProgram& program) {
   static const std::set<std::string> known{"add", "sub", "mul", "relu", "neg", "abs", "identity"};
-  return std::all_of(program.ops.begin(), program.ops.end(),
-                     [](const PointwiseOp& op) { return known.count(op.op) > 0; });
+  return std::all_of(program.ops.begin(), program.ops.end(), [](const PointwiseOp& op) { return known.count(op.op) > 0; });
 }
 
 enum class Read { kPlain, kBlocks, kNot };
@@ -40,8 +39,7 @@ enum class Read { kPlain, kBlocks, kNot };
 // How a step of the region reads an input beside a convolution's x and w: `access` is over the output's shape.
 Read read_beside(const RewriteContext& context, const Operand& operand, const Access& access, const Access& out) {
   Access flat;
-  if (access.dtype != DType::kF32 || access.shape != out.shape || access.offset != 0 || !fold_spatial(access, &flat))
-    return Read::kNot;
+  if (access.dtype != DType::kF32 || access.shape != out.shape || access.offset != 0 || !fold_spatial(access, &flat)) return Read::kNot;
   if (context.graph.is_constant(operand.value)) {
     // Read through its strides, also in the lanes of padding channels unless it has one element for all of them.
     return out.shape[1] % block_in(context) == 0 || access.strides[1] == 0 ? Read::kPlain : Read::kNot;
@@ -49,8 +47,7 @@ Read read_beside(const RewriteContext& context, const Operand& operand, const Ac
   const Shape& shape = context.graph.value(operand.value).shape;
   const Shape one_pixel{out.shape[0], out.shape[1], 1, 1};
   if (shape == out.shape && access.is_dense()) return Read::kBlocks;
-  const bool by_channel =
-      flat.strides[1] == 1 && flat.strides[2] == 0 && (shape[0] == 1 || flat.strides[0] == shape[1]);
+  const bool by_channel = flat.strides[1] == 1 && flat.strides[2] == 0 && (shape[0] == 1 || flat.strides[0] == shape[1]);
   if (shape == one_pixel && by_channel) return Read::kBlocks;
   return Read::kNot;
 }
@@ -67,14 +64,12 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
   size_t beside = 0;
   if (problem.kind == kind::kConv || problem.kind == kind::kPool) {
     const Access& x = problem.in[0];
-    if (!is_image(x) || !x.is_dense() || context.graph.value(step.inputs[0].value).shape != x.shape)
-      return std::nullopt;
+    if (!is_image(x) || !x.is_dense() || context.graph.value(step.inputs[0].value).shape != x.shape) return std::nullopt;
     if (context.graph.is_constant(step.inputs[0].value)) return std::nullopt;
     reads[0] = Read::kBlocks;
     beside = problem.kind == kind::kConv ? 2 : 1;
   } else if (problem.kind == kind::kPointwise) {
-    if (out.shape[1] % block_in(context) != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>()))
-      return std::nullopt;
+    if (out.shape[1] % block_in(context) != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>())) return std::nullopt;
   } else {
     return std::nullopt;
   }
@@ -82,8 +77,7 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
     reads[i] = read_beside(context, step.inputs[i], problem.in[i], out);
     // The epilogue of a convolution never looks at padding channels: any constant will do.
     Access flat;
-    if (reads[i] == Read::kNot && problem.kind == kind::kConv && context.graph.is_constant(step.inputs[i].value) &&
-        fold_spatial(problem.in[i], &flat))
+    if (reads[i] == Read::kNot && problem.kind == kind::kConv && context.graph.is_constant(step.inputs[i].value) && fold_spatial(problem.in[i], &flat))
       reads[i] = Read::kPlain;
     if (reads[i] == Read::kNot) return std::nullopt;
   }
@@ -117,8 +111,7 @@ Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads, 
       const auto found = reads_of(context, step);
       if (!found) return;
       bool carries = step.outputs[0] == through;
-      for (size_t i = 0; i < step.inputs.size(); ++i)
-        carries |= step.inputs[i] == through && (*found)[i] == Read::kBlocks;
+      for (size_t i = 0; i < step.inputs.size(); ++i) carries |= step.inputs[i] == through && (*found)[i] == Read::kBlocks;
       if (!carries) return;
       region.reads[neighbour] = *found;
       open.push_back(neighbour);
@@ -126,8 +119,7 @@ Region grow(const RewriteContext& context, int anchor, std::vector<Read> reads, 
     const Step& step = context.plan.steps[static_cast<size_t>(s)];
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       if (region.reads[s][i] != Read::kBlocks) continue;
-      if (const auto writer = context.writer.find(step.inputs[i]); writer != context.writer.end())
-        visit(writer->second, step.inputs[i]);
+      if (const auto writer = context.writer.find(step.inputs[i]); writer != context.writer.end()) visit(writer->second, step.inputs[i]);
       for (int reader : context.readers.at(step.inputs[i])) visit(reader, step.inputs[i]);
     }
     if (const auto readers = context.readers.find(step.outputs[0]); readers != context.readers.end())
@@ -208,8 +200,7 @@ void find_conversions(const RewriteContext& context, Region& region) {
     const Operand& out = step.outputs[0];
     if (const auto readers = context.readers.find(out); readers != context.readers.end())
       for (int reader : readers->second)
-        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], out, {out.value, format_in(context)}))
-          region.conversions.insert(reader);
+        if (is_conversion(context.plan.steps[static_cast<size_t>(reader)], out, {out.value, format_in(context)})) region.conversions.insert(reader);
   }
 }
 
@@ -243,8 +234,7 @@ class Builder {
     if (context_.is_graph_output(operand)) return true;
     const auto readers = context_.readers.find(operand);
     if (readers == context_.readers.end()) return false;
-    return !std::all_of(readers->second.begin(), readers->second.end(),
-                        [&](int s) { return read_in_blocks(s, operand) || region_.conversions.count(s) > 0; });
+    return !std::all_of(readers->second.begin(), readers->second.end(), [&](int s) { return read_in_blocks(s, operand) || region_.conversions.count(s) > 0; });
   }
 
   // From blocks: those are read directly; the row-major copy stays while somebody else reads it. To blocks: this region
@@ -272,8 +262,8 @@ class Builder {
   // The image that a model begins with has too few channels for a block: its convolution reads it as it is.
   bool reads_plain_image(int s, size_t input) const {
     const Problem& problem = step(s).variant.problem;
-    return input == 0 && problem.kind == kind::kConv && problem.in[0].shape[1] < block_in(context_) &&
-           problem.params.value("group", int64_t{1}) == 1 && !in_blocks_.count(step(s).inputs[0].value);
+    return input == 0 && problem.kind == kind::kConv && problem.in[0].shape[1] < block_in(context_) && problem.params.value("group", int64_t{1}) == 1 &&
+           !in_blocks_.count(step(s).inputs[0].value);
   }
 
   void add(int s) {
@@ -306,7 +296,8 @@ class Builder {
     const std::vector<int64_t> algorithms = conv_algorithms(problem, context_.target.device);
     const bool possible = std::count(algorithms.begin(), algorithms.end(), kConvWinograd) > 0;
     if (!possible && problem.params.value("declared", "").starts_with("winograd")) problem.params.erase("declared");
-    if (winograd_ && !problem.params.contains("declared") && winograd_saves_a_third(problem, context_.target.device)) problem.params["declared"] = "winograd_f23";
+    if (winograd_ && !problem.params.contains("declared") && winograd_saves_a_third(problem, context_.target.device))
+      problem.params["declared"] = "winograd_f23";
   }
 
   const RewriteContext& context_;
@@ -358,13 +349,10 @@ class CarryBlockedLayout final : public Rewrite {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];
     if (step.variant.problem.kind != kind::kConv) return refuse(refusal, "not a convolution");
     const auto reads = reads_of(context, step);
-    if (!reads)
-      return refuse(refusal,
-                    "already in channel blocks, or not a two-dimensional f32 convolution with constant weights");
+    if (!reads) return refuse(refusal, "already in channel blocks, or not a two-dimensional f32 convolution with constant weights");
     for (const std::set<int>& stretch : stretches_of(context, grow(context, anchor, *reads, {}))) {
-      const auto first = std::find_if(stretch.begin(), stretch.end(), [&](int s) {
-        return context.plan.steps[static_cast<size_t>(s)].variant.problem.kind == kind::kConv;
-      });
+      const auto first =
+          std::find_if(stretch.begin(), stretch.end(), [&](int s) { return context.plan.steps[static_cast<size_t>(s)].variant.problem.kind == kind::kConv; });
       if (!stretch.count(anchor)) continue;
       if (*first != anchor) return refuse(refusal, fmt::format("belongs to the stretch of step {}", *first));
       Region region = grow(context, anchor, *reads, stretch);

@@ -31,7 +31,8 @@ const Rewrite* use_streaming_stores() {
       .tier = 2,
       .name = "use_streaming_stores",
       .target = "pointwise, movement, softmax, layernorm, rmsnorm",
-      .precondition = "the result is written along memory and larger than four second-level caches; one of the model, than half of the last-level cache, or moved no faster than memory",
+      .precondition = "the result is written along memory and larger than four second-level caches; one of the model, than half of the last-level cache, or "
+                      "moved no faster than memory",
       .kinds = {kind::kPointwise, kind::kMovement, kind::kSoftmax, kind::kLayerNorm, kind::kRmsNorm},
       .set = {{"STREAM", 1}},
       .refuse = stays_in_a_cache,

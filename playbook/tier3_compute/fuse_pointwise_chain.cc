@@ -24,8 +24,7 @@ class FusePointwiseChain final : public Rewrite {
     // The whole chain at once, from its last step.
     if (const int next = context.sole_consumer(anchor); next >= 0) {
       const Step& reader = context.plan.steps[static_cast<size_t>(next)];
-      if (reader.variant.problem.kind == kind::kPointwise && absorb_producer(reader, step, nullptr))
-        return refused("the chain goes on in its reader");
+      if (reader.variant.problem.kind == kind::kPointwise && absorb_producer(reader, step, nullptr)) return refused("the chain goes on in its reader");
     }
     Grown grown = grow_backwards(context, anchor);
     if (grown.steps.size() < 2) return refused("no producer can be absorbed");

@@ -12,9 +12,7 @@ const Rewrite* choose_thread_partition() {
       .target = "matmul, attention, fused_mlp, conv",
       .precondition = "more than one thread",
       .open = {"PARTITION", "TASKS"},
-      .refuse = [](const RewriteContext& context, const Step&) {
-        return std::string(context.plan.threads > 1 ? "" : "the plan runs on one thread");
-      },
+      .refuse = [](const RewriteContext& context, const Step&) { return std::string(context.plan.threads > 1 ? "" : "the plan runs on one thread"); },
   });
   return &rewrite;
 }

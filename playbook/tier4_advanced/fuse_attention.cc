@@ -40,7 +40,7 @@ struct Pattern {
   bool mask_selects = false;
   double masked_value = 0;
   bool causal = false;
-  bool hidden_added = false;         // the causal mask is added: `masked_value`
+  bool hidden_added = false;  // the causal mask is added: `masked_value`
   int64_t offset = 0;
   bool zero_hidden_rows = false;
   ValueId output = kNoValue;
@@ -66,9 +66,7 @@ class Matcher {
     *id = v == kNoValue ? -1 : c_.uses.producer[static_cast<size_t>(v)];
     return *id < 0 ? nullptr : &g_.node(*id);
   }
-  bool single_use(ValueId v) const {
-    return c_.uses.consumers[static_cast<size_t>(v)].size() == 1 && !std::count(g_.outputs.begin(), g_.outputs.end(), v);
-  }
+  bool single_use(ValueId v) const { return c_.uses.consumers[static_cast<size_t>(v)].size() == 1 && !std::count(g_.outputs.begin(), g_.outputs.end(), v); }
   bool walk_up(ValueId v);
   bool add_mask(ValueId mask, const Shape& scores);
   bool select_mask(ValueId condition, double otherwise, const Shape& scores);
@@ -223,8 +221,8 @@ std::optional<Heads> Matcher::heads() {
     return refuse("not a float type"), std::nullopt;
   if (out.shape.size() < 2 || out.shape.size() > 4) return refuse("more than two batch dimensions"), std::nullopt;
   const Shape batch(out.shape.begin(), out.shape.end() - 2);
-  const auto q = as_heads(g_.value(scores.inputs[0]), batch), k = as_heads(g_.value(scores.inputs[1]), batch),
-             v = as_heads(g_.value(product.inputs[1]), batch), y = as_heads(out, batch);
+  const auto q = as_heads(g_.value(scores.inputs[0]), batch), k = as_heads(g_.value(scores.inputs[1]), batch), v = as_heads(g_.value(product.inputs[1]), batch),
+             y = as_heads(out, batch);
   if (!q || !k || !v || !y) return refuse("operands are no matrices"), std::nullopt;
   Access keys = *k;  // [D, T] in the product
   std::swap(keys.shape[2], keys.shape[3]);
@@ -255,8 +253,7 @@ bool Matcher::read_mask(const Heads& heads, Step& step) {
   step.inputs.push_back({c_.storage[static_cast<size_t>(p_.mask)], ""});
   step.variant.problem.in.push_back(a);
   if (p_.mask_selects && std::isfinite(p_.masked_value)) step.variant.problem.params["masked_value"] = p_.masked_value;
-  if (p_.mask_selects && (p_.masked_value > 0 || std::isnan(p_.masked_value)) && !std::isfinite(p_.masked_value))
-    return refuse("masked by +inf or NaN");
+  if (p_.mask_selects && (p_.masked_value > 0 || std::isnan(p_.masked_value)) && !std::isfinite(p_.masked_value)) return refuse("masked by +inf or NaN");
   return true;
 }
 
@@ -323,9 +320,7 @@ class FuseAttention final : public Rewrite {
   int tier() const override { return 4; }
   std::string_view name() const override { return "fuse_attention"; }
   std::string_view target() const override { return "softmax between two matrix products"; }
-  std::string_view precondition() const override {
-    return "scores and weights are read by nothing else; scale a scalar; one mask, added or selecting";
-  }
+  std::string_view precondition() const override { return "scores and weights are read by nothing else; scale a scalar; one mask, added or selecting"; }
   bool structural() const override { return true; }
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const Step& step = context.plan.steps[static_cast<size_t>(anchor)];

@@ -84,9 +84,7 @@ class Finder {
     if (!near(u.factor, std::sqrt(2 / M_PI)) || u.values.size() != 1 || !is(u.values[0], "add")) return false;
     for (size_t i : {0u, 1u}) {
       const Product linear = product(op(u.values[0])->args[i]), cubic = product(op(u.values[0])->args[1 - i]);
-      if (linear.factor == 1 && linear.values == std::vector<int>{x} && near(cubic.factor, 0.044715) &&
-          cubic.values == std::vector<int>{x, x, x})
-        return true;
+      if (linear.factor == 1 && linear.values == std::vector<int>{x} && near(cubic.factor, 0.044715) && cubic.values == std::vector<int>{x, x, x}) return true;
     }
     return false;
   }

@@ -17,7 +17,9 @@ class FuseInvertedResidual final : public Rewrite {
   std::string_view name() const override { return "fuse_inverted_residual"; }
   std::string_view backend() const override { return "cpu"; }
   std::string_view target() const override { return "depthwise conv between two 1x1 conv"; }
-  std::string_view precondition() const override { return "channel blocks, nobody else reads what passes between, weights fit half of L2, no algorithm of other bounds"; }
+  std::string_view precondition() const override {
+    return "channel blocks, nobody else reads what passes between, weights fit half of L2, no algorithm of other bounds";
+  }
   bool structural() const override { return true; }
 
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
@@ -31,7 +33,8 @@ class FuseInvertedResidual final : public Rewrite {
     const auto writer = context.writer.find(depthwise.inputs[0]);
     const int before = writer == context.writer.end() ? -1 : writer->second, after = context.sole_consumer(anchor);
     if (before < 0 || context.sole_consumer(before) != anchor) return refused("what it reads is read elsewhere too");
-    if (after < 0 || step(after).inputs[0] != depthwise.outputs[0] || std::count(step(after).inputs.begin(), step(after).inputs.end(), depthwise.outputs[0]) > 1)
+    if (after < 0 || step(after).inputs[0] != depthwise.outputs[0] ||
+        std::count(step(after).inputs.begin(), step(after).inputs.end(), depthwise.outputs[0]) > 1)
       return refused("what it writes is read elsewhere too");
     const Step &expand = step(before), &project = step(after);
     for (const Step* s : {&expand, &depthwise, &project})

@@ -74,8 +74,7 @@ bool Matcher::is_plain_product(int s) const {
   const Problem& p = x.variant.problem;
   if (p.kind != kind::kMatmul || p.params.contains("alpha") || p.params.contains("declared") || !x.variant.source_override.empty()) return false;
   if (p.out[0].shape.size() != 2 || !p.out[0].is_dense() || !c_.graph.is_constant(x.inputs[1].value)) return false;
-  return std::all_of(p.in.begin(), p.in.begin() + 2, [](const Access& a) { return a.dtype == DType::kF32; }) &&
-         p.out[0].dtype == DType::kF32;
+  return std::all_of(p.in.begin(), p.in.begin() + 2, [](const Access& a) { return a.dtype == DType::kF32; }) && p.out[0].dtype == DType::kF32;
 }
 
 // Accesses over the output's own shape as [M, H].
@@ -116,8 +115,8 @@ std::optional<Hidden> Matcher::hidden_of(int s) {
     for (size_t i = 2; i < p.in.size(); ++i) hidden.sources.push_back({-1, x.inputs[i], p.in[i]});
     hidden.products.push_back(s);
     rows = p.out[0].shape[0], columns = p.out[0].shape[1];
-  } else if (p.kind == kind::kPointwise && p.out.size() == 1 && p.out[0].is_dense() && p.out[0].dtype == DType::kF32 &&
-             !p.out[0].shape.empty() && p.params.contains("program")) {
+  } else if (p.kind == kind::kPointwise && p.out.size() == 1 && p.out[0].is_dense() && p.out[0].dtype == DType::kF32 && !p.out[0].shape.empty() &&
+             p.params.contains("program")) {
     hidden.program = p.params.at("program").get<PointwiseProgram>();
     columns = p.out[0].shape.back();
     rows = columns == 0 ? 0 : numel(p.out[0].shape) / columns;
@@ -208,13 +207,9 @@ class FuseMlp final : public Rewrite {
   int tier() const override { return 4; }
   std::string_view name() const override { return "fuse_mlp"; }
   std::string_view target() const override { return "matmul, activation, matmul"; }
-  std::string_view precondition() const override {
-    return "float32, constant weights, the hidden layer is read by nothing else";
-  }
+  std::string_view precondition() const override { return "float32, constant weights, the hidden layer is read by nothing else"; }
   bool structural() const override { return true; }
-  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
-    return Matcher(context, refusal).match(anchor);
-  }
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override { return Matcher(context, refusal).match(anchor); }
 };
 
 }  // namespace

@@ -30,8 +30,7 @@ class FuseResidualNorm final : public Rewrite {
     const auto writer = context.writer.find(sum);
     if (writer == context.writer.end()) return refused("the input comes from outside");
     const Access view = problem.in[0];
-    if (std::count(view.strides.begin(), view.strides.end(), 0) > std::count(view.shape.begin(), view.shape.end(), 1))
-      return refused("the input is broadcast");
+    if (std::count(view.strides.begin(), view.strides.end(), 0) > std::count(view.shape.begin(), view.shape.end(), 1)) return refused("the input is broadcast");
     const Step& producer = context.plan.steps[static_cast<size_t>(writer->second)];
     if (numel(view.shape) != numel(producer.variant.problem.out[0].shape)) return refused("only a part of the sum is normalised");
     std::string reason;

@@ -112,8 +112,8 @@ class FuseRope final : public Rewrite {
     if (graph.value(found.cos).dtype != graph.value(found.sin).dtype) return refused("cosines and sines differ in type");
 
     // The tensor is usually a transpose of a projection: it is read where it was before.
-    const ReadThrough source = furthest_available(
-        context, read_through(context, {context.storage[static_cast<size_t>(found.x)], ""}, dense_access(graph, found.x), false));
+    const ReadThrough source =
+        furthest_available(context, read_through(context, {context.storage[static_cast<size_t>(found.x)], ""}, dense_access(graph, found.x), false));
     std::set<NodeId> absorbed(source.nodes.begin(), source.nodes.end());
     absorbed.insert(found.cuts.begin(), found.cuts.end());
     Step step;

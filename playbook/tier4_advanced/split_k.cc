@@ -14,11 +14,12 @@ const Rewrite* split_k() {
       .precondition = "K of 256 or more, at most 65536 sums",
       .kinds = {kind::kMatmul},
       .open = {"SPLIT_K", "PARTITION"},
-      .refuse = [](const RewriteContext& context, const Step& step) {
-        const SearchSpace space = context.target.space(step.variant.problem);
-        const Knob* parts = space.find("SPLIT_K");
-        return std::string(!parts ? "this form does not split K" : parts->values.size() > 1 ? "" : "K is short or C is large");
-      },
+      .refuse =
+          [](const RewriteContext& context, const Step& step) {
+            const SearchSpace space = context.target.space(step.variant.problem);
+            const Knob* parts = space.find("SPLIT_K");
+            return std::string(!parts ? "this form does not split K" : parts->values.size() > 1 ? "" : "K is short or C is large");
+          },
   });
   return &rewrite;
 }

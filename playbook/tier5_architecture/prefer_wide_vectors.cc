@@ -11,9 +11,8 @@ const Rewrite* prefer_wide_vectors() {
       .target = "every kind",
       .precondition = "the machine has AVX-512",
       .flags = {"-mprefer-vector-width=512"},
-      .refuse = [](const RewriteContext& context, const Step&) {
-        return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512");
-      },
+      .refuse = [](const RewriteContext& context,
+                   const Step&) { return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512"); },
   });
   return &rewrite;
 }

@@ -11,9 +11,7 @@ const Rewrite* unroll_loops() {
       .target = "every kind",
       .precondition = "compiled by GCC",
       .flags = {"-funroll-loops"},
-      .refuse = [](const RewriteContext&, const Step& step) {
-        return std::string(step.variant.compiler == "g++" ? "" : "the flag is of GCC");
-      },
+      .refuse = [](const RewriteContext&, const Step& step) { return std::string(step.variant.compiler == "g++" ? "" : "the flag is of GCC"); },
   });
   return &rewrite;
 }

@@ -14,9 +14,8 @@ const Rewrite* use_avx512() {
       .set = {{"VLEN", 16}},
       .open = {"MR", "NRV"},
       .structural = true,
-      .refuse = [](const RewriteContext& context, const Step&) {
-        return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512");
-      },
+      .refuse = [](const RewriteContext& context,
+                   const Step&) { return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512"); },
   });
   return &rewrite;
 }

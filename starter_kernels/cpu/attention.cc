@@ -1,5 +1,7 @@
 // How a CPU computes the attention kind (starter_kernels/kinds/attention.cc).
 
+#include "starter_kernels/kinds/attention.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/kinds/accesses.h"
-#include "starter_kernels/kinds/attention.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
@@ -36,15 +37,13 @@ class AttentionOnCpu final : public KernelImplementation {
     knob("VLEN", avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, 8, "vector width in 4-byte lanes");
     knob("MR", {2, 4, 6, 8, 12}, 6, "rows of the register tile: keys for the scores, queries for the product with v");
     knob("NRV", {1, 2, 3, 4}, 2, "vectors in a row of the register tile");
-    knob("BLOCK_Q", up_to({16, 32, 64, 128}, s.queries), std::min<int64_t>(32, up_to({16, 32, 64, 128}, s.queries).back()),
-         "queries of a block");
+    knob("BLOCK_Q", up_to({16, 32, 64, 128}, s.queries), std::min<int64_t>(32, up_to({16, 32, 64, 128}, s.queries).back()), "queries of a block");
     knob("ONLINE", {0, 1}, 0, "1: running maximum over blocks of keys (flash); 0: all scores of a block of queries are held");
     const auto block_k = up_to({32, 64, 128, 256, 512}, s.keys);
     knob("BLOCK_K", block_k, std::min<int64_t>(128, block_k.back()), "keys of a block, when ONLINE");
     if (s.causal && (!problem.params.contains("masked_value") || problem.params.value("hidden_added", false)))
       knob("SKIP_CAUSAL", {0, 1}, 0, "1: keys behind a block's last query are not looked at");
-    else
-      knob("SKIP_CAUSAL", {0}, 0, "1: keys behind a block's last query are not looked at");
+    else knob("SKIP_CAUSAL", {0}, 0, "1: keys behind a block's last query are not looked at");
     knob("PACK_KV", copies ? std::vector<int64_t>{1} : std::vector<int64_t>{0, 1}, copies,
          "1: k and v of a head are copied together first; 0: read where they are");
     knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps in the body of the inner loop");
@@ -54,10 +53,8 @@ class AttentionOnCpu final : public KernelImplementation {
     const int64_t keys = s.keys;
     space.refuse = [=](const Knobs& k) -> std::string {
       const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
-      if (tile > registers)
-        return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
-      if (!k.at("ONLINE") && keys * k.at("BLOCK_Q") * 4 > (int64_t{64} << 20))
-        return "the scores of a block of queries take more than 64 MiB a thread";
+      if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
+      if (!k.at("ONLINE") && keys * k.at("BLOCK_Q") * 4 > (int64_t{64} << 20)) return "the scores of a block of queries take more than 64 MiB a thread";
       return "";
     };
     return space;
@@ -79,12 +76,9 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
 
   std::string text = fmt::format("// attention of {} heads, {} queries, {} keys\n", s.batch * s.heads, s.queries, s.keys);
   text += gemm_types(acc, types);
-  text += fmt::format("typedef {} Q_T;\ntypedef {} K_T;\ntypedef {} V_T;\ntypedef {} OUT_T;\ntypedef {} MASK_T;\n",
-                      storage_type(q.dtype), storage_type(k.dtype), storage_type(v.dtype), storage_type(out.dtype),
-                      has_mask ? storage_type(p.in[3].dtype) : "float");
-  const auto constant = [&](const std::string& name, int64_t value) {
-    text += fmt::format("constexpr int64_t {} = {};\n", name, value);
-  };
+  text += fmt::format("typedef {} Q_T;\ntypedef {} K_T;\ntypedef {} V_T;\ntypedef {} OUT_T;\ntypedef {} MASK_T;\n", storage_type(q.dtype),
+                      storage_type(k.dtype), storage_type(v.dtype), storage_type(out.dtype), has_mask ? storage_type(p.in[3].dtype) : "float");
+  const auto constant = [&](const std::string& name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
   constant("HEADS", s.batch * s.heads), constant("S", s.queries), constant("T", s.keys), constant("D", s.width);
   constant("DV", s.value_width), constant("THREADS", p.threads);
   const auto operand = [&](const std::string& name, const Access& a) {
@@ -93,8 +87,8 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
     const int64_t group = a.shape[1] > 0 ? s.heads / a.shape[1] : 1;
     std::string lower_name = name;
     for (char& c : lower_name) c = static_cast<char>(std::tolower(c));
-    text += fmt::format("static inline int64_t {}_head(int64_t n) {{ return {} + n / {} * {} + n % {} / {} * {}; }}\n", lower_name,
-                        a.offset, s.heads, a.strides[0], s.heads, group, a.strides[1]);
+    text += fmt::format("static inline int64_t {}_head(int64_t n) {{ return {} + n / {} * {} + n % {} / {} * {}; }}\n", lower_name, a.offset, s.heads,
+                        a.strides[0], s.heads, group, a.strides[1]);
   };
   operand("Q", q), operand("K", k), operand("V", v), operand("OUT", out);
   if (has_mask) operand("MASK", p.in[3]);
@@ -102,8 +96,8 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
   for (const auto& [name, value] : variant.knobs) constant(name, value);
   constant("PREFETCH", 0);
   text += gemm_schedule(variant);
-  text += fmt::format("constexpr bool CAUSAL = {}, MASK_ADDED = {}, MASK_SELECTS = {}, SAME_OUT = {};\n", s.causal,
-                      has_mask && !selects, selects, out.dtype == acc);
+  text += fmt::format("constexpr bool CAUSAL = {}, MASK_ADDED = {}, MASK_SELECTS = {}, SAME_OUT = {};\n", s.causal, has_mask && !selects, selects,
+                      out.dtype == acc);
   text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", p.params.value("zero_hidden_rows", false));
   constant("CAUSAL_OFFSET", p.params.value("causal_offset", int64_t{0}));
   text += fmt::format("#define SCALE {}\n", double_text(number_of(p.params.at("scale"))));

@@ -31,17 +31,15 @@ std::string source_in_halves(const Variant& variant, const SlidingWindow& g) {
   constant("B_OFFSET", 0), constant("B_ROW", 1), constant("B_COL", g.channels);
   constant("THREADS", problem.threads), constant("BLOCK", channel_block(format_of_output(problem, 0)));
   for (const auto& [knob, value] : variant.knobs) constant(knob.c_str(), value);
-  return text + emit_finish_block(problem, channel_block(format_of_output(problem, 0))) + gemm_schedule(variant) +
-         std::string(cpu_text("sizes.h")) + std::string(cpu_text("gemm_tile.h")) + "#define ON_BLOCKS\n" + strassen_text(variant);
+  return text + emit_finish_block(problem, channel_block(format_of_output(problem, 0))) + gemm_schedule(variant) + std::string(cpu_text("sizes.h")) +
+         std::string(cpu_text("gemm_tile.h")) + "#define ON_BLOCKS\n" + strassen_text(variant);
 }
 
 class ConvOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kConv; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
-    return conv_space(problem, device);
-  }
+  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override { return conv_space(problem, device); }
 
   std::string source(const Variant& variant, const DeviceInfo& device) const override {
     const Problem& problem = variant.problem;
@@ -49,40 +47,37 @@ class ConvOnCpu final : public KernelImplementation {
     const std::string refusal = space(problem, device).refuse(variant.knobs);
     if (!refusal.empty()) throw Error(ExitCode::kInternal, "conv: " + refusal);
     if (variant.knobs.at("ALGORITHM") == kConvStrassen) return source_in_halves(variant, g);
-    std::string text = "#include <omp.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <math.h>\n\n" +
-                       window_constants(g) + fmt::format("constexpr int THREADS = {};\n", problem.threads);
+    std::string text = "#include <omp.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <math.h>\n\n" + window_constants(g) +
+                       fmt::format("constexpr int THREADS = {};\n", problem.threads);
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);
     switch (variant.knobs.at("ALGORITHM")) {
       case kConvIm2col:
       case kConvDirect:
         if (!variant.knobs.count("PACK_W")) text += "constexpr int64_t PACK_W = 0;\n";
         return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) +
-               std::string(cpu_text(variant.knobs.at("ALGORITHM") == kConvDirect ? "conv_direct.cpp"
-                                                                                        : "conv_im2col.cpp"));
+               std::string(cpu_text(variant.knobs.at("ALGORITHM") == kConvDirect ? "conv_direct.cpp" : "conv_im2col.cpp"));
       case kConvDepthwise:
-        return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) +
-               std::string(cpu_text("conv_depthwise.cpp"));
+        return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("conv_depthwise.cpp"));
       case kConvWinograd: {
         const int64_t stored = channel_block(format_of_output(problem, 0)), block = stored > 0 ? stored : variant.knobs.at("VLEN");
-        text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n#define WINO_M_IS_2 {}\n",
-                            block, !format_of_input(problem, 0).empty(), variant.knobs.at("WINO_M") == 2 ? 1 : 0);
+        text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n#define WINO_M_IS_2 {}\n", block,
+                            !format_of_input(problem, 0).empty(), variant.knobs.at("WINO_M") == 2 ? 1 : 0);
         return text + emit_store_block(problem, g, block) + std::string(cpu_text("conv_winograd.cpp"));
       }
       case kConvBlocked:
       case kConvBlockedDepthwise: {
         const int64_t block = channel_block(format_of_output(problem, 0));
         const bool depthwise = variant.knobs.at("ALGORITHM") == kConvBlockedDepthwise;
-        if (!variant.knobs.count("PARTITION")) text += "constexpr int64_t PARTITION = 1;\n";  // of a plan from before there was a choice
+        if (!variant.knobs.count("PARTITION")) text += "constexpr int64_t PARTITION = 1;\n";          // of a plan from before there was a choice
         if (!depthwise && !variant.knobs.count("GATHER")) text += "constexpr int64_t GATHER = 0;\n";  // likewise, and of an image
-        text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n", block,
-                            !format_of_input(problem, 0).empty());
+        text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n", block, !format_of_input(problem, 0).empty());
         text += emit_finish_block(problem, block);
         if (depthwise) return text + std::string(cpu_text("conv_blocked_depthwise.cpp"));
         return text + std::string(cpu_text("blocked_tile.h")) + std::string(cpu_text("conv_blocked.cpp"));
       }
     }
-    return text + fmt::format("constexpr bool TRANSPOSED = {};\n", is_transposed_conv(problem)) +
-           emit_element_access(problem, g) + std::string(cpu_text("conv_generic.cpp"));
+    return text + fmt::format("constexpr bool TRANSPOSED = {};\n", is_transposed_conv(problem)) + emit_element_access(problem, g) +
+           std::string(cpu_text("conv_generic.cpp"));
   }
 };
 

@@ -15,8 +15,7 @@
 namespace amdahl {
 namespace {
 
-constexpr const char* kAlgorithmMeaning =
-    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen";
+constexpr const char* kAlgorithmMeaning = "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen";
 
 bool is_dense_f32(const Problem& problem) {
   const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
@@ -63,13 +62,9 @@ void add_winograd_knobs(SearchSpace& space, const Problem& problem, const Slidin
   const bool f43 = problem.params.value("declared", "") == "winograd_f43";
   const int64_t tiles = (g.out[1] + 1) / 2 * ((g.out[2] + 1) / 2);
   std::vector<Knob> knobs{
-      {"WINO_M", f43 ? std::vector<int64_t>{2, 4} : std::vector<int64_t>{2}, f43 ? 4 : 2,
-       "Winograd: outputs of a tile along each side"},
+      {"WINO_M", f43 ? std::vector<int64_t>{2, 4} : std::vector<int64_t>{2}, f43 ? 4 : 2, "Winograd: outputs of a tile along each side"},
       {"TB", {7, 14, 28, 56}, tiles > 56 ? 28 : 14, "Winograd: tiles that pass through all three stages together"},
-      {"PX",
-       {1, 2, 4, 6, 7, 8, 12, 13, 14, 16, 24, 28},
-       registers == 32 ? 14 : 12,
-       "pixels (or tiles) broadcast against OCV blocks"},
+      {"PX", {1, 2, 4, 6, 7, 8, 12, 13, 14, 16, 24, 28}, registers == 32 ? 14 : 12, "pixels (or tiles) broadcast against OCV blocks"},
       {"OCV", {1, 2, 3, 4}, registers == 32 ? 2 : 1, "blocks of output channels a tile"},
       {"UNROLL", {1, 2, 4, 8, 16}, 2, "input channels unrolled"},
   };
@@ -111,25 +106,20 @@ SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const D
   space.knobs = {
       {"ALGORITHM", sorted(conv_algorithms(problem, device)), kConvIm2col, kAlgorithmMeaning},
       {"VLEN", unit.widths, vlen, "floats a vector"},
-      {"MR", wide ? std::vector<int64_t>{4, 6, 8, 12, 14} : std::vector<int64_t>{2, 4, 6}, mr,
-       "output channels a tile"},
+      {"MR", wide ? std::vector<int64_t>{4, 6, 8, 12, 14} : std::vector<int64_t>{2, 4, 6}, mr, "output channels a tile"},
       {"NV", wide ? std::vector<int64_t>{1, 2, 3, 4} : std::vector<int64_t>{1, 2}, nv, "pixel vectors a tile"},
-      {"KC", kcs, largest(kcs, [&](int64_t kc) { return kc * nv * vlen * 4 <= device.l1d_bytes * 3 / 4; }),
-       "rows of the im2col matrix in a packed panel"},
+      {"KC", kcs, largest(kcs, [&](int64_t kc) { return kc * nv * vlen * 4 <= device.l1d_bytes * 3 / 4; }), "rows of the im2col matrix in a packed panel"},
       {"PANELS", panels, largest(panels, [&](int64_t p) { return p * nv * vlen * og * 4 <= device.l2_bytes / 2; }),
        "pixel panels that share one pass over KC columns of w"},
       {"PARTITION", {0, 1}, pixel_vectors < 8 * problem.threads, "threads share 0: pixels, 1: output channels"},
       {"PREFETCH", {0, 8, 16, 32}, 0, "steps of k by which packed weights are prefetched"},
   };
   if (problem.in[1].constant) space.knobs.push_back({"PACK_W", {0, 1}, 1, "weights in tile order, packed at load"});
-  if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant)
-    add_winograd_knobs(space, problem, g, unit.registers);
+  if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) add_winograd_knobs(space, problem, g, unit.registers);
   space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
-    if (k.at("ALGORITHM") == kConvWinograd)
-      return tile_fits(k.at("PX"), k.at("OCV"), registers) ? "" : "PX x OCV accumulators do not fit the registers";
+    if (k.at("ALGORITHM") == kConvWinograd) return tile_fits(k.at("PX"), k.at("OCV"), registers) ? "" : "PX x OCV accumulators do not fit the registers";
     const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1;
-    if (need > registers)
-      return fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);
+    if (need > registers) return fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);
     return "";
   };
   return space;
@@ -151,8 +141,7 @@ SearchSpace depthwise_space(const Problem& problem, const SlidingWindow& g, cons
   space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
     if (k.at("FLAT") && k.at("TR") > 1) return "FLAT has one row: TR must be 1";
     const int64_t need = k.at("TR") * k.at("NV") + k.at("NV") + 1;
-    if (need > registers)
-      return fmt::format("{} accumulators need {} vector registers of {}", k.at("TR") * k.at("NV"), need, registers);
+    if (need > registers) return fmt::format("{} accumulators need {} vector registers of {}", k.at("TR") * k.at("NV"), need, registers);
     return "";
   };
   return space;
@@ -174,8 +163,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
   int64_t px = 1, ocv = 1;
   for (int64_t v : ocvs)
     for (int64_t p : pxs)
-      if (fits(p, v) && tile_cycles(columns, blocks, p, v) < tile_cycles(columns, blocks, px, ocv))
-        px = p, ocv = v;
+      if (fits(p, v) && tile_cycles(columns, blocks, p, v) < tile_cycles(columns, blocks, px, ocv)) px = p, ocv = v;
   const int64_t tiles = g.n * (columns == g.out_pixels() ? 1 : g.out[1]) * ((columns + px - 1) / px);
   // A tile of 14 pixels by 1024 channels and their weights are twice L1: both then come from L2 at every step. Sums in between go
   // through out, which costs less from half a block's worth of L1 on. Pixels side by side come from L2 as fast as they are used.
@@ -196,10 +184,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
       {"PX", pxs, px, "pixels a tile"},
       {"OCV", ocvs, ocv, "blocks of output channels a tile"},
       {"KCB", kcbs, kcb, "blocks of input channels summed before the next tile; 1024: all"},
-      {"WEIGHTS_INNER",
-       {0, 1},
-       weights_inner,
-       "1: weights pass by each tile of pixels, 0: pixels by each tile of weights"},
+      {"WEIGHTS_INNER", {0, 1}, weights_inner, "1: weights pass by each tile of pixels, 0: pixels by each tile of weights"},
       {"PARTITION", {0, 1}, by_channels, "threads share 0: pixels, 1: output channels"},
       // Of three channels two make a loop of one and another: a 7x7 from 3 to 64 channels 2.08 ms, one at a time 1.81 (AVX2).
       {"UNROLL", {1, 2, 4, 8, 16}, channels < block ? 1 : 2, "input channels unrolled"},
@@ -216,8 +201,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
     return tile_cycles(columns_of(k.count("GATHER") && k.at("GATHER") > 0), blocks, k.at("PX"), k.at("OCV"));
   };
   space.refuse = [fits](const Knobs& k) -> std::string {
-    if (!fits(k.at("PX"), k.at("OCV")))
-      return fmt::format("{}x{} accumulators do not fit the registers", k.at("PX"), k.at("OCV"));
+    if (!fits(k.at("PX"), k.at("OCV"))) return fmt::format("{}x{} accumulators do not fit the registers", k.at("PX"), k.at("OCV"));
     return "";
   };
   return space;
@@ -252,9 +236,7 @@ std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& d
   const SlidingWindow g = SlidingWindow::of(problem);
   const bool from_blocks = !format_of_input(problem, 0).empty();
   if (const int64_t block = channel_block(format_of_output(problem, 0)); block > 0 || from_blocks) {
-    if (block == 0 || is_transposed_conv(problem) || !is_dense_f32(problem) || g.empty() || !problem.in[1].constant ||
-        g.spatial_rank != 2)
-      return {};
+    if (block == 0 || is_transposed_conv(problem) || !is_dense_f32(problem) || g.empty() || !problem.in[1].constant || g.spatial_rank != 2) return {};
     if (g.is_depthwise() && from_blocks && g.out_channels == g.channels) return {kConvBlockedDepthwise};
     if (const int levels = strassen_levels(problem); levels > 0 && refused_in_halves(problem, levels, device).empty()) return {kConvStrassen};
     const bool whole_groups = g.channels / g.groups % block == 0 && g.out_channels / g.groups % block == 0;

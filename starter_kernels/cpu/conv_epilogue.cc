@@ -27,32 +27,24 @@ std::optional<Problem> with_flat_pixels(const Problem& problem) {
   return folded;
 }
 
-std::string epilogue_text(const Problem& problem) {
-  return std::string(cpu_text("scalar_math.h")) + "\n" + emit_epilogue(problem, kExtra);
-}
+std::string epilogue_text(const Problem& problem) { return std::string(cpu_text("scalar_math.h")) + "\n" + emit_epilogue(problem, kExtra); }
 
 // Names of the graph's spatial indices out of the three of the text: {"h", "w"} for two.
-std::vector<std::string> spatial_names(const std::vector<std::string>& three, int rank) {
-  return {three.end() - rank, three.end()};
-}
+std::vector<std::string> spatial_names(const std::vector<std::string>& three, int rank) { return {three.end() - rank, three.end()}; }
 
 }  // namespace
 
 std::string emit_finish(const Problem& problem, const SlidingWindow& g) {
-  const std::string head =
-      "static inline float finish(float sum, const void* const* in, int64_t n, int64_t o, int64_t p) {\n";
-  if (const std::optional<Problem> folded = with_flat_pixels(problem))
-    return epilogue_text(*folded) + head + "  return epilogue(sum, in, n, o, p);\n}\n\n";
+  const std::string head = "static inline float finish(float sum, const void* const* in, int64_t n, int64_t o, int64_t p) {\n";
+  if (const std::optional<Problem> folded = with_flat_pixels(problem)) return epilogue_text(*folded) + head + "  return epilogue(sum, in, n, o, p);\n}\n\n";
   const auto names = spatial_names({"p / (OH * OW)", "p / OW % OH", "p % OW"}, g.spatial_rank);
-  return epilogue_text(problem) + head +
-         fmt::format("  return epilogue(sum, in, n, o, {});\n}}\n\n", fmt::join(names, ", "));
+  return epilogue_text(problem) + head + fmt::format("  return epilogue(sum, in, n, o, {});\n}}\n\n", fmt::join(names, ", "));
 }
 
 std::string emit_finish_block(const Problem& problem, int64_t block) {
   Problem blocks = problem;
   blocks.out[0] = as_blocks(problem.out[0], format_of_output(problem, 0), block);
-  for (size_t i = kExtra; i < problem.in.size(); ++i)
-    blocks.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
+  for (size_t i = kExtra; i < problem.in.size(); ++i) blocks.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
   const std::optional<std::string> vector = emit_vector_epilogue(blocks, kExtra);
   const std::string whole = vector ? "    *(lanes*)to = vector_epilogue(*(const lanes*)sums, in, n, b, p, 0);\n"
                                    : "#pragma omp simd simdlen(BLOCK)\n"
@@ -62,7 +54,8 @@ static inline __attribute__((always_inline)) void finish_block(const float* sums
                                                                int64_t b, int64_t p) {
   const int64_t real = O - b * BLOCK;  // channels of the last block that exist; the others are written as zero
   if (O % BLOCK == 0 || real >= BLOCK) {
-)" + whole + R"(  } else {
+)" + whole +
+         R"(  } else {
 #pragma omp simd
     for (int64_t j = 0; j < O % BLOCK; ++j) to[j] = epilogue(sums[j], in, n, b, p, j);
     for (int64_t j = O % BLOCK; j < BLOCK; ++j) to[j] = 0;
@@ -78,8 +71,8 @@ std::string emit_store_block(const Problem& problem, const SlidingWindow& g, int
       "int64_t p) {\n";
   if (!format_of_output(problem, 0).empty())
     return emit_finish_block(problem, block) + head +
-           fmt::format("  finish_block(sums, out + ((n * {} + b) * {} + p) * BLOCK, in, n, b, p);\n}}\n\n",
-                       (g.out_channels + block - 1) / block, g.out_pixels());
+           fmt::format("  finish_block(sums, out + ((n * {} + b) * {} + p) * BLOCK, in, n, b, p);\n}}\n\n", (g.out_channels + block - 1) / block,
+                       g.out_pixels());
   return emit_finish(problem, g) + head +
          fmt::format(
              "  for (int64_t o = b * BLOCK; o < (b + 1) * BLOCK && o < O; ++o)\n"

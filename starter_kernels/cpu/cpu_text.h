@@ -5,7 +5,7 @@
 
 namespace amdahl {
 
-const std::vector<EmbeddedText>& cpu_texts();       // generated
-std::string_view cpu_text(std::string_view name);   // "matmul.cpp"; Error(kInternal) when there is none
+const std::vector<EmbeddedText>& cpu_texts();      // generated
+std::string_view cpu_text(std::string_view name);  // "matmul.cpp"; Error(kInternal) when there is none
 
 }  // namespace amdahl

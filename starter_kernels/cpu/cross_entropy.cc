@@ -43,15 +43,13 @@ class CrossEntropyOnCpu final : public KernelImplementation {
         "#if defined(__AVX512F__)\nconstexpr int BLOCK = {};\n#elif defined(__AVX__)\nconstexpr int BLOCK = 8;\n#else\nconstexpr int BLOCK = 4;\n#endif\n",
         c_type(type), c_type(problem.in[1].dtype), classes, positions, std::max<int64_t>(1, positions / std::max<int64_t>(1, batch)),
         problem.params.value("logarithms", false), problem.params.contains("ignore_index"), problem.out.size() > 1, type == DType::kF32,
-        problem.params.value("ignore_index", int64_t{0}), problem.params.at("reduction").get<std::string>()[0],
-        variant.knobs.at("VECTOR_BITS") / 32);
-    text += fmt::format("SCALAR float load(score_t x) {{ return (float)({}); }}\nSCALAR score_t store(float x) {{ return {}; }}\n",
-                        load_text(type, "x"), store_text(type, "x"));
+        problem.params.value("ignore_index", int64_t{0}), problem.params.at("reduction").get<std::string>()[0], variant.knobs.at("VECTOR_BITS") / 32);
+    text += fmt::format("SCALAR float load(score_t x) {{ return (float)({}); }}\nSCALAR score_t store(float x) {{ return {}; }}\n", load_text(type, "x"),
+                        store_text(type, "x"));
     const bool weighted = problem.params.value("weighted", false);
     text += fmt::format("static inline float weight(const void* const* in, int64_t c) {{ return {}; }}\n",
                         weighted ? "(float)" + load_text(problem.in[2].dtype, fmt::format("((const {}*)in[2])[c]", c_type(problem.in[2].dtype))) : "1");
-    return join_text({opening_text(variant), text, tasks_text(problem, variant.knobs, positions, 0, DType::kF32),
-                      std::string(cpu_text("vector_math.h")),
+    return join_text({opening_text(variant), text, tasks_text(problem, variant.knobs, positions, 0, DType::kF32), std::string(cpu_text("vector_math.h")),
                       std::string(cpu_text("cross_entropy.cpp"))});
   }
 };

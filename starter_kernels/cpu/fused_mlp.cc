@@ -1,5 +1,7 @@
 // How a CPU computes the fused_mlp kind (starter_kernels/kinds/fused_mlp.cc).
 
+#include "starter_kernels/kinds/fused_mlp.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_cycles.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
-#include "starter_kernels/kinds/fused_mlp.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -63,10 +64,8 @@ class FusedMlpOnCpu final : public KernelImplementation {
     knob("MC", mc, std::min<int64_t>(96, mc.back()), "rows of a block: their hidden values and sums stay in L2");
     const auto bh = up_to({64, 128, 256, 512, 1024}, s.h);
     knob("BLOCK_H", bh, std::min<int64_t>(256, bh.back()), "hidden columns of a block");
-    if (problem.threads > 1)
-      knob("PARTITION", {0, 1, 2}, 2, "0 one thread; 1 rows over threads; 2 the hidden layer over threads");
-    else
-      knob("PARTITION", {0}, 0, "0 one thread");
+    if (problem.threads > 1) knob("PARTITION", {0, 1, 2}, 2, "0 one thread; 1 rows over threads; 2 the hidden layer over threads");
+    else knob("PARTITION", {0}, 0, "0 one thread");
     knob("PREFETCH", {0, 1, 2}, 0, "panels of weights fetched ahead; 0: left to the hardware");
     knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps in the body of the inner loop");
     space.cycles = [s, device, x_row = problem.in[0].strides[0], threads = problem.threads](const Knobs& k) {
@@ -75,10 +74,8 @@ class FusedMlpOnCpu final : public KernelImplementation {
     const int64_t registers = avx512 ? 32 : 16, l2 = device.l2_bytes;
     space.refuse = [=](const Knobs& k) -> std::string {
       const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
-      if (tile > registers)
-        return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
-      if (std::min(k.at("MC"), s.m) * std::min(k.at("BLOCK_H"), s.h) * 4 > 2 * l2)
-        return "a block of hidden values does not fit twice the L2 cache";
+      if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
+      if (std::min(k.at("MC"), s.m) * std::min(k.at("BLOCK_H"), s.h) * 4 > 2 * l2) return "a block of hidden values does not fit twice the L2 cache";
       return "";
     };
     return space;
@@ -93,9 +90,7 @@ std::string FusedMlpOnCpu::source(const Variant& variant, const DeviceInfo&) con
   const PointwiseProgram activation = activation_of(p);
   std::string text = fmt::format("// fused_mlp {} x {} -> {} -> {}\n", s.m, s.k, s.h, s.n);
   text += gemm_types(DType::kF32, {DType::kF32});
-  const auto constant = [&](const std::string& name, int64_t value) {
-    text += fmt::format("constexpr int64_t {} = {};\n", name, value);
-  };
+  const auto constant = [&](const std::string& name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
   constant("M", s.m), constant("K", s.k), constant("H", s.h), constant("N", s.n), constant("THREADS", p.threads);
   const auto operand = [&](const std::string& name, const Access& a) {
     constant(name + "_OFFSET", a.offset), constant(name + "_ROW", a.strides[0]), constant(name + "_COL", a.strides[1]);
@@ -111,8 +106,7 @@ std::string FusedMlpOnCpu::source(const Variant& variant, const DeviceInfo&) con
   text += emit_program(activation, "activation_program");
   text += "static inline ACC activation(ACC product, ACC up, const void* const* in, int64_t m, int64_t h) {\n";
   text += s.gated ? "  return activation_program(product, up" : "  return activation_program(product";
-  for (size_t i = 0; i < activation_extras; ++i)
-    text += ", " + emit_load(p.in[extra + i], fmt::format("in[{}]", extra + i), {"m", "h"});
+  for (size_t i = 0; i < activation_extras; ++i) text += ", " + emit_load(p.in[extra + i], fmt::format("in[{}]", extra + i), {"m", "h"});
   text += ");\n}\n";
   text += emit_epilogue(p, extra + activation_extras);
   text += "static inline ACC finish(ACC sum, const void* const* in, int64_t m, int64_t n) { return epilogue(sum, in, m, n); }\n";

@@ -8,14 +8,14 @@
 namespace amdahl {
 namespace {
 
-constexpr double kL2Line = 64.0 / 34;         // cycles a line of 64 bytes from L2: 85 GB/s at 2.5 GHz
-constexpr double kL3Line = 5;                 // from L3, partly hidden
-constexpr double kColdLine = 8, kFetchedLine = 1.5;   // a line of weights seen first: left to the hardware, fetched a panel ahead
-constexpr double kAgainLine = 3.2;            // a line of weights for the next block of rows
-constexpr double kPackedLine = 8;             // packing a line of B at every call
-constexpr double kStoredLine = 3;             // a line of C
-constexpr double kAddedLine = 2.5;            // and again for each further block of K, from L2; twice that from L3
-constexpr double kPackedElement = 1.5;        // an element of A
+constexpr double kL2Line = 64.0 / 34;                // cycles a line of 64 bytes from L2: 85 GB/s at 2.5 GHz
+constexpr double kL3Line = 5;                        // from L3, partly hidden
+constexpr double kColdLine = 8, kFetchedLine = 1.5;  // a line of weights seen first: left to the hardware, fetched a panel ahead
+constexpr double kAgainLine = 3.2;                   // a line of weights for the next block of rows
+constexpr double kPackedLine = 8;                    // packing a line of B at every call
+constexpr double kStoredLine = 3;                    // a line of C
+constexpr double kAddedLine = 2.5;                   // and again for each further block of K, from L2; twice that from L3
+constexpr double kPackedElement = 1.5;               // an element of A
 
 double up(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 

@@ -14,13 +14,13 @@ namespace amdahl {
 
 // One thread's part of C = A B: rows x K times K x vectors.
 struct GemmBlocking {
-  int64_t rows = 0, vectors = 0, k = 0;          // vectors: of `lanes` elements of 4 bytes
+  int64_t rows = 0, vectors = 0, k = 0;  // vectors: of `lanes` elements of 4 bytes
   int64_t lanes = 8;
-  int64_t mr = 1, nrv = 1;                       // register tile
+  int64_t mr = 1, nrv = 1;  // register tile
   int64_t block_rows = 0, block_k = 0, block_vectors = 0;
-  int64_t a_row_bytes = 0;                       // between rows of an A that is read where it is; 0: packed panels
-  bool a_stays = false;                          // a panel of A stays in L1 while B passes; else a panel of B while A passes
-  bool b_packed = true;                          // B lies in panels already
+  int64_t a_row_bytes = 0;  // between rows of an A that is read where it is; 0: packed panels
+  bool a_stays = false;     // a panel of A stays in L1 while B passes; else a panel of B while A passes
+  bool b_packed = true;     // B lies in panels already
   bool b_prefetched = false;
 };
 

@@ -82,7 +82,8 @@ class InvertedResidualOnCpu final : public KernelImplementation {
       text += fmt::format("\nnamespace {} {{\n{}{}}}\n", part, window_constants(SlidingWindow::of(convolution)), emit_finish_block(convolution, block));
     }
     const auto extras = [&](const char* part) { return part_of(problem, part).in.size() - kOwnOperands; };
-    text += fmt::format("constexpr int EXPAND_EXTRAS = {}, DEPTHWISE_EXTRAS = {}, PROJECT_EXTRAS = {};\n", extras("expand"), extras("depthwise"), extras("project"));
+    text += fmt::format("constexpr int EXPAND_EXTRAS = {}, DEPTHWISE_EXTRAS = {}, PROJECT_EXTRAS = {};\n", extras("expand"), extras("depthwise"),
+                        extras("project"));
     for (const char* source : {"sizes.h", "blocked_tile.h", "inverted_residual.cpp"}) text += cpu_text(source);
     return text;
   }
@@ -100,7 +101,8 @@ std::string refused_as_inverted_residual(const Problem& expand, const Problem& d
       return "not on channel blocks";
   }
   const SlidingWindow first = SlidingWindow::of(expand), wide = SlidingWindow::of(depthwise), last = SlidingWindow::of(project);
-  if (!wide.is_depthwise() || wide.out_channels != wide.channels || wide.dilation != SlidingWindow::Sizes{1, 1, 1}) return "the one between is not depthwise, or dilated";
+  if (!wide.is_depthwise() || wide.out_channels != wide.channels || wide.dilation != SlidingWindow::Sizes{1, 1, 1})
+    return "the one between is not depthwise, or dilated";
   if (!first.is_pointwise() || !last.is_pointwise() || first.groups != 1 || last.groups != 1) return "not between two 1x1 convolutions";
   return "";
 }

@@ -1,6 +1,5 @@
 // How a CPU computes the layernorm kind (starter_kernels/kinds/layernorm.cc).
 
-
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
@@ -17,13 +16,9 @@ class LayerNormOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kLayerNorm; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
-    return normalization_space(problem, device, true);
-  }
+  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override { return normalization_space(problem, device, true); }
 
-  std::string source(const Variant& variant, const DeviceInfo&) const override {
-    return normalization_source(variant, cpu_text("layernorm.cpp"));
-  }
+  std::string source(const Variant& variant, const DeviceInfo&) const override { return normalization_source(variant, cpu_text("layernorm.cpp")); }
 };
 
 }  // namespace

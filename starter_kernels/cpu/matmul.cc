@@ -1,5 +1,7 @@
 // How a CPU computes the matmul kind (starter_kernels/kinds/matmul.cc).
 
+#include "starter_kernels/kinds/matmul.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +17,6 @@
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
-#include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -97,12 +98,14 @@ SearchSpace MatmulOnCpu::space(const Problem& problem, const DeviceInfo& device)
   const auto nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, s.n);
   knob("NC", nc, at_most(nc, 1024), "columns of B in a block");
   knob("PACK_A", converts ? std::vector<int64_t>{1} : std::vector<int64_t>{0, 1}, 1, "1: A is copied to panels of MR rows");
-  knob("PACK_B", pairs ? std::vector<int64_t>{1} : constant_b ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, pairs,
-       "1: the constant B is stored as panels at load; 0: packed block by block at every call");
+  knob("PACK_B",
+       pairs        ? std::vector<int64_t>{1}
+       : constant_b ? std::vector<int64_t>{0, 1}
+                    : std::vector<int64_t>{0},
+       pairs, "1: the constant B is stored as panels at load; 0: packed block by block at every call");
   knob("LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes");
   if (parallel) {
-    knob("PARTITION", {0, 1, 2, 3}, worth_threads ? (s.n >= s.m ? 1 : 2) : 0,
-         "parts of C over threads: 0 one thread, 1 along N, 2 along M, 3 both");
+    knob("PARTITION", {0, 1, 2, 3}, worth_threads ? (s.n >= s.m ? 1 : 2) : 0, "parts of C over threads: 0 one thread, 1 along N, 2 along M, 3 both");
     knob("TASKS", {1, 2, 4, 8}, 1, "parts a thread; above 1 they are handed out as threads become free");
   } else {
     knob("PARTITION", {0}, 0, "parts of C over threads: 0 one thread");
@@ -117,8 +120,7 @@ SearchSpace MatmulOnCpu::space(const Problem& problem, const DeviceInfo& device)
   knob("GEMV", few_rows ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, 0,
        "1: few rows of A against B in long streams, packed (PACK_B) or where it is; 0: blocked");
   // Worth it only where C has fewer tiles than threads can share, and parts stay long enough to pay for adding them.
-  knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
-       "parts of K that are summed apart");
+  knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1, "parts of K that are summed apart");
   const int64_t registers = avx512 ? 32 : 16;
   if (size_of(accumulator_of(problem.in[0].dtype)) == 4)
     space.cycles = [s, device, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
@@ -162,11 +164,8 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo&) const
 
   std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
   text += gemm_types(acc, {a.dtype, b.dtype, c.dtype});
-  text += fmt::format("typedef {} A_T;\ntypedef {} B_T;\ntypedef {} C_T;\n", storage_type(a.dtype), storage_type(b.dtype),
-                      storage_type(c.dtype));
-  const auto constant = [&](const char* name, int64_t value) {
-    text += fmt::format("constexpr int64_t {} = {};\n", name, value);
-  };
+  text += fmt::format("typedef {} A_T;\ntypedef {} B_T;\ntypedef {} C_T;\n", storage_type(a.dtype), storage_type(b.dtype), storage_type(c.dtype));
+  const auto constant = [&](const char* name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
   constant("BATCH", s.batch), constant("M", s.m), constant("N", s.n), constant("K", s.k);
   constant("A_OFFSET", a.offset), constant("A_ROW", a.strides[rank - 2]), constant("A_COL", a.strides[rank - 1]);
   constant("B_OFFSET", b.offset), constant("B_ROW", b.strides[rank - 2]), constant("B_COL", b.strides[rank - 1]);
@@ -174,8 +173,7 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo&) const
   constant("THREADS", p.threads);
   for (const auto& [name, value] : variant.knobs) constant(name.c_str(), value);
   const bool b_batched = std::any_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride != 0; });
-  text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c,
-                      has_epilogue || alpha != 1);
+  text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c, has_epilogue || alpha != 1);
   text += batch_offset("a_batch", a, rank - 2) + batch_offset("b_batch", b, rank - 2) + batch_offset("c_batch", c, rank - 2);
 
   if (has_epilogue) text += std::string(cpu_text("scalar_math.h")) + emit_epilogue(p, 2);

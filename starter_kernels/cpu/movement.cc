@@ -1,5 +1,7 @@
 // How a CPU computes the movement kind (starter_kernels/kinds/movement.cc).
 
+#include "starter_kernels/kinds/movement.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/kinds/kind_names.h"
-#include "starter_kernels/kinds/movement.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -60,7 +61,7 @@ bool has_transpose(const Problem& problem) {
 }
 
 struct Emitted {
-  std::string text;   // a function NAME(in, out, task)
+  std::string text;  // a function NAME(in, out, task)
   int64_t tasks = 0;
 };
 
@@ -81,8 +82,7 @@ Emitted emit_transpose(const Problem& problem, const StridedCopy& copy, const Lo
   text += fmt::format("  const {0}* from = (const {0}*)in[{1}] + {2};\n", type, copy.in, offset_text(in_strides, 0, s.offsets[0]));
   text += fmt::format("  {0}* to = ({0}*)out[{1}] + {2};\n", type, copy.out, offset_text(out_strides, 0, s.offsets[1]));
   text += fmt::format("  const int64_t begin = i{0} * {1}, end = begin + {1} < {2} ? begin + {1} : {2};\n", along, step, rows);
-  text += fmt::format("  transpose_rows<{}, {}>(from, {}, to, {}, begin, end);\n}}\n", block, s.dims.back(), s.strides[0].back(),
-                      s.strides[1][along]);
+  text += fmt::format("  transpose_rows<{}, {}>(from, {}, to, {}, begin, end);\n}}\n", block, s.dims.back(), s.strides[0].back(), s.strides[1][along]);
   return {text, numel(outer)};
 }
 
@@ -93,9 +93,7 @@ Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const Loops& 
   const int64_t cols = s.dims.empty() ? 1 : s.dims.back(), total = s.points();
   const int64_t from_step = s.dims.empty() ? 0 : s.strides[0].back(), to_step = s.dims.empty() ? 1 : s.strides[1].back();
   const int64_t size = task_size(problem, knobs.at("GRAIN"), total);
-  const auto outside = [&](size_t k) {
-    return offset_text(Shape(s.strides[k].begin(), s.strides[k].begin() + static_cast<int64_t>(outer)), 0, s.offsets[k]);
-  };
+  const auto outside = [&](size_t k) { return offset_text(Shape(s.strides[k].begin(), s.strides[k].begin() + static_cast<int64_t>(outer)), 0, s.offsets[k]); };
   std::string text = fmt::format("static inline void {}(const void* const* in, void* const* out, int64_t task) {{\n", name);
   text += fmt::format("  for_rows<{}, {}, {}>(task, [&](int64_t row, int64_t begin, int64_t end) {{\n", cols, total, size);
   text += unflatten_text("row", Shape(s.dims.begin(), s.dims.begin() + static_cast<int64_t>(outer)), 0, "    ");
@@ -171,15 +169,13 @@ class MovementOnCpu final : public KernelImplementation {
     std::string functions, dispatch = "static void run_task(const void* const* in, void* const* out, int64_t task) {\n";
     for (size_t k = 0; k < copies.size(); ++k) {
       functions += copies[k].text;
-      dispatch += fmt::format("  if (task < {}) return copy{}(in, out, task{});\n", tasks + copies[k].tasks, k,
-                              tasks ? fmt::format(" - {}", tasks) : "");
+      dispatch += fmt::format("  if (task < {}) return copy{}(in, out, task{});\n", tasks + copies[k].tasks, k, tasks ? fmt::format(" - {}", tasks) : "");
       tasks += copies[k].tasks;
     }
-    const std::string sizes = fmt::format("constexpr int64_t TASKS = {};\nconstexpr bool PARALLEL = {};\n", tasks,
-                                          tasks > 1 && (!is_small(problem) || knobs.at("GRAIN") > 0));
-    return join_text({"#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n", fmt::format("constexpr int THREADS = {};\n", problem.threads),
-                      sizes, streaming_text(knobs), std::string(cpu_text("as_it_comes.h")),
-                      std::string(cpu_text("movement.cpp")), functions, dispatch + "}\n"});
+    const std::string sizes =
+        fmt::format("constexpr int64_t TASKS = {};\nconstexpr bool PARALLEL = {};\n", tasks, tasks > 1 && (!is_small(problem) || knobs.at("GRAIN") > 0));
+    return join_text({"#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n", fmt::format("constexpr int THREADS = {};\n", problem.threads), sizes,
+                      streaming_text(knobs), std::string(cpu_text("as_it_comes.h")), std::string(cpu_text("movement.cpp")), functions, dispatch + "}\n"});
   }
 };
 

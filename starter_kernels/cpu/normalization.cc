@@ -42,7 +42,8 @@ bool lies_as_reals(const Problem& problem, const RowSpace& space) {
 // `static inline const real* direct(in, o)`: row o where it lies.
 std::string direct_text(const RowSpace& space, bool direct) {
   if (!direct) return "static inline const real* direct(const void* const*, int64_t) { return nullptr; }\n";
-  return place_text(space, "place_of_row", 0) + "static inline const real* direct(const void* const* in, int64_t o) { return (const real*)in[0] + place_of_row(o, 0, 0, 0); }\n";
+  return place_text(space, "place_of_row", 0) +
+         "static inline const real* direct(const void* const* in, int64_t o) { return (const real*)in[0] + place_of_row(o, 0, 0, 0); }\n";
 }
 
 // `T term(T v)`, of numbers and of vectors: what rmsnorm sums of an element, and `real inverse_of(real sum)`, the factor of a row.
@@ -66,8 +67,8 @@ std::string extra_outputs_text(const Problem& problem, const RowSpace& space) {
   if (flag(problem, "keep_input")) {
     const DType type = problem.out[next].dtype;
     places += place_text(space, "place_of_input", inputs + next);
-    text += fmt::format("  {0}* y = ({0}*)out[{1}];\n#pragma omp simd\n  for (int64_t j = 0; j < J; ++j) y[place_of_input(o, r, j, 0)] = {2};\n",
-                        c_type(type), next, store_text(type, "x[j]"));
+    text += fmt::format("  {0}* y = ({0}*)out[{1}];\n#pragma omp simd\n  for (int64_t j = 0; j < J; ++j) y[place_of_input(o, r, j, 0)] = {2};\n", c_type(type),
+                        next, store_text(type, "x[j]"));
     ++next;
   }
   text += "}\nstatic inline void write_statistics(void* const* out, int64_t o, real mean, real inverse) {\n";
@@ -107,15 +108,14 @@ std::string normalization_source(const Variant& variant, std::string_view body) 
   const auto parameter = [&](const char* key) { return flag(problem, key) ? static_cast<int>(next++) : -1; };
   const int scale = parameter("scale"), shift = parameter("shift");
   const bool direct = lies_as_reals(problem, space);
-  const std::string choices = fmt::format("constexpr bool WELFORD = {}, OVERLAP = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
-                                          knob("WELFORD") != 0, knob("OVERLAP") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
+  const std::string choices =
+      fmt::format("constexpr bool WELFORD = {}, OVERLAP = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
+                  knob("WELFORD") != 0, knob("OVERLAP") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
   return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct), divisor_text(problem),
-                    tasks_text(problem, variant.knobs, space.rows, direct ? 0 : space.outer * space.along, row_type(problem)),
-                    streaming_text(variant.knobs),
+                    tasks_text(problem, variant.knobs, space.rows, direct ? 0 : space.outer * space.along, row_type(problem)), streaming_text(variant.knobs),
                     operand_text(problem, space, "scale", scale, static_cast<size_t>(std::max(scale, 0)), "1"),
-                    operand_text(problem, space, "shift", shift, static_cast<size_t>(std::max(shift, 0)), "0"),
-                    finish_text(problem, space, next, next), place_text(space, "place", problem.in.size()),
-                    extra_outputs_text(problem, space), std::string(cpu_text("rows.h")),
+                    operand_text(problem, space, "shift", shift, static_cast<size_t>(std::max(shift, 0)), "0"), finish_text(problem, space, next, next),
+                    place_text(space, "place", problem.in.size()), extra_outputs_text(problem, space), std::string(cpu_text("rows.h")),
                     std::string(cpu_text("row_vectors.h")), std::string(body)});
 }
 

@@ -23,11 +23,11 @@ namespace {
 
 // Storage types as the text sees them. bf16 has no C type here: such operands are refused at lowering.
 std::string operand_text(const std::string& name, const Access& access) {
-  return fmt::format("typedef {} {}_t;\nconstexpr int64_t {}_RANK = {};\nconstexpr int64_t {}_SHAPE[] = {{{}}};\n"
-                     "constexpr int64_t {}_SIZE = {};\n",
-                     c_type(access.dtype), name, name, access.shape.size(), name,
-                     access.shape.empty() ? "1" : fmt::format("{}", fmt::join(access.shape, ", ")), name,
-                     numel(access.shape));
+  return fmt::format(
+      "typedef {} {}_t;\nconstexpr int64_t {}_RANK = {};\nconstexpr int64_t {}_SHAPE[] = {{{}}};\n"
+      "constexpr int64_t {}_SIZE = {};\n",
+      c_type(access.dtype), name, name, access.shape.size(), name, access.shape.empty() ? "1" : fmt::format("{}", fmt::join(access.shape, ", ")), name,
+      numel(access.shape));
 }
 
 // A problem may come from a file of others: what stands in a text by name is one word.

@@ -1,5 +1,7 @@
 // How a CPU computes the pointwise kind (starter_kernels/kinds/pointwise.cc).
 
+#include "starter_kernels/kinds/pointwise.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
-#include "starter_kernels/kinds/pointwise.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -91,8 +92,7 @@ std::string row_text(const Problem& problem, const IndexSpace& space, const Knob
   } else {
     // Results are gathered in L1 and leave as whole lines.
     constexpr int kPiece = 512;
-    for (size_t r = 0; r < problem.out.size(); ++r)
-      text += fmt::format("  alignas(64) {} piece{}[{}];\n", c_type(problem.out[r].dtype), r, kPiece);
+    for (size_t r = 0; r < problem.out.size(); ++r) text += fmt::format("  alignas(64) {} piece{}[{}];\n", c_type(problem.out[r].dtype), r, kPiece);
     text += fmt::format("  for (int64_t at = begin; at < end; at += {0}) {{\n    const int64_t stop = end - at < {0} ? end : at + {0};\n", kPiece);
     text += fmt::format("{}    for (int64_t j = at; j < stop; ++j) {{ {}}}\n", pragma, store);
     for (size_t r = 0; r < problem.out.size(); ++r)
@@ -125,8 +125,7 @@ class PointwiseOnCpu final : public KernelImplementation {
     grain.values.push_back(std::max<int64_t>(n, 64));
     Knob stream{"STREAM", {0}, 0, "1: stores bypass the caches"};
     if (outputs_are_contiguous(problem)) stream.values.push_back(1);
-    return {{grain, stream, {"UNROLL", {1, 2, 4}, 1, "vectors in flight"}, vector_bits_knob(device)},
-            [](const Knobs&) { return std::string(); }};
+    return {{grain, stream, {"UNROLL", {1, 2, 4}, 1, "vectors in flight"}, vector_bits_knob(device)}, [](const Knobs&) { return std::string(); }};
   }
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
@@ -135,11 +134,9 @@ class PointwiseOnCpu final : public KernelImplementation {
     const int64_t n = space.points();
     const int64_t cols = n == 0 ? 1 : space.dims.empty() ? 1 : space.dims.back();
     const int64_t size = task_size(problem, variant.knobs.at("GRAIN"));
-    const std::string sizes = fmt::format("constexpr int64_t ROWS = {}, COLS = {}, TASK_SIZE = {}, TASKS = {};\n", n / cols,
-                                          cols, size, (n + size - 1) / size);
-    return join_text({opening_text(variant), sizes, streaming_text(variant.knobs),
-                      emit_program(program_in(problem), "program"), row_text(problem, space, variant.knobs),
-                      std::string(cpu_text("as_it_comes.h")), std::string(cpu_text("pointwise.cpp"))});
+    const std::string sizes = fmt::format("constexpr int64_t ROWS = {}, COLS = {}, TASK_SIZE = {}, TASKS = {};\n", n / cols, cols, size, (n + size - 1) / size);
+    return join_text({opening_text(variant), sizes, streaming_text(variant.knobs), emit_program(program_in(problem), "program"),
+                      row_text(problem, space, variant.knobs), std::string(cpu_text("as_it_comes.h")), std::string(cpu_text("pointwise.cpp"))});
   }
 };
 

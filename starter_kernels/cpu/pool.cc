@@ -22,8 +22,7 @@ namespace {
 std::string blocks_of(const Problem& problem) {
   const int64_t block = channel_block(format_of_input(problem, 0));
   if (block == 0) return "";
-  return fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool OUT_BLOCKED = {};\n\n", block,
-                     !format_of_output(problem, 0).empty());
+  return fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool OUT_BLOCKED = {};\n\n", block, !format_of_output(problem, 0).empty());
 }
 
 class PoolOnCpu final : public KernelImplementation {
@@ -31,18 +30,15 @@ class PoolOnCpu final : public KernelImplementation {
   std::string_view kind() const override { return kind::kPool; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
-    const bool in = channel_block(format_of_input(problem, 0)) > 0,
-               out = channel_block(format_of_output(problem, 0)) > 0;
+    const bool in = channel_block(format_of_input(problem, 0)) > 0, out = channel_block(format_of_output(problem, 0)) > 0;
     const bool global = problem.params.value("global", false);
-    const bool known =
-        in ? problem.in[0].dtype == DType::kF32 && problem.in[0].shape.size() == 4 && (out || global) : !out;
+    const bool known = in ? problem.in[0].dtype == DType::kF32 && problem.in[0].shape.size() == 4 && (out || global) : !out;
     return {{}, [known](const Knobs&) { return std::string(known ? "" : "no text takes these formats"); }};
   }
 
   std::string source(const Variant& variant, const DeviceInfo& device) const override {
     const Problem& problem = variant.problem;
-    if (const std::string refusal = space(problem, device).refuse(variant.knobs); !refusal.empty())
-      throw Error(ExitCode::kInternal, "pool: " + refusal);
+    if (const std::string refusal = space(problem, device).refuse(variant.knobs); !refusal.empty()) throw Error(ExitCode::kInternal, "pool: " + refusal);
     const Json& params = problem.params;
     const DType dtype = problem.in[0].dtype;
     const bool wide = dtype == DType::kF64;
@@ -54,11 +50,9 @@ class PoolOnCpu final : public KernelImplementation {
                "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n{}"
                "constexpr int THREADS = {};\ntypedef {} T;\ntypedef {} OUT;\ntypedef {} ACC;\n"
                "constexpr bool IS_MAX = {}, COUNT_PAD = {}, GLOBAL = {};\nconstexpr ACC EMPTY = {};\n\n",
-               window_constants(SlidingWindow::of(problem)), problem.threads, type, type, accumulator, is_max,
-               params.value("count_pad", false), params.value("global", false), empty) +
-           blocks_of(problem) +
-           std::string(
-               cpu_text(channel_block(format_of_input(problem, 0)) ? "pool_blocked.cpp" : "pool.cpp"));
+               window_constants(SlidingWindow::of(problem)), problem.threads, type, type, accumulator, is_max, params.value("count_pad", false),
+               params.value("global", false), empty) +
+           blocks_of(problem) + std::string(cpu_text(channel_block(format_of_input(problem, 0)) ? "pool_blocked.cpp" : "pool.cpp"));
   }
 };
 

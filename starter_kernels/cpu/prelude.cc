@@ -29,8 +29,8 @@ std::string streaming_text(const Knobs& knobs) {
 }
 
 std::string opening_text(const Variant& variant) {
-  return join_text({vector_bits_text(variant.knobs), std::string(cpu_text("scalar_math.h")),
-                    fmt::format("constexpr int THREADS = {};", variant.problem.threads)});
+  return join_text(
+      {vector_bits_text(variant.knobs), std::string(cpu_text("scalar_math.h")), fmt::format("constexpr int THREADS = {};", variant.problem.threads)});
 }
 
 }  // namespace amdahl

@@ -1,5 +1,7 @@
 // How a CPU computes the reduce kind (starter_kernels/kinds/reduce.cc).
 
+#include "starter_kernels/kinds/reduce.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
-#include "starter_kernels/kinds/reduce.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
 #include "starter_kernels/text/index_space.h"
@@ -116,20 +117,16 @@ class ReduceOnCpu final : public KernelImplementation {
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
     const RowSpace space = space_of(problem);
-    const auto knob = [&](const char* name, int64_t otherwise) {
-      return variant.knobs.count(name) ? variant.knobs.at(name) : otherwise;
-    };
+    const auto knob = [&](const char* name, int64_t otherwise) { return variant.knobs.count(name) ? variant.knobs.at(name) : otherwise; };
     const int64_t wanted = knob("ROWS_PER_TASK", 0), pieces = knob("PIECES", 1);
-    const int64_t rows_per_task =
-        std::max<int64_t>(1, pieces > 1 ? 1 : wanted > 0 ? wanted : (space.rows + problem.threads - 1) / problem.threads);
+    const int64_t rows_per_task = std::max<int64_t>(1, pieces > 1 ? 1 : wanted > 0 ? wanted : (space.rows + problem.threads - 1) / problem.threads);
     const std::string choices = fmt::format(
         "constexpr int64_t VECTOR_BITS = {}, STREAMS = {}, UNROLL = {}, PIECES = {}, ROWS_PER_TASK = {}, TASKS = {};\nconstexpr bool PARALLEL = {};\n",
         knob("VECTOR_BITS", 256), knob("STREAMS", 1), knob("UNROLL", 1), pieces, rows_per_task, (space.rows + rows_per_task - 1) / rows_per_task,
         pieces > 1 || (space.columns > 1 ? !is_small(problem) : rows_per_task < space.rows));
     const size_t base = prologue_inputs(problem);
     return join_text({opening_text(variant), space.sizes_text(), choices, input_text(problem, space), fold_text(problem, space),
-                      finish_text(problem, space, base, base), place_text(space, "place", problem.in.size()),
-                      std::string(cpu_text("reduce.cpp"))});
+                      finish_text(problem, space, base, base), place_text(space, "place", problem.in.size()), std::string(cpu_text("reduce.cpp"))});
   }
 };
 

@@ -1,6 +1,5 @@
 // How a CPU computes the rmsnorm kind (starter_kernels/kinds/rmsnorm.cc).
 
-
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
@@ -17,13 +16,9 @@ class RmsNormOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kRmsNorm; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
-    return normalization_space(problem, device, false);
-  }
+  SearchSpace space(const Problem& problem, const DeviceInfo& device) const override { return normalization_space(problem, device, false); }
 
-  std::string source(const Variant& variant, const DeviceInfo&) const override {
-    return normalization_source(variant, cpu_text("rmsnorm.cpp"));
-  }
+  std::string source(const Variant& variant, const DeviceInfo&) const override { return normalization_source(variant, cpu_text("rmsnorm.cpp")); }
 };
 
 }  // namespace

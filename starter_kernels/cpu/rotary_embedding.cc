@@ -19,8 +19,8 @@ namespace {
 
 // The place of (b, h, p) in an operand.
 std::string place_function(const char* name, const Access& a) {
-  return fmt::format("static inline int64_t {}(int64_t b, int64_t h, int64_t p) {{ return {} + b * {} + h * {} + p * {}; }}\n", name,
-                     a.offset, a.strides[0], a.strides[1], a.strides[2]);
+  return fmt::format("static inline int64_t {}(int64_t b, int64_t h, int64_t p) {{ return {} + b * {} + h * {} + p * {}; }}\n", name, a.offset, a.strides[0],
+                     a.strides[1], a.strides[2]);
 }
 
 // A table whose rows, one a position, lie apart: what is between them need not be in the caches.
@@ -54,21 +54,23 @@ class RotaryEmbeddingOnCpu final : public KernelImplementation {
         "typedef {} value_t;\ntypedef {} cache_t;\n"
         "constexpr int64_t HEADS = {}, POSITIONS = {}, HEAD_SIZE = {}, ROTATED = {}, HALF = ROTATED / 2;\n"
         "constexpr int64_t X_STEP = {}, Y_STEP = {}, COS_STEP = {}, SIN_STEP = {};\nconstexpr bool INTERLEAVED = {}, FULL_CACHE = {};\n",
-        c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], rotated, x.strides[3], y.strides[3], cos.strides[3],
-        sin.strides[3], problem.params.value("interleaved", false), problem.params.value("full_cache", false));
+        c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], rotated, x.strides[3], y.strides[3], cos.strides[3], sin.strides[3],
+        problem.params.value("interleaved", false), problem.params.value("full_cache", false));
     const int64_t table_rows = ids.empty() ? y.shape[2] : problem.params.at("cache_rows").get<int64_t>();
-    text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n",
-                        y.shape[1] > 1 && x.strides[1] < x.strides[2], packs_tables(problem), table_rows);
-    text += fmt::format("SCALAR float load(value_t x) {{ return {}; }}\nSCALAR value_t store(float x) {{ return {}; }}\nSCALAR float load_cache(cache_t x) {{ return {}; }}\n",
-                        load_text(x.dtype, "x"), store_text(x.dtype, "x"), load_text(cos.dtype, "x"));
+    text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n", y.shape[1] > 1 && x.strides[1] < x.strides[2],
+                        packs_tables(problem), table_rows);
+    text += fmt::format(
+        "SCALAR float load(value_t x) {{ return {}; }}\nSCALAR value_t store(float x) {{ return {}; }}\nSCALAR float load_cache(cache_t x) {{ return {}; }}\n",
+        load_text(x.dtype, "x"), store_text(x.dtype, "x"), load_text(cos.dtype, "x"));
     text += place_function("x_place", x) + place_function("y_place", y) + place_function("cos_place", cos) + place_function("sin_place", sin);
     std::string position = "p";
     if (!ids.empty()) {
       position = fmt::format("((const {}*)in[3]){}", c_type(problem.in[3].dtype), ids == "offset" ? "[0] + p" : "[b * POSITIONS + p]");
       // A position outside the caches is kept inside: nothing beyond them is ever read.
-      text += fmt::format("static inline int64_t position_of(const void* const* in, int64_t b, int64_t p) {{\n"
-                          "  const int64_t i = {}, last = {};\n  return i < 0 ? 0 : i > last ? last : i;\n}}\n",
-                          position, problem.params.at("cache_rows").get<int64_t>() - 1);
+      text += fmt::format(
+          "static inline int64_t position_of(const void* const* in, int64_t b, int64_t p) {{\n"
+          "  const int64_t i = {}, last = {};\n  return i < 0 ? 0 : i > last ? last : i;\n}}\n",
+          position, problem.params.at("cache_rows").get<int64_t>() - 1);
     } else {
       text += "static inline int64_t position_of(const void* const*, int64_t, int64_t p) { return p; }\n";
     }

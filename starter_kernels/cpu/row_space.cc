@@ -12,8 +12,7 @@
 
 namespace amdahl {
 
-RowSpace::RowSpace(const Shape& shape, const std::vector<bool>& reduced, const std::vector<Access>& operands,
-                   bool has_column_mode) {
+RowSpace::RowSpace(const Shape& shape, const std::vector<bool>& reduced, const std::vector<Access>& operands, bool has_column_mode) {
   strides_.resize(operands.size());
   for (const Access& a : operands) offsets_.push_back(a.offset);
   std::vector<bool> flags;
@@ -48,9 +47,7 @@ RowSpace::RowSpace(const Shape& shape, const std::vector<bool>& reduced, const s
   }
 }
 
-std::string RowSpace::sizes_text() const {
-  return fmt::format("constexpr int64_t O = {}, R = {}, J = {}, K = {};\n", rows, outer, along, columns);
-}
+std::string RowSpace::sizes_text() const { return fmt::format("constexpr int64_t O = {}, R = {}, J = {}, K = {};\n", rows, outer, along, columns); }
 
 std::string RowSpace::index_text() const {
   std::string text;
@@ -117,14 +114,14 @@ std::string input_text(const Problem& problem, const RowSpace& space) {
   std::vector<std::string> addresses;
   for (size_t k = 0; k < problem.in.size(); ++k) addresses.push_back(fmt::format("in[{}]", k));
   // In a simd loop with a reduction GCC takes in[0] for another address at every element, and gathers what is a row: 5 times slower.
-  text += fmt::format("struct Held {{ const void* at[{}]; }};  // the operands' addresses, in registers\n"
-                      "{} Held held(const void* const* in) {{ return {{{{{}}}}}; }}\n", addresses.size(), kInline, fmt::join(addresses, ", "));
-  return text + fmt::format("{} real input(const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, kIndices,
-                            space.index_text(), value);
+  text += fmt::format(
+      "struct Held {{ const void* at[{}]; }};  // the operands' addresses, in registers\n"
+      "{} Held held(const void* const* in) {{ return {{{{{}}}}}; }}\n",
+      addresses.size(), kInline, fmt::join(addresses, ", "));
+  return text + fmt::format("{} real input(const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, kIndices, space.index_text(), value);
 }
 
-std::string operand_text(const Problem& problem, const RowSpace& space, const std::string& name, int number, size_t operand,
-                         const std::string& absent) {
+std::string operand_text(const Problem& problem, const RowSpace& space, const std::string& name, int number, size_t operand, const std::string& absent) {
   if (number < 0) return fmt::format("{} real {}(const void* const*, int64_t, int64_t, int64_t, int64_t) {{ return {}; }}\n", kInline, name, absent);
   return fmt::format("{} real {}(const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, name, kIndices, space.index_text(),
                      element(problem, space, static_cast<size_t>(number), operand));
@@ -144,8 +141,8 @@ std::string finish_text(const Problem& problem, const RowSpace& space, size_t ba
     for (size_t k = base; k < problem.in.size(); ++k) value += ", " + element(problem, space, k, first_extra + k - base);
     value += ")";
   }
-  return text + fmt::format("{} out_t finish(real value, const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, kIndices,
-                            has ? space.index_text() : "", store_text(out, value));
+  return text + fmt::format("{} out_t finish(real value, const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, kIndices, has ? space.index_text() : "",
+                            store_text(out, value));
 }
 
 Knob rows_knob(const Problem& problem, int64_t rows, double work_of_row) {
@@ -161,10 +158,11 @@ Knob rows_knob(const Problem& problem, int64_t rows, double work_of_row) {
 std::string tasks_text(const Problem& problem, const Knobs& knobs, int64_t rows, int64_t scratch, DType real) {
   const int64_t wanted = knobs.at("ROWS_PER_TASK");
   const int64_t size = std::max<int64_t>(1, wanted > 0 ? wanted : (rows + problem.threads - 1) / problem.threads);
-  return fmt::format("constexpr int64_t ROWS = {}, ROWS_PER_TASK = {}, TASKS = {};\n"
-                     "constexpr int64_t SCRATCH = {};  // elements a thread\n"
-                     "constexpr size_t SCRATCH_BYTES = (SCRATCH * sizeof({}) + 63) / 64 * 64;\n",
-                     rows, size, (rows + size - 1) / size, scratch, register_type(real));
+  return fmt::format(
+      "constexpr int64_t ROWS = {}, ROWS_PER_TASK = {}, TASKS = {};\n"
+      "constexpr int64_t SCRATCH = {};  // elements a thread\n"
+      "constexpr size_t SCRATCH_BYTES = (SCRATCH * sizeof({}) + 63) / 64 * 64;\n",
+      rows, size, (rows + size - 1) / size, scratch, register_type(real));
 }
 
 }  // namespace amdahl

@@ -50,8 +50,7 @@ DType row_type(const Problem& problem);  // f32 or f64, or an integer type
 std::string input_text(const Problem& problem, const RowSpace& space);
 // `static inline TYPE NAME(in, o, r, j, k)`: one operand, problem.in[number], which is operand `operand` of the space; the
 // constant `absent` when number < 0.
-std::string operand_text(const Problem& problem, const RowSpace& space, const std::string& name, int number, size_t operand,
-                         const std::string& absent);
+std::string operand_text(const Problem& problem, const RowSpace& space, const std::string& name, int number, size_t operand, const std::string& absent);
 // `static inline int64_t NAME(o, r, j, k)`: place in an output.
 std::string place_text(const RowSpace& space, const std::string& name, size_t operand);
 // `static inline out_t finish(real value, in, o, r, j, k)`: the epilogue, whose extra inputs are problem.in[base …], operands

@@ -45,9 +45,7 @@ std::string index_parameters(const Problem& problem) {
   return text;
 }
 
-std::string load_first(const Problem& problem, size_t input) {
-  return emit_load(problem.in[input], fmt::format("in[{}]", input), index_names(problem));
-}
+std::string load_first(const Problem& problem, size_t input) { return emit_load(problem.in[input], fmt::format("in[{}]", input), index_names(problem)); }
 
 std::optional<std::string> load_lanes(const Problem& problem, size_t input) {
   const Access& access = problem.in[input];

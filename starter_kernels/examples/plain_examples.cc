@@ -14,16 +14,14 @@ std::vector<Graph> walks() {
   for (int64_t exclusive : {0, 1})
     for (int64_t reverse : {0, 1}) {
       ExampleGraph g("cumsum");
-      graphs.push_back(g.finish({g.node("CumSum", {g.input({3, 7, 2}), g.ints({}, {1})},
-                                        {{"exclusive", exclusive}, {"reverse", reverse}})}));
+      graphs.push_back(g.finish({g.node("CumSum", {g.input({3, 7, 2}), g.ints({}, {1})}, {{"exclusive", exclusive}, {"reverse", reverse}})}));
     }
   for (const char* op : {"ArgMax", "ArgMin"}) {
     ExampleGraph g("arg_extreme");
     graphs.push_back(g.finish({g.node(op, {g.input({2, 9, 3})}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})}));
   }
   ExampleGraph ties("arg_extreme of ties");
-  graphs.push_back(ties.finish({ties.node("ArgMax", {ties.node("Floor", {ties.input({4, 17})})},
-                                          {{"axis", int64_t{-1}}, {"select_last_index", int64_t{1}}})}));
+  graphs.push_back(ties.finish({ties.node("ArgMax", {ties.node("Floor", {ties.input({4, 17})})}, {{"axis", int64_t{-1}}, {"select_last_index", int64_t{1}}})}));
   {
     ExampleGraph g("ranks of NaN and infinities");
     const double nan = std::nan(""), inf = HUGE_VAL;
@@ -48,22 +46,22 @@ std::vector<Graph> walks() {
   }
   for (int64_t column_major : {0, 1}) {
     ExampleGraph g("max_pool_indices");
-    const ValueId v = g.node("MaxPool", {g.input({2, 3, 7, 6})},
-                             {{"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}, {"dilations", Ints{1, 2}},
-                              {"storage_order", column_major}}, 2);
+    const ValueId v = g.node(
+        "MaxPool", {g.input({2, 3, 7, 6})},
+        {{"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}, {"dilations", Ints{1, 2}}, {"storage_order", column_major}}, 2);
     graphs.push_back(g.finish({v, g.output_of_last(1)}));
   }
   ExampleGraph reverse("reverse_sequence");
-  graphs.push_back(reverse.finish({reverse.node("ReverseSequence", {reverse.input({4, 3, 2}), reverse.ints({3}, {1, 4, 2})},
-                                                {{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}})}));
+  graphs.push_back(reverse.finish(
+      {reverse.node("ReverseSequence", {reverse.input({4, 3, 2}), reverse.ints({3}, {1, 4, 2})}, {{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}})}));
   return graphs;
 }
 
 std::vector<Graph> gathers_and_scatters() {
   std::vector<Graph> graphs;
   ExampleGraph elements("gather_elements");
-  graphs.push_back(elements.finish({elements.node("GatherElements", {elements.input({3, 5}), elements.ints({2, 5}, {0, 1, 2, -1, 0, 2, 1, 0, -3, 1})},
-                                                  {{"axis", int64_t{0}}})}));
+  graphs.push_back(elements.finish(
+      {elements.node("GatherElements", {elements.input({3, 5}), elements.ints({2, 5}, {0, 1, 2, -1, 0, 2, 1, 0, -3, 1})}, {{"axis", int64_t{0}}})}));
   ExampleGraph gather("gather_nd");
   graphs.push_back(gather.finish({gather.node("GatherND", {gather.input({3, 4, 5}), gather.ints({2, 2}, {0, 1, 2, -1})})}));
   ExampleGraph batched("gather_nd with a batch dimension");
@@ -74,8 +72,8 @@ std::vector<Graph> gathers_and_scatters() {
     graphs.push_back(g.finish({g.node("ScatterElements", {g.input({4, 3}), g.ints({2, 3}, {0, 1, 2, repeated ? 0 : 3, -1, 1}), g.input({2, 3})},
                                       {{"axis", int64_t{0}}, {"reduction", std::string(reduction)}})}));
     ExampleGraph n("scatter_nd");
-    graphs.push_back(n.finish({n.node("ScatterND", {n.input({5, 3}), n.ints({2, 1}, {4, repeated ? 4 : 1}), n.input({2, 3})},
-                                      {{"reduction", std::string(reduction)}})}));
+    graphs.push_back(
+        n.finish({n.node("ScatterND", {n.input({5, 3}), n.ints({2, 1}, {4, repeated ? 4 : 1}), n.input({2, 3})}, {{"reduction", std::string(reduction)}})}));
   }
   for (int64_t axis : {-1, 0}) {
     ExampleGraph g("one_hot");

@@ -7,7 +7,8 @@ namespace {
 
 // Every binade that matters to an activation, both signs, zeros, infinities, NaN, denormals, and numbers where both counts of a sine's quarter turns matter.
 ValueId wide_floats(ExampleGraph& g) {
-  std::vector<double> v{0.0, -0.0, 1e-40, -1e-40, 0x1.6bd0bep+46, 0x1.65700cp+60, 0x1.b1df6cp+69, 1e15, 1e23, 1e30, -1e30, 3e38, __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
+  std::vector<double> v{0.0,  -0.0, 1e-40, -1e-40, 0x1.6bd0bep+46,  0x1.65700cp+60,   0x1.b1df6cp+69,   1e15,
+                        1e23, 1e30, -1e30, 3e38,   __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
   for (double x = 1e-6; x < 120; x *= 1.37) {
     v.push_back(x);
     v.push_back(-x);
@@ -50,10 +51,46 @@ Graph cast(DType from, int64_t to) {
 
 std::vector<Graph> pointwise_examples() {
   std::vector<Graph> all;
-  for (const char* op : {"Abs", "Neg", "Sign", "Reciprocal", "Sqrt", "Floor", "Ceil", "Round", "Exp", "Log", "Sin", "Cos", "Tan",
-                         "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Tanh", "Erf", "Sigmoid", "Relu",
-                         "LeakyRelu", "Elu", "Celu", "Selu", "Softplus", "Softsign", "HardSigmoid", "HardSwish",
-                         "ThresholdedRelu", "Gelu", "Mish", "IsNaN", "IsInf", "com.microsoft.QuickGelu", "com.microsoft.FastGelu"})
+  for (const char* op : {"Abs",
+                         "Neg",
+                         "Sign",
+                         "Reciprocal",
+                         "Sqrt",
+                         "Floor",
+                         "Ceil",
+                         "Round",
+                         "Exp",
+                         "Log",
+                         "Sin",
+                         "Cos",
+                         "Tan",
+                         "Asin",
+                         "Acos",
+                         "Atan",
+                         "Sinh",
+                         "Cosh",
+                         "Asinh",
+                         "Acosh",
+                         "Atanh",
+                         "Tanh",
+                         "Erf",
+                         "Sigmoid",
+                         "Relu",
+                         "LeakyRelu",
+                         "Elu",
+                         "Celu",
+                         "Selu",
+                         "Softplus",
+                         "Softsign",
+                         "HardSigmoid",
+                         "HardSwish",
+                         "ThresholdedRelu",
+                         "Gelu",
+                         "Mish",
+                         "IsNaN",
+                         "IsInf",
+                         "com.microsoft.QuickGelu",
+                         "com.microsoft.FastGelu"})
     all.push_back(unary(op));
   all.push_back(unary("Gelu", {{"approximate", std::string("tanh")}}));
   all.push_back(unary("Shrink", {{"lambd", 0.3}, {"bias", 0.1}}));
@@ -119,8 +156,7 @@ std::vector<Graph> pointwise_examples() {
     const ValueId x = g.input({4, 23});
     const ValueId lo = g.floats({}, {-0.5}), hi = g.floats({}, {0.75});
     const ValueId low_at_run = g.node("Neg", {g.node("Abs", {g.input({})})});
-    all.push_back(g.finish({g.node("Clip", {x, lo, hi}), g.node("Clip", {x, kNoValue, hi}), g.node("Clip", {x, lo}),
-                            g.node("Clip", {x, low_at_run, hi})}));
+    all.push_back(g.finish({g.node("Clip", {x, lo, hi}), g.node("Clip", {x, kNoValue, hi}), g.node("Clip", {x, lo}), g.node("Clip", {x, low_at_run, hi})}));
   }
   {
     ExampleGraph g("Clip by NaN, and to finite numbers");
@@ -136,7 +172,8 @@ std::vector<Graph> pointwise_examples() {
   {
     ExampleGraph g("products over nothing");
     const ValueId a = g.input({3, 0}), b = g.input({0, 5}), c = g.input({5});
-    all.push_back(g.finish({g.node("MatMul", {a, b}), g.node("Gemm", {a, b, c}), g.node("Gemm", {b, a}, {{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", HUGE_VAL}})}));
+    all.push_back(g.finish(
+        {g.node("MatMul", {a, b}), g.node("Gemm", {a, b, c}), g.node("Gemm", {b, a}, {{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", HUGE_VAL}})}));
   }
   {
     ExampleGraph g("results of no elements");

@@ -23,13 +23,13 @@ std::vector<Graph> softmax_examples() {
   add("Softmax", {5, 37}, -1);
   add("Softmax", {2, 3, 8, 16}, -1);
   add("Softmax", {3, 1300}, 1);
-  add("Softmax", {2, 7, 5, 9}, 1);       // columns
-  add("Softmax", {3, 4, 130}, 1);        // more than one chunk of columns
+  add("Softmax", {2, 7, 5, 9}, 1);  // columns
+  add("Softmax", {3, 4, 130}, 1);   // more than one chunk of columns
   add("Softmax", {6, 11}, 0);
   add("Softmax", {4, 1}, 1);
   add("Softmax", {9}, 0);
-  add("Softmax", {400, 301}, -1);        // several tasks
-  add("Softmax", {4, 65}, -1, 1e4);      // an exponential without the maximum overflows
+  add("Softmax", {400, 301}, -1);    // several tasks
+  add("Softmax", {4, 65}, -1, 1e4);  // an exponential without the maximum overflows
   add("Softmax", {3, 40, 6}, 1, 1e4);
   add("Softmax", {4, 65}, -1, 3, 500);
   add("Softmax", {3, 4, 5}, 1, 1, 0, 11);  // flattened
@@ -69,11 +69,11 @@ std::vector<Graph> layernorm_examples() {
   add({2, 3, 768}, -1, true);
   add({3, 2, 5, 7}, 2, true);
   add({3, 2, 5, 7}, 1, false);
-  add({4, 65}, -1, true, 1, 1000);    // mean far beyond the deviation
+  add({4, 65}, -1, true, 1, 1000);  // mean far beyond the deviation
   add({4, 65}, -1, true, 1e-3, 1);
-  add({3, 2500}, -1, true, 2, 50);    // several blocks
+  add({3, 2500}, -1, true, 2, 50);  // several blocks
   add({300, 200}, -1, true);
-  add({5, 33}, -1, true, 1, 0, 3);    // with statistics
+  add({5, 33}, -1, true, 1, 0, 3);  // with statistics
   add({4, 1}, -1, true);
   {
     ExampleGraph g("LayerNormalization with an infinite epsilon");
@@ -139,8 +139,7 @@ std::vector<Graph> reduce_examples() {
     if (!axes.empty()) in.push_back(g.ints({static_cast<int64_t>(axes.size())}, axes));
     all.push_back(g.finish({g.node(op, in, {{"keepdims", int64_t{keep}}})}));
   };
-  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
-                         "ReduceSumSquare", "ReduceLogSumExp"}) {
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"}) {
     add(op, {5, 37}, {-1});
     add(op, {6, 3, 17}, {1}, false);  // columns
   }
@@ -150,8 +149,8 @@ std::vector<Graph> reduce_examples() {
   add("ReduceSum", {3, 4, 5, 6}, {0, 2, 3}, false);
   add("ReduceSum", {3, 4, 5, 6}, {1, 3});
   add("ReduceMax", {4, 300}, {0});
-  add("ReduceSum", {400, 300}, {}, false);       // everything, in pieces
-  add("ReduceMean", {900, 130}, {0});            // pieces of columns
+  add("ReduceSum", {400, 300}, {}, false);  // everything, in pieces
+  add("ReduceMean", {900, 130}, {0});       // pieces of columns
   add("ReduceLogSumExp", {300, 130}, {1});
   add("ReduceSum", {5, 0, 3}, {1});
   add("ReduceMean", {4, 1}, {1});
@@ -159,8 +158,8 @@ std::vector<Graph> reduce_examples() {
     ExampleGraph g(op);
     std::vector<int64_t> values;
     for (int64_t i = 0; i < 60; ++i) values.push_back((i * 7919) % 23 - 11);
-    all.push_back(g.finish({g.node(op, {g.ints({6, 10}, values, DType::kI32), g.ints({1}, {1})}),
-                            g.node(op, {g.ints({6, 10}, values, DType::kI64), g.ints({1}, {0})})}));
+    all.push_back(
+        g.finish({g.node(op, {g.ints({6, 10}, values, DType::kI32), g.ints({1}, {1})}), g.node(op, {g.ints({6, 10}, values, DType::kI64), g.ints({1}, {0})})}));
   }
   {
     ExampleGraph g("Reductions of numbers that only an unsigned type holds");
@@ -189,8 +188,7 @@ std::vector<Graph> reduce_examples() {
 
 std::vector<Graph> cross_entropy_examples() {
   std::vector<Graph> all;
-  const auto add = [&](Shape shape, const std::string& reduction, bool weighted, std::optional<int64_t> ignored, size_t outputs = 1,
-                       double scale = 1) {
+  const auto add = [&](Shape shape, const std::string& reduction, bool weighted, std::optional<int64_t> ignored, size_t outputs = 1, double scale = 1) {
     ExampleGraph g("SoftmaxCrossEntropyLoss");
     const int64_t classes = shape[1];
     Shape labels = shape;

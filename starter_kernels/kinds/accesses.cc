@@ -8,13 +8,9 @@
 
 namespace amdahl {
 
-Access dense_access(const Graph& graph, ValueId v) {
-  return Access::dense(graph.value(v).dtype, graph.value(v).shape, graph.is_constant(v));
-}
+Access dense_access(const Graph& graph, ValueId v) { return Access::dense(graph.value(v).dtype, graph.value(v).shape, graph.is_constant(v)); }
 
-Access broadcast_access(const Graph& graph, ValueId v, const Shape& space) {
-  return broadcast_access(dense_access(graph, v), space);
-}
+Access broadcast_access(const Graph& graph, ValueId v, const Shape& space) { return broadcast_access(dense_access(graph, v), space); }
 
 Access broadcast_access(const Access& access, const Shape& space) {
   Access out{access.dtype, space, Shape(space.size(), 0), access.offset, access.constant};
@@ -33,9 +29,10 @@ double operand_bytes(const Access& access) {
 
 double flops_of(const PointwiseProgram& program) {
   static const std::set<std::string> free{"const", "identity", "cast"};
-  static const std::set<std::string> costly{"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh",
-                                            "acosh", "atanh", "tanh", "erf", "sigmoid", "elu", "celu", "selu", "softplus", "gelu",
-                                            "gelu_tanh", "gelu_product", "gelu_tanh_product", "swish_product", "swish", "mish", "pow"};
+  static const std::set<std::string> costly{"exp",           "log",   "sin",   "cos",      "tan",   "asin",      "acos",         "atan",
+                                            "sinh",          "cosh",  "asinh", "acosh",    "atanh", "tanh",      "erf",          "sigmoid",
+                                            "elu",           "celu",  "selu",  "softplus", "gelu",  "gelu_tanh", "gelu_product", "gelu_tanh_product",
+                                            "swish_product", "swish", "mish",  "pow"};
   double flops = 0;
   for (const PointwiseOp& op : program.ops) flops += free.count(op.op) ? 0 : costly.count(op.op) ? 15 : 1;
   return flops;

@@ -112,8 +112,7 @@ std::vector<Graph> Attention::examples() const {
   add("causal, more keys", f32, {1, 1, 7, 8}, {1, 1, 45, 8}, {1, 1, 45, 8}, {{"is_causal", yes}});
   add("causal, fewer keys", f32, {1, 1, 37, 8}, {1, 1, 9, 8}, {1, 1, 9, 8}, {{"is_causal", yes}});
   add("grouped heads", f32, {1, 6, 9, 8}, {1, 2, 21, 8}, {1, 2, 21, 24}, {});
-  add("heads inside rows", f32, {2, 33, 48}, {2, 40, 48}, {2, 40, 48},
-      {{"q_num_heads", int64_t{3}}, {"kv_num_heads", int64_t{3}}});
+  add("heads inside rows", f32, {2, 33, 48}, {2, 40, 48}, {2, 40, 48}, {{"q_num_heads", int64_t{3}}, {"kv_num_heads", int64_t{3}}});
   add("added mask", f32, {2, 2, 18, 16}, {2, 2, 33, 16}, {2, 2, 33, 16}, {}, Shape{2, 1, 18, 33});
   add("added padding mask", f32, {2, 2, 18, 16}, {2, 2, 33, 16}, {2, 2, 33, 16}, {}, Shape{2, 1, 1, 33});
   add("one key for all", f32, {1, 2, 20, 16}, {1, 2, 1, 16}, {1, 2, 1, 16}, {});

@@ -19,9 +19,7 @@ namespace {
 class Conv : public KernelKind {
  public:
   std::string_view name() const override { return kind::kConv; }
-  std::string_view summary() const override {
-    return "convolution (grouped, depthwise, dilated, transposed) with epilogue";
-  }
+  std::string_view summary() const override { return "convolution (grouped, depthwise, dilated, transposed) with epilogue"; }
   Traits traits() const override { return {.family = Traits::Family::kProducts, .is_product = true, .has_epilogue = true}; }
 
   Work work(const Problem& problem) const override {
@@ -30,8 +28,7 @@ class Conv : public KernelKind {
     Work w;
     w.flops = 2.0 * static_cast<double>(g.n * g.channels / g.groups * g.out_channels * g.taps()) * pixels;
     for (const auto* side : {&problem.in, &problem.out})
-      for (const Access& a : *side)
-        w.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
+      for (const Access& a : *side) w.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
     halve(problem, w);
     return w;
   }

@@ -28,8 +28,7 @@ std::string blocked_format(const DeviceInfo& machine) { return machine.has("avx5
 
 int64_t channel_block(const std::string& format) {
   if (format.empty()) return 0;
-  if (format.rfind("nchw", 0) != 0 || format.back() != 'c')
-    throw Error(ExitCode::kInternal, "unknown storage format " + format);
+  if (format.rfind("nchw", 0) != 0 || format.back() != 'c') throw Error(ExitCode::kInternal, "unknown storage format " + format);
   return std::stoll(format.substr(4));
 }
 
@@ -37,10 +36,8 @@ bool fold_spatial(const Access& access, Access* folded) {
   int64_t stride = 0, size = 1;
   for (size_t i = access.shape.size(); i-- > 2;) {
     if (access.shape[i] == 1) continue;
-    if (size == 1)
-      stride = access.strides[i];
-    else if (access.strides[i] != stride * size)
-      return false;
+    if (size == 1) stride = access.strides[i];
+    else if (access.strides[i] != stride * size) return false;
     size *= access.shape[i];
   }
   *folded = access;
@@ -51,8 +48,7 @@ bool fold_spatial(const Access& access, Access* folded) {
 
 Access as_blocks(const Access& access, const std::string& format, int64_t block) {
   Access flat;
-  if (!fold_spatial(access, &flat))
-    throw Error(ExitCode::kInternal, "an operand of a blocked kernel has scattered pixels");
+  if (!fold_spatial(access, &flat)) throw Error(ExitCode::kInternal, "an operand of a blocked kernel has scattered pixels");
   const int64_t blocks = (flat.shape[1] + block - 1) / block, pixels = flat.shape[2];
   Access a = access;
   a.shape = {flat.shape[0], blocks, pixels, block};
@@ -72,10 +68,8 @@ Problem stored_in_blocks(const Problem& problem) {
   if (block == 0) return problem;
   Problem stored = problem;
   stored.params.erase("formats");
-  for (size_t i = 0; i < problem.in.size(); ++i)
-    stored.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
-  for (size_t i = 0; i < problem.out.size(); ++i)
-    stored.out[i] = as_blocks(problem.out[i], format_of_output(problem, i), block);
+  for (size_t i = 0; i < problem.in.size(); ++i) stored.in[i] = as_blocks(problem.in[i], format_of_input(problem, i), block);
+  for (size_t i = 0; i < problem.out.size(); ++i) stored.out[i] = as_blocks(problem.out[i], format_of_output(problem, i), block);
   return stored;
 }
 

@@ -9,8 +9,7 @@ struct MlpSizes {
   int64_t m, k, h, n;
   bool gated;
   explicit MlpSizes(const Problem& p)
-      : m(p.out[0].shape[0]), k(p.in[0].shape[1]), h(p.in[1].shape[1]), n(p.out[0].shape[1]),
-        gated(p.params.value("gated", false)) {}
+      : m(p.out[0].shape[0]), k(p.in[0].shape[1]), h(p.in[1].shape[1]), n(p.out[0].shape[1]), gated(p.params.value("gated", false)) {}
 };
 
 }  // namespace amdahl

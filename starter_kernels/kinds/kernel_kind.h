@@ -31,20 +31,20 @@ struct Work {
 
 // A graph node as a kernel: which values it reads and writes, in the order of the problem's operands.
 struct Lowering {
-  Variant variant;                // starter knobs
-  std::vector<ValueId> inputs;    // in[i]
-  std::vector<ValueId> outputs;   // out[i]
+  Variant variant;               // starter knobs
+  std::vector<ValueId> inputs;   // in[i]
+  std::vector<ValueId> outputs;  // out[i]
 };
 
 // What rewrites and measurements may ask of any kind.
 struct Traits {
   enum class Family { kProducts, kRows, kElements };
   Family family = Family::kElements;  // what it spends its time on: products are summed, rows are folded, or each element stands alone
-  bool is_product = false;      // all its arithmetic is products and their sums: what a machine's multiply-add ceiling bounds
-  bool has_expression = false;  // it reads its input through a pointwise program, which others can be composed with
-  bool has_epilogue = false;    // it applies params["epilogue"] to its result
-  bool reads_strides = false;   // its own operands may lie in any order, those of its expression apart
-  bool writes_strides = false;  // so may its result
+  bool is_product = false;            // all its arithmetic is products and their sums: what a machine's multiply-add ceiling bounds
+  bool has_expression = false;        // it reads its input through a pointwise program, which others can be composed with
+  bool has_epilogue = false;          // it applies params["epilogue"] to its result
+  bool reads_strides = false;         // its own operands may lie in any order, those of its expression apart
+  bool writes_strides = false;        // so may its result
 };
 
 class KernelKind {

@@ -24,8 +24,8 @@ namespace amdahl {
 namespace {
 
 bool is_multiplied_as(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16 || dtype == DType::kBF16 ||
-         dtype == DType::kI32 || dtype == DType::kI64 || dtype == DType::kU32 || dtype == DType::kU64;
+  return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16 || dtype == DType::kBF16 || dtype == DType::kI32 || dtype == DType::kI64 ||
+         dtype == DType::kU32 || dtype == DType::kU64;
 }
 
 class Matmul : public KernelKind {
@@ -95,8 +95,7 @@ std::optional<Lowering> lower_matmul(const Graph& graph, const Node& node) {
 std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
   const Value &a = graph.value(node.inputs[0]), &b = graph.value(node.inputs[1]), &y = graph.value(node.outputs[0]);
   const double alpha = node.attr_float("alpha", 1), beta = node.attr_float("beta", 1);
-  if (!is_multiplied_as(a.dtype) || a.dtype != b.dtype || (!is_float(a.dtype) && (alpha != 1 || beta != 1)))
-    return std::nullopt;
+  if (!is_multiplied_as(a.dtype) || a.dtype != b.dtype || (!is_float(a.dtype) && (alpha != 1 || beta != 1))) return std::nullopt;
   Lowering l;
   Problem& p = l.variant.problem;
   p.kind = kind::kMatmul;
@@ -148,8 +147,8 @@ std::optional<Lowering> Matmul::lower(const Graph& graph, const Node& node, int 
 
 std::vector<Graph> Matmul::examples() const {
   std::vector<Graph> graphs;
-  const auto add = [&](const char* name, const char* op, DType dtype, Shape a, Shape b, bool constant_b,
-                       std::map<std::string, Attribute> attributes = {}, std::optional<Shape> c = std::nullopt) {
+  const auto add = [&](const char* name, const char* op, DType dtype, Shape a, Shape b, bool constant_b, std::map<std::string, Attribute> attributes = {},
+                       std::optional<Shape> c = std::nullopt) {
     ExampleGraph g(name);
     std::vector<ValueId> inputs{g.input(dtype, a), constant_b ? g.normal(b, graphs.size(), 0, 1, dtype) : g.input(dtype, b)};
     if (c) inputs.push_back(g.input(dtype, *c));
@@ -174,8 +173,7 @@ std::vector<Graph> Matmul::examples() const {
   add("two rows by weights", "MatMul", f32, {2, 300}, {300, 83}, true);
   add("eight rows by weights, bias", "Gemm", f32, {8, 270}, {270, 83}, true, {}, Shape{83});
   add("row by transposed weights", "Gemm", f32, {1, 131}, {67, 131}, true, {{"transB", yes}});
-  add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false,
-      {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});
+  add("transposed A, scaled", "Gemm", f32, {21, 13}, {21, 18}, false, {{"transA", yes}, {"alpha", 0.5}, {"beta", 0.25}}, Shape{13, 1});
   add("infinite alpha", "Gemm", f32, {3, 9}, {9, 17}, true, {{"alpha", HUGE_VAL}}, Shape{17});
   add("beta that is no number", "Gemm", f32, {3, 9}, {9, 17}, false, {{"beta", std::nan("")}}, Shape{17});
   add("smallest alpha", "Gemm", f32, {3, 9}, {9, 17}, false, {{"alpha", 0x1p-149}, {"beta", -0.0}}, Shape{17});

@@ -50,8 +50,13 @@ class Movement final : public KernelKind {
 }  // namespace
 
 void to_json(Json& j, const StridedCopy& c) {
-  j = Json{{"in", c.in}, {"out", c.out}, {"shape", c.shape}, {"in_strides", c.in_strides}, {"in_offset", c.in_offset},
-           {"out_strides", c.out_strides}, {"out_offset", c.out_offset}};
+  j = Json{{"in", c.in},
+           {"out", c.out},
+           {"shape", c.shape},
+           {"in_strides", c.in_strides},
+           {"in_offset", c.in_offset},
+           {"out_strides", c.out_strides},
+           {"out_offset", c.out_offset}};
 }
 void from_json(const Json& j, StridedCopy& c) {
   c.in = j.at("in");

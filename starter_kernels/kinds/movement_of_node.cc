@@ -162,9 +162,9 @@ Lowering split(const Graph& graph, const Node& node) {
 // ---- Pad: along each dimension the output is a row of runs; a copy for every combination of runs.
 
 struct Run {
-  int64_t at = 0, count = 0;  // place in the output
-  int64_t from = 0, step = 0; // source positions
-  bool fill = false;          // the constant instead
+  int64_t at = 0, count = 0;   // place in the output
+  int64_t from = 0, step = 0;  // source positions
+  bool fill = false;           // the constant instead
 };
 
 // The constant, what is left of the input, the constant.

@@ -1,7 +1,6 @@
 #pragma once
 // Numbers in JSON, exactly, which has no infinities and no NaN.
 
-
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {

@@ -20,8 +20,8 @@ struct PlainForm {
 };
 
 struct PlainOperator {
-  std::string_view op;      // ONNX operator type
-  std::string_view source;  // "topk": cpu/plain_topk.cpp
+  std::string_view op;                           // ONNX operator type
+  std::string_view source;                       // "topk": cpu/plain_topk.cpp
   PlainForm (*form)(const Graph&, const Node&);  // throws Refusal
 };
 const std::vector<PlainOperator>& plain_operators();  // plain_operators.cc

@@ -165,8 +165,12 @@ PlainForm resize(const Graph& graph, const Node& node) {
         outside.push_back(t.outside);
       }
   }
-  form.constants = {{"TAPS", tap_counts},           {"STARTS", starts}, {"INDEX", index},
-                    {"WEIGHT", {{"float", weight}}}, {"OUTSIDE", outside}, {"NEAREST", plan.mode == "nearest" ? 1 : 0},
+  form.constants = {{"TAPS", tap_counts},
+                    {"STARTS", starts},
+                    {"INDEX", index},
+                    {"WEIGHT", {{"float", weight}}},
+                    {"OUTSIDE", outside},
+                    {"NEAREST", plan.mode == "nearest" ? 1 : 0},
                     {"EXTRAPOLATION", {{"float", {number_json(plan.extrapolation)}}}}};
   return form;
 }
@@ -174,7 +178,8 @@ PlainForm resize(const Graph& graph, const Node& node) {
 PlainForm lrn(const Graph& graph, const Node& node) {
   PlainForm form = along_axis(graph, node, 1);
   form.constants["WINDOW"] = node.attr_int("size", 1);
-  form.constants["SETTINGS"] = {{"float", {number_json(node.attr_float("alpha", 1e-4)), number_json(node.attr_float("beta", 0.75)), number_json(node.attr_float("bias", 1.0))}}};
+  form.constants["SETTINGS"] = {
+      {"float", {number_json(node.attr_float("alpha", 1e-4)), number_json(node.attr_float("beta", 0.75)), number_json(node.attr_float("bias", 1.0))}}};
   if (graph.value(node.inputs[0]).dtype != DType::kF32) throw Refusal("LRN is computed in f32 only");
   return form;
 }

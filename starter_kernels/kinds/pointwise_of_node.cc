@@ -26,9 +26,7 @@ std::pair<size_t, size_t> used_inputs(const Node& node) {
   return {0, node.inputs.size()};
 }
 
-bool is_scalar_constant(const Graph& graph, ValueId v) {
-  return graph.is_constant(v) && graph.value(v).constant->numel() == 1;
-}
+bool is_scalar_constant(const Graph& graph, ValueId v) { return graph.is_constant(v) && graph.value(v).constant->numel() == 1; }
 
 class Builder {
  public:
@@ -91,11 +89,11 @@ class Builder {
 // One program op of the same name, all inputs in order.
 const std::set<std::string>& same_name() {
   static const std::set<std::string> ops{
-      "neg",   "abs",   "sign",  "reciprocal", "sqrt",     "floor",          "ceil",       "round",      "exp",        "log",
-      "sin",   "cos",   "tan",   "asin",       "acos",     "atan",           "sinh",       "cosh",       "asinh",      "acosh",
-      "atanh", "tanh",  "erf",   "sigmoid",    "relu",     "softplus",       "softsign",   "hardswish",  "mish",       "isnan",
-      "not",   "add",   "sub",   "mul",        "div",      "prelu",          "where",      "equal",      "less",       "lessorequal",
-      "greater", "greaterorequal", "and", "or", "xor", "bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot", "identity"};
+      "neg",        "abs",      "sign",     "reciprocal",  "sqrt",    "floor",          "ceil",  "round", "exp",   "log",        "sin",       "cos",
+      "tan",        "asin",     "acos",     "atan",        "sinh",    "cosh",           "asinh", "acosh", "atanh", "tanh",       "erf",       "sigmoid",
+      "relu",       "softplus", "softsign", "hardswish",   "mish",    "isnan",          "not",   "add",   "sub",   "mul",        "div",       "prelu",
+      "where",      "equal",    "less",     "lessorequal", "greater", "greaterorequal", "and",   "or",    "xor",   "bitwiseand", "bitwiseor", "bitwisexor",
+      "bitwisenot", "identity"};
   return ops;
 }
 
@@ -192,37 +190,30 @@ int build(Builder& b) {
   if (is_product(node)) return product_of_nothing(b);
   if (name == "max" || name == "min") return n_ary(b, name);
   if (name == "sum") return n_ary(b, "add");
-  if (name == "mean")
-    return b.op("div", {n_ary(b, "add"), b.constant(type, static_cast<double>(node.inputs.size()))}, type);
+  if (name == "mean") return b.op("div", {n_ary(b, "add"), b.constant(type, static_cast<double>(node.inputs.size()))}, type);
   if (name == "pow") return power(b);
   if (name == "clip") return clip(b);
   if (name == "mod") return b.op(node.attr_int("fmod", 0) ? "fmod" : "mod", {b.input(0), b.input(1)}, type);
   if (name == "cast" || name == "castlike") return b.op("cast", {b.input(0)}, type);
   if (name == "dropout") return node.outputs.size() > 1 && node.outputs[1] != kNoValue ? -1 : b.input(0);
   if (name == "leakyrelu") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.01f));
-  if (name == "elu" || name == "celu" || name == "thresholdedrelu")
-    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
+  if (name == "elu" || name == "celu" || name == "thresholdedrelu") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
   if (name == "swish") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.0));
   if (name == "selu")
-    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.67326319217681884765625),
-                node.attr_float("gamma", 1.05070102214813232421875));
-  if (name == "hardsigmoid")
-    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.2f), node.attr_float("beta", 0.5));
+    return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 1.67326319217681884765625), node.attr_float("gamma", 1.05070102214813232421875));
+  if (name == "hardsigmoid") return b.op(name, {b.input(0)}, type, node.attr_float("alpha", 0.2f), node.attr_float("beta", 0.5));
   if (name == "shrink") {  // of integers too, with float parameters
     const DType compute = is_float(type) ? type : DType::kF64;
     const int x = b.cast(b.input(0), compute);
     return b.cast(b.op(name, {x}, compute, node.attr_float("lambd", 0.5), node.attr_float("bias", 0.0)), type);
   }
-  if (name == "gelu")
-    return b.op(node.attr_string("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu", {b.input(0)}, type);
+  if (name == "gelu") return b.op(node.attr_string("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu", {b.input(0)}, type);
   if (name == "isinf") {
     const bool positive = node.attr_int("detect_positive", 1) != 0, negative = node.attr_int("detect_negative", 1) != 0;
     if (!positive && !negative) return b.constant_int(DType::kBool, 0);
     return b.op(positive && negative ? "isinf" : positive ? "isinf_positive" : "isinf_negative", {b.input(0)}, type);
   }
-  if (name == "bitshift")
-    return b.op(node.attr_string("direction", "LEFT") == "LEFT" ? "bitshift_left" : "bitshift_right",
-                {b.input(0), b.input(1)}, type);
+  if (name == "bitshift") return b.op(node.attr_string("direction", "LEFT") == "LEFT" ? "bitshift_left" : "bitshift_right", {b.input(0), b.input(1)}, type);
   return -1;
 }
 

@@ -17,9 +17,7 @@ PointwiseProgram compose(const PointwiseProgram& outer, int slot, const Pointwis
   all.input_types.insert(all.input_types.end(), inner.input_types.begin(), inner.input_types.end());
   for (int i = slot + 1; i < outer.inputs; ++i) all.input_types.push_back(outer.input_types[static_cast<size_t>(i)]);
 
-  const auto from_inner = [&](int v) {
-    return v < inner.inputs ? slot + v : all.inputs + (v - inner.inputs);
-  };
+  const auto from_inner = [&](int v) { return v < inner.inputs ? slot + v : all.inputs + (v - inner.inputs); };
   const int inner_ops = static_cast<int>(inner.ops.size());
   const auto from_outer = [&](int v) {
     if (v == slot) return from_inner(inner.results.at(0));

@@ -24,8 +24,7 @@ class Pool : public KernelKind {
     const SlidingWindow g = SlidingWindow::of(problem);
     Work w;
     w.flops = static_cast<double>(numel(problem.out[0].shape)) * static_cast<double>(g.taps());
-    w.bytes = static_cast<double>(numel(problem.in[0].shape) + numel(problem.out[0].shape)) *
-              static_cast<double>(size_of(problem.in[0].dtype));
+    w.bytes = static_cast<double>(numel(problem.in[0].shape) + numel(problem.out[0].shape)) * static_cast<double>(size_of(problem.in[0].dtype));
     return w;
   }
 
@@ -35,8 +34,8 @@ class Pool : public KernelKind {
     const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool";
     if (!global && node.op != "MaxPool" && node.op != "AveragePool") return std::nullopt;
     const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
-    const bool known_type = x.dtype == DType::kF32 || x.dtype == DType::kF64 || x.dtype == DType::kF16 ||
-                            (max && (x.dtype == DType::kI8 || x.dtype == DType::kU8));
+    const bool known_type =
+        x.dtype == DType::kF32 || x.dtype == DType::kF64 || x.dtype == DType::kF16 || (max && (x.dtype == DType::kI8 || x.dtype == DType::kU8));
     if (!known_type || x.shape.size() < 3) return std::nullopt;
     if (node.outputs.size() > 1 && node.outputs[1] != kNoValue) return std::nullopt;  // plain computes indices
     Lowering lowering;
@@ -54,11 +53,7 @@ class Pool : public KernelKind {
     problem.out = {Access::dense(y.dtype, y_shape)};
     if (global) {
       const std::vector<int64_t> kernel(x_shape.begin() + 2, x_shape.end()), ones(kernel.size(), 1);
-      problem.params = {{"kernel", kernel},
-                        {"strides", ones},
-                        {"dilations", ones},
-                        {"pads", std::vector<int64_t>(2 * kernel.size(), 0)},
-                        {"global", true}};
+      problem.params = {{"kernel", kernel}, {"strides", ones}, {"dilations", ones}, {"pads", std::vector<int64_t>(2 * kernel.size(), 0)}, {"global", true}};
     } else {
       problem.params = window_params(graph, node, node.attr_ints("kernel_shape"), false);
       if (node.attr_int("count_include_pad", 0) != 0) problem.params["count_pad"] = true;

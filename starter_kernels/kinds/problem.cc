@@ -62,9 +62,7 @@ void from_json(const Json& j, PointwiseProgram& p) {
   p.results = j.at("results").get<std::vector<int>>();
 }
 
-void to_json(Json& j, const Problem& p) {
-  j = Json{{"kind", p.kind}, {"in", p.in}, {"out", p.out}, {"params", p.params}, {"threads", p.threads}};
-}
+void to_json(Json& j, const Problem& p) { j = Json{{"kind", p.kind}, {"in", p.in}, {"out", p.out}, {"params", p.params}, {"threads", p.threads}}; }
 void from_json(const Json& j, Problem& p) {
   p.kind = j.at("kind");
   p.in = j.at("in").get<std::vector<Access>>();

@@ -33,9 +33,9 @@ struct PointwiseOp {
   std::string op;         // an ONNX operator in lower case ("add", "erf", "where", "cast") or "const"; pointwise.h lists them
   std::vector<int> args;  // numbers of earlier values
   DType type = DType::kF32;
-  double imm = 0;         // "const": the value; "leakyrelu", "elu", …: alpha
-  double imm2 = 0;        // second parameter ("hardsigmoid" beta, "selu" gamma)
-  int64_t imm_int = 0;    // "const" of an integer type
+  double imm = 0;       // "const": the value; "leakyrelu", "elu", …: alpha
+  double imm2 = 0;      // second parameter ("hardsigmoid" beta, "selu" gamma)
+  int64_t imm_int = 0;  // "const" of an integer type
 };
 struct PointwiseProgram {
   int inputs = 0;
@@ -71,11 +71,11 @@ using Knobs = std::map<std::string, int64_t>;
 struct Variant {
   Problem problem;
   Knobs knobs;
-  std::string compiler = "g++";     // the only one; older sessions may name another, which builds nothing
-  std::vector<std::string> flags;   // added after the common flags
-  std::string source_override;      // not empty: this text instead of the generated one (an edited kernel)
+  std::string compiler = "g++";    // the only one; older sessions may name another, which builds nothing
+  std::vector<std::string> flags;  // added after the common flags
+  std::string source_override;     // not empty: this text instead of the generated one (an edited kernel)
 
-  std::string id() const;           // hash
+  std::string id() const;  // hash
 };
 
 void to_json(Json& j, const Access& a);

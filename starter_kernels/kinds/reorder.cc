@@ -13,14 +13,11 @@ namespace {
 class Reorder : public KernelKind {
  public:
   std::string_view name() const override { return kind::kReorder; }
-  std::string_view summary() const override {
-    return "storage format conversion: row-major to channel blocks and back";
-  }
+  std::string_view summary() const override { return "storage format conversion: row-major to channel blocks and back"; }
   Traits traits() const override { return {}; }
 
   Work work(const Problem& problem) const override {
-    return {0,
-            2.0 * static_cast<double>(numel(problem.in[0].shape)) * static_cast<double>(size_of(problem.in[0].dtype))};
+    return {0, 2.0 * static_cast<double>(numel(problem.in[0].shape)) * static_cast<double>(size_of(problem.in[0].dtype))};
   }
 
   std::optional<Lowering> lower(const Graph&, const Node&, int) const override { return std::nullopt; }

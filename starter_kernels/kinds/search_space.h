@@ -12,10 +12,10 @@
 namespace amdahl {
 
 struct Knob {
-  std::string name;              // field's word, upper case as in the source: "MR", "KC", "PACK_B"
-  std::vector<int64_t> values;   // ascending, what a search may try at this problem
-  int64_t starter = 0;           // value of the starter kernel: a good engineer's first version, never worse on purpose
-  std::string meaning;           // one line
+  std::string name;             // field's word, upper case as in the source: "MR", "KC", "PACK_B"
+  std::vector<int64_t> values;  // ascending, what a search may try at this problem
+  int64_t starter = 0;          // value of the starter kernel: a good engineer's first version, never worse on purpose
+  std::string meaning;          // one line
 };
 
 struct SearchSpace {

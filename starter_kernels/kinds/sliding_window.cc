@@ -46,13 +46,9 @@ bool SlidingWindow::empty() const {
   return n == 0 || channels == 0 || out_channels == 0 || zero(in) || zero(out) || zero(kernel);
 }
 
-bool SlidingWindow::is_pointwise() const {
-  return taps() == 1 && in == out && stride == Sizes{1, 1, 1} && pad == Sizes{0, 0, 0};
-}
+bool SlidingWindow::is_pointwise() const { return taps() == 1 && in == out && stride == Sizes{1, 1, 1} && pad == Sizes{0, 0, 0}; }
 
-bool SlidingWindow::is_3x3_stride1() const {
-  return spatial_rank == 2 && kernel == Sizes{1, 3, 3} && stride == Sizes{1, 1, 1} && dilation == Sizes{1, 1, 1};
-}
+bool SlidingWindow::is_3x3_stride1() const { return spatial_rank == 2 && kernel == Sizes{1, 3, 3} && stride == Sizes{1, 1, 1} && dilation == Sizes{1, 1, 1}; }
 
 bool is_transposed_conv(const Problem& problem) { return problem.params.value("transposed", false); }
 

@@ -6,7 +6,6 @@
 
 #include "starter_kernels/kinds/problem.h"
 
-
 namespace amdahl {
 
 IndexSpace collapse(const Shape& shape, const std::vector<const Access*>& operands) {
@@ -16,8 +15,7 @@ IndexSpace collapse(const Shape& shape, const std::vector<const Access*>& operan
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
     bool merge = !space.dims.empty();
-    for (size_t k = 0; merge && k < operands.size(); ++k)
-      merge = space.strides[k].back() == operands[k]->strides[d] * shape[d];
+    for (size_t k = 0; merge && k < operands.size(); ++k) merge = space.strides[k].back() == operands[k]->strides[d] * shape[d];
     if (merge) space.dims.back() *= shape[d];
     else space.dims.push_back(shape[d]);
     for (size_t k = 0; k < operands.size(); ++k) {

@@ -12,7 +12,7 @@ namespace amdahl {
 // the points is kept. `dims` is empty for a single point.
 struct IndexSpace {
   Shape dims;
-  std::vector<Shape> strides;   // of each operand, in elements, one per dimension
+  std::vector<Shape> strides;  // of each operand, in elements, one per dimension
   std::vector<int64_t> offsets;
 
   int64_t points() const { return numel(dims); }

@@ -15,11 +15,9 @@ struct DTypeText {
   const char* in_register;
 };
 // In the order of DType. Half floats are computed in float; bool is a C bool in registers, one byte 0/1 in memory.
-constexpr DTypeText kTypes[] = {{"float", "float"},       {"double", "double"},     {"_Float16", "float"},
-                                {"uint16_t", "float"},    {"int8_t", "int8_t"},     {"int16_t", "int16_t"},
-                                {"int32_t", "int32_t"},   {"int64_t", "int64_t"},   {"uint8_t", "uint8_t"},
-                                {"uint16_t", "uint16_t"}, {"uint32_t", "uint32_t"}, {"uint64_t", "uint64_t"},
-                                {"uint8_t", "bool"}};
+constexpr DTypeText kTypes[] = {{"float", "float"},       {"double", "double"},     {"_Float16", "float"},  {"uint16_t", "float"},  {"int8_t", "int8_t"},
+                                {"int16_t", "int16_t"},   {"int32_t", "int32_t"},   {"int64_t", "int64_t"}, {"uint8_t", "uint8_t"}, {"uint16_t", "uint16_t"},
+                                {"uint32_t", "uint32_t"}, {"uint64_t", "uint64_t"}, {"uint8_t", "bool"}};
 
 // {0} {1} {2}: arguments; {T}: type of the result; {A}: type of argument 0; {a} {b}: imm and imm2 as literals of {T}.
 struct OpText {
@@ -123,8 +121,7 @@ std::string cast_text(const std::string& x, DType from, DType to) {
 }
 
 void replace_all(std::string& text, std::string_view what, const std::string& with) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
-    text.replace(at, what.size(), with);
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) text.replace(at, what.size(), with);
 }
 
 std::string op_text(const PointwiseOp& op, const std::vector<std::string>& args, const std::vector<DType>& types) {
@@ -162,8 +159,7 @@ std::string store_text(DType dtype, const std::string& value) {
 std::string emit_program(const PointwiseProgram& program, std::string_view name) {
   const auto value_name = [&](int v) { return fmt::format("{}{}", v < program.inputs ? 'x' : 'v', v); };
   std::vector<std::string> parameters;
-  for (int i = 0; i < program.inputs; ++i)
-    parameters.push_back(fmt::format("{} x{}", register_type(type_of_value(program, i)), i));
+  for (int i = 0; i < program.inputs; ++i) parameters.push_back(fmt::format("{} x{}", register_type(type_of_value(program, i)), i));
   const bool single = program.results.size() == 1;
   std::string body;
   for (size_t k = 0; k < program.ops.size(); ++k) {
@@ -174,8 +170,7 @@ std::string emit_program(const PointwiseProgram& program, std::string_view name)
       args.push_back(value_name(a));
       types.push_back(type_of_value(program, a));
     }
-    body += fmt::format("  const {} {} = {};\n", register_type(op.type), value_name(program.inputs + static_cast<int>(k)),
-                        op_text(op, args, types));
+    body += fmt::format("  const {} {} = {};\n", register_type(op.type), value_name(program.inputs + static_cast<int>(k)), op_text(op, args, types));
   }
   for (size_t r = 0; r < program.results.size(); ++r) {
     const std::string value = value_name(program.results[r]);
@@ -207,8 +202,7 @@ std::string emit_epilogue(const Problem& problem, size_t base) {
   std::string text = fmt::format("constexpr bool HAS_EPILOGUE = {};\n", has);
   if (has) text += emit_program(program, "epilogue_program");
   std::vector<std::string> indices;
-  text += fmt::format("static inline __attribute__((always_inline)) {} epilogue({} acc, const void* const* in", c_type(out.dtype),
-                      register_type(raw));
+  text += fmt::format("static inline __attribute__((always_inline)) {} epilogue({} acc, const void* const* in", c_type(out.dtype), register_type(raw));
   for (size_t d = 0; d < out.shape.size(); ++d) {
     indices.push_back(fmt::format("i{}", d));
     text += fmt::format(", int64_t i{}", d);
@@ -217,8 +211,7 @@ std::string emit_epilogue(const Problem& problem, size_t base) {
   std::string value = "acc";
   if (has) {
     value = "epilogue_program(acc";
-    for (size_t k = base; k < problem.in.size(); ++k)
-      value += ", " + emit_load(problem.in[k], fmt::format("in[{}]", k), indices);
+    for (size_t k = base; k < problem.in.size(); ++k) value += ", " + emit_load(problem.in[k], fmt::format("in[{}]", k), indices);
     value += ")";
   }
   return text + fmt::format("  return {};\n}}\n", store_text(out.dtype, value));

@@ -55,8 +55,7 @@ std::vector<std::string> folders_of(const fs::path& program) {
 
 ConfinedCompiler::ConfinedCompiler(const std::string& name) : name_(name), own_(folders_of(in_path(name))) {}
 
-SubprocessResult ConfinedCompiler::run(const std::vector<std::string>& arguments, const std::string& folder,
-                                       const CompileLimits& limits) const {
+SubprocessResult ConfinedCompiler::run(const std::vector<std::string>& arguments, const std::string& folder, const CompileLimits& limits) const {
   FolderRules rules{.read = kFacts, .write = {folder, "/dev/null"}, .execute = kSystem};
   rules.execute.insert(rules.execute.end(), own_.begin(), own_.end());
   const FolderRestriction restriction(rules);

@@ -1,3 +1,5 @@
+#include "starter_kernels/toolchain/cpu_toolchain.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,7 +23,6 @@
 #include "base/subprocess.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/target.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
 #include "starter_kernels/toolchain/kernel_folder.h"
 #include "starter_kernels/toolchain/object_code.h"
@@ -36,9 +37,8 @@ namespace {
 
 // Common to every kernel. Value-changing shortcuts (-ffast-math and its parts that reassociate or assume no NaN) are left
 // out: what a kernel reassociates it does in its own text. Traps and errno are never looked at.
-const std::vector<std::string> kCommonFlags{"-std=gnu++20",        "-O3",   "-march=native",     "-fopenmp",
-                                            "-fno-math-errno",     "-fPIC", "-fno-trapping-math", "-ffp-contract=fast",
-                                            "-fno-stack-protector", "-w"};
+const std::vector<std::string> kCommonFlags{
+    "-std=gnu++20", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fPIC", "-fno-trapping-math", "-ffp-contract=fast", "-fno-stack-protector", "-w"};
 
 constexpr const char* kSource = "kernel.cpp";
 
@@ -62,8 +62,8 @@ std::string first_error(const std::string& output) {
 // Compilers put their limits in words. A source may write the same words (#error): it only gives its failure another name.
 bool hit_a_limit(const SubprocessResult& r) {
   if (r.timed_out || r.signal != 0) return true;
-  for (const char* words : {"virtual memory exhausted", "out of memory", "Cannot allocate memory", "bad_alloc", "memory exhausted",
-                            "File size limit exceeded", "File too large", "terminated program", "terminated with signal"})
+  for (const char* words : {"virtual memory exhausted", "out of memory", "Cannot allocate memory", "bad_alloc", "memory exhausted", "File size limit exceeded",
+                            "File too large", "terminated program", "terminated with signal"})
     if (r.output.find(words) != std::string::npos) return true;
   return false;
 }
@@ -78,8 +78,7 @@ class Scratch {
     std::error_code error;
     fs::remove_all(path_, error);  // of an earlier process with our number
     fs::create_directory(path_, error);
-    if (error)
-      throw Error(ExitCode::kIo, fmt::format("cannot make {}: {}; free some space, or give --cache another folder", path_, error.message()));
+    if (error) throw Error(ExitCode::kIo, fmt::format("cannot make {}: {}; free some space, or give --cache another folder", path_, error.message()));
   }
   ~Scratch() {
     std::error_code ignored;
@@ -91,8 +90,7 @@ class Scratch {
   void write(const char* name, std::string_view text) const {
     std::ofstream out(file(name), std::ios::binary);
     out << text;
-    if (!out.flush())
-      throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", file(name)));
+    if (!out.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", file(name)));
   }
 
  private:
@@ -205,16 +203,15 @@ CpuToolchain::Job CpuToolchain::job_of(const std::string& text, const Variant& v
     return job;
   }
   job.flags = compile_flags(variant);
-  const std::string key = hash_hex(
-      fmt::format("{}\n{}\n{}\n{}\n{}", rules_ == KernelRules::kAll ? kRulesVersion : "symbols alone", description_,
-                  target_.device.fingerprint(), fmt::join(job.flags, " "), text));
+  const std::string key = hash_hex(fmt::format("{}\n{}\n{}\n{}\n{}", rules_ == KernelRules::kAll ? kRulesVersion : "symbols alone", description_,
+                                               target_.device.fingerprint(), fmt::join(job.flags, " "), text));
   job.stem = fmt::format("{}/kernels/{}", cache_dir_, key);
   return job;
 }
 
 // Made elsewhere and renamed, so that a killed compile leaves nothing that looks finished, and nothing that breaks the rules.
-CompileResult CpuToolchain::produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments,
-                                 std::string_view text, const char* source, const CompileLimits& limits) const {
+CompileResult CpuToolchain::produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
+                                    const char* source, const CompileLimits& limits) const {
   const Scratch scratch(cache_dir_);
   scratch.write(source, text);
   std::vector<std::string> all = job.flags;
@@ -239,10 +236,10 @@ CompileResult CpuToolchain::produce(const std::string& target, const Job& job, c
 
 CompileResult CpuToolchain::failed_run(const SubprocessResult& run, const CompileLimits& limits) const {
   require_working(limits);
-  CompileResult result = failed(hit_a_limit(run) ? "build-limit" : "compile-error",
-                                run.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds)
-                                : run.signal  ? fmt::format("compiler was killed by signal {}", run.signal)
-                                              : first_error(run.output));
+  CompileResult result =
+      failed(hit_a_limit(run) ? "build-limit" : "compile-error", run.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds)
+                                                                 : run.signal  ? fmt::format("compiler was killed by signal {}", run.signal)
+                                                                               : first_error(run.output));
   result.seconds = run.seconds;
   result.timed_out = run.timed_out;
   return result;
@@ -293,13 +290,16 @@ void CpuToolchain::require_working(const CompileLimits& limits) const {
   const SubprocessResult r = compiler_->run(arguments, scratch.path(), {std::min(limits.seconds, 20.0), limits.memory_bytes});
   if (r.ok()) return;
   if (tells_of_refusal(r.output) && r.output.find("No space left") == std::string::npos)
-    throw Error(ExitCode::kIo, fmt::format("the machine refuses {} what it needs ({}): raise its limits (ulimit -n, -u, -f) or close other programs, then go on with "
-                                           "resume", kCompiler, first_error(r.output)));
+    throw Error(ExitCode::kIo,
+                fmt::format("the machine refuses {} what it needs ({}): raise its limits (ulimit -n, -u, -f) or close other programs, then go on with "
+                            "resume",
+                            kCompiler, first_error(r.output)));
   if (r.output.find("No space left") != std::string::npos)
     throw Error(ExitCode::kIo, fmt::format("no space left in {}: free some, then go on with resume", cache_dir_));
   const std::string why = r.timed_out ? "it hangs" : r.exit_code == 127 && r.output.empty() ? "it is not there any more" : first_error(r.output);
   throw Error(ExitCode::kNoCompiler, fmt::format("{0} builds nothing at all ({1}): check it with `{0} --version` (apt-get install "
-                                                 "g++ installs one), then go on with resume", kCompiler, why));
+                                                 "g++ installs one), then go on with resume",
+                                                 kCompiler, why));
 }
 
 CompileResult CpuToolchain::compile(const Variant& variant, const CompileLimits& limits) const {

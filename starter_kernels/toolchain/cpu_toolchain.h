@@ -47,8 +47,8 @@ class CpuToolchain : public Toolchain {
   CompileResult preprocessed_refusal(const std::string& text, const Job& job, const CompileLimits& limits) const;
   CompileResult failed_run(const SubprocessResult& run, const CompileLimits& limits) const;
   CompileResult padded(const std::string& assembly, const std::string& library, const Job& job, int number, const CompileLimits& limits) const;
-  CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
-                        const char* source, const CompileLimits& limits) const;
+  CompileResult produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text, const char* source,
+                        const CompileLimits& limits) const;
   void require_working(const CompileLimits& limits) const;
 
   Target target_;

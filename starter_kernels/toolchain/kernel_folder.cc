@@ -37,8 +37,8 @@ void require_file_size() {
   constexpr rlim_t kNeeded = rlim_t{16} << 20;
   rlimit r{};
   if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur < kNeeded)
-    throw Error(ExitCode::kIo, fmt::format("files may not grow past {} bytes here, compilers need {} MiB: raise that limit (ulimit -f unlimited)", r.rlim_cur,
-                                           kNeeded >> 20));
+    throw Error(ExitCode::kIo,
+                fmt::format("files may not grow past {} bytes here, compilers need {} MiB: raise that limit (ulimit -f unlimited)", r.rlim_cur, kNeeded >> 20));
 }
 
 }  // namespace

@@ -40,8 +40,7 @@ std::string function_at(const Starts& starts, uint64_t address) {
 // All instructions of a library: where each begins, and where branches lead.
 class Sweep {
  public:
-  Sweep(const ElfFile& library, const Starts& starts, bool may_ask_processor)
-      : library_(library), starts_(starts), may_ask_processor_(may_ask_processor) {}
+  Sweep(const ElfFile& library, const Starts& starts, bool may_ask_processor) : library_(library), starts_(starts), may_ask_processor_(may_ask_processor) {}
 
   std::string refusal() {
     for (const ElfFile::Section& s : library_.sections())
@@ -96,8 +95,8 @@ std::string hidden_call(const ElfFile& library, const Starts& starts) {
     for (const ElfFile::Section& s : library.sections()) {
       const size_t at = can_run(s) ? s.contents.find(bytes) : std::string_view::npos;
       if (at != std::string_view::npos)
-        return fmt::format("holds the bytes of {} within another instruction in {}: write the number that they are part of differently",
-                           name, function_at(starts, s.address + at));
+        return fmt::format("holds the bytes of {} within another instruction in {}: write the number that they are part of differently", name,
+                           function_at(starts, s.address + at));
     }
   return "";
 }
@@ -125,7 +124,7 @@ std::string refused_arm_instruction(uint32_t word) {
   if (barrier) return "";
   const uint32_t kind = word >> 5 & 0x7f;
   if (hint) return kind == 2 || kind == 3 || kind == 4 || kind == 5 ? fmt::format("a wait for events ({:08x})", word) : "";  // WFE, WFI, SEV, SEVL
-  const uint32_t reg = word & 0xffffffe0 & ~0x00200000u;  // without the direction
+  const uint32_t reg = word & 0xffffffe0 & ~0x00200000u;                                                                     // without the direction
   for (const uint32_t allowed : {0xd51bd040u /* TPIDR_EL0 */, 0xd51b4400u /* FPCR */, 0xd51b4420u /* FPSR */, 0xd51b4200u /* NZCV */})
     if (reg == allowed) return "";
   // SMSTART and SMSTOP, which a kernel on matrix tiles needs.

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "base/hash.h"
 #include "base/elf.h"
+#include "base/hash.h"
 
 namespace amdahl {
 
@@ -16,8 +16,7 @@ std::string object_code_hash(const std::string& library) {
   std::string contents;
   for (const ElfFile::Section& s : elf->sections()) {
     if (s.type != SHT_PROGBITS) continue;
-    if (kContents.count(s.name) || s.name.starts_with(".rodata.") || s.name.starts_with(".text."))
-      contents.append(s.name).append(s.contents);
+    if (kContents.count(s.name) || s.name.starts_with(".rodata.") || s.name.starts_with(".text.")) contents.append(s.name).append(s.contents);
   }
   return contents.empty() ? "" : hash_hex(contents);
 }

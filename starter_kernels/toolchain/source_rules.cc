@@ -15,26 +15,59 @@ namespace {
 
 // No input and output, no processes, no threads but OpenMP's.
 const std::set<std::string_view> kHeaders{
-    "algorithm", "array", "bit", "cassert", "cfenv", "cfloat", "cinttypes", "climits", "cmath", "complex", "concepts", "cstdarg",
-    "cstddef", "cstdint", "cstdlib", "cstring", "functional", "initializer_list", "iterator", "limits", "memory", "new", "numbers",
-    "numeric", "optional", "ranges", "span", "string", "string_view", "tuple", "type_traits", "utility", "vector", "version",
-    "atomic", "assert.h", "fenv.h", "float.h", "inttypes.h", "limits.h", "math.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h",
-    "stdint.h", "stdlib.h", "string.h", "omp.h", "immintrin.h", "x86intrin.h", "xmmintrin.h", "emmintrin.h", "pmmintrin.h",
-    "tmmintrin.h", "smmintrin.h", "nmmintrin.h", "arm_neon.h", "arm_sve.h", "arm_fp16.h", "arm_bf16.h", "arm_acle.h"};
-const std::set<std::string_view> kDirectives{"define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else",
-                                             "endif", "error", "warning", "include", "pragma"};
+    "algorithm",   "array",       "bit",         "cassert",     "cfenv",       "cfloat",      "cinttypes",   "climits",     "cmath",
+    "complex",     "concepts",    "cstdarg",     "cstddef",     "cstdint",     "cstdlib",     "cstring",     "functional",  "initializer_list",
+    "iterator",    "limits",      "memory",      "new",         "numbers",     "numeric",     "optional",    "ranges",      "span",
+    "string",      "string_view", "tuple",       "type_traits", "utility",     "vector",      "version",     "atomic",      "assert.h",
+    "fenv.h",      "float.h",     "inttypes.h",  "limits.h",    "math.h",      "stdalign.h",  "stdarg.h",    "stdbool.h",   "stddef.h",
+    "stdint.h",    "stdlib.h",    "string.h",    "omp.h",       "immintrin.h", "x86intrin.h", "xmmintrin.h", "emmintrin.h", "pmmintrin.h",
+    "tmmintrin.h", "smmintrin.h", "nmmintrin.h", "arm_neon.h",  "arm_sve.h",   "arm_fp16.h",  "arm_bf16.h",  "arm_acle.h"};
+const std::set<std::string_view> kDirectives{"define",   "undef", "if",    "ifdef", "ifndef",  "elif",    "elifdef",
+                                             "elifndef", "else",  "endif", "error", "warning", "include", "pragma"};
 // Second words of #pragma GCC. Not here: dependency (reads a file), plugin and their like.
-const std::set<std::string_view> kGccPragmas{"unroll", "ivdep", "target", "optimize", "push_options", "pop_options", "reset_options",
-                                             "diagnostic"};
+const std::set<std::string_view> kGccPragmas{"unroll", "ivdep", "target", "optimize", "push_options", "pop_options", "reset_options", "diagnostic"};
 const std::set<std::string_view> kClangPragmas{"loop", "fp", "diagnostic"};
 
 // What speaks of how a function is computed, or to the reader. Not here: section, alias, ifunc, symver, weak, visibility (where a name lies, and whose
 // it is), constructor (the language has its own), naked, cleanup, copies of other declarations.
-const std::set<std::string_view> kAttributes{
-    "aligned", "alloc_align", "alloc_size", "always_inline", "artificial", "assume", "assume_aligned", "cold", "const", "deprecated",
-    "ext_vector_type", "fallthrough", "flatten", "hot", "leaf", "likely", "malloc", "may_alias", "maybe_unused", "noclone", "nodiscard",
-    "noinline", "noipa", "nonnull", "noreturn", "nothrow", "no_unique_address", "optimize", "packed", "pure", "returns_nonnull", "simd",
-    "target", "target_clones", "unlikely", "unused", "vector_size", "warn_unused_result"};
+const std::set<std::string_view> kAttributes{"aligned",
+                                             "alloc_align",
+                                             "alloc_size",
+                                             "always_inline",
+                                             "artificial",
+                                             "assume",
+                                             "assume_aligned",
+                                             "cold",
+                                             "const",
+                                             "deprecated",
+                                             "ext_vector_type",
+                                             "fallthrough",
+                                             "flatten",
+                                             "hot",
+                                             "leaf",
+                                             "likely",
+                                             "malloc",
+                                             "may_alias",
+                                             "maybe_unused",
+                                             "noclone",
+                                             "nodiscard",
+                                             "noinline",
+                                             "noipa",
+                                             "nonnull",
+                                             "noreturn",
+                                             "nothrow",
+                                             "no_unique_address",
+                                             "optimize",
+                                             "packed",
+                                             "pure",
+                                             "returns_nonnull",
+                                             "simd",
+                                             "target",
+                                             "target_clones",
+                                             "unlikely",
+                                             "unused",
+                                             "vector_size",
+                                             "warn_unused_result"};
 const std::set<std::string_view> kWithStrings{"deprecated", "nodiscard", "optimize", "target", "target_clones", "simd"};
 const std::set<std::string_view> kAsm{"asm", "__asm", "__asm__"};
 const std::set<std::string_view> kAsmQualifiers{"volatile", "__volatile__", "__volatile", "inline", "__inline__", "goto"};
@@ -44,21 +77,55 @@ constexpr const char* kDate = "makes today's build another than tomorrow's";
 constexpr const char* kPlace = "says where and under which name it was built";
 constexpr const char* kStack = "reaches for who called it";
 constexpr const char* kClock = "is a clock, a counter or the processor's name";
-const std::map<std::string_view, const char*> kWords{
-    {"__has_include", kFiles}, {"__has_include_next", kFiles}, {"__has_embed", kFiles}, {"incbin", kFiles}, {"__pragma", kFiles},
-    {"__declspec", "is an attribute in another spelling"},
-    {"__DATE__", kDate}, {"__TIME__", kDate}, {"__TIMESTAMP__", kDate}, {"__amdahl_date__", kDate},
-    {"__FILE__", kPlace}, {"__FILE_NAME__", kPlace}, {"__BASE_FILE__", kPlace}, {"__INCLUDE_LEVEL__", kPlace}, {"__builtin_FILE", kPlace},
-    {"__builtin_LINE", kPlace}, {"__builtin_FUNCTION", kPlace}, {"__builtin_source_location", kPlace}, {"__func__", kPlace},
-    {"__FUNCTION__", kPlace}, {"__PRETTY_FUNCTION__", kPlace}, {"typeid", kPlace},
-    {"__builtin_return_address", kStack}, {"__builtin_extract_return_addr", kStack}, {"__builtin_frob_return_addr", kStack},
-    {"__builtin_frame_address", kStack}, {"__builtin_dwarf_cfa", kStack}, {"__builtin_thread_pointer", kStack},
-    {"__builtin_set_thread_pointer", kStack}, {"__builtin_unwind_init", kStack}, {"__builtin_eh_return", kStack},
-    {"__builtin_setjmp", kStack}, {"__builtin_longjmp", kStack}, {"__builtin_apply", kStack}, {"__builtin_apply_args", kStack},
-    {"__builtin_return", kStack},
-    {"__builtin_readcyclecounter", kClock}, {"__builtin_ia32_rdtsc", kClock}, {"__builtin_ia32_rdtscp", kClock}, {"__rdtsc", kClock},
-    {"__rdtscp", kClock}, {"_rdtsc", kClock}, {"__builtin_ia32_rdpmc", kClock}, {"__rdpmc", kClock}, {"_rdpmc", kClock}, {"_rdpid_u32", kClock},
-    {"_xgetbv", kClock}, {"__builtin_ia32_xgetbv", kClock}, {"__builtin_ia32_rdpid", kClock}};
+const std::map<std::string_view, const char*> kWords{{"__has_include", kFiles},
+                                                     {"__has_include_next", kFiles},
+                                                     {"__has_embed", kFiles},
+                                                     {"incbin", kFiles},
+                                                     {"__pragma", kFiles},
+                                                     {"__declspec", "is an attribute in another spelling"},
+                                                     {"__DATE__", kDate},
+                                                     {"__TIME__", kDate},
+                                                     {"__TIMESTAMP__", kDate},
+                                                     {"__amdahl_date__", kDate},
+                                                     {"__FILE__", kPlace},
+                                                     {"__FILE_NAME__", kPlace},
+                                                     {"__BASE_FILE__", kPlace},
+                                                     {"__INCLUDE_LEVEL__", kPlace},
+                                                     {"__builtin_FILE", kPlace},
+                                                     {"__builtin_LINE", kPlace},
+                                                     {"__builtin_FUNCTION", kPlace},
+                                                     {"__builtin_source_location", kPlace},
+                                                     {"__func__", kPlace},
+                                                     {"__FUNCTION__", kPlace},
+                                                     {"__PRETTY_FUNCTION__", kPlace},
+                                                     {"typeid", kPlace},
+                                                     {"__builtin_return_address", kStack},
+                                                     {"__builtin_extract_return_addr", kStack},
+                                                     {"__builtin_frob_return_addr", kStack},
+                                                     {"__builtin_frame_address", kStack},
+                                                     {"__builtin_dwarf_cfa", kStack},
+                                                     {"__builtin_thread_pointer", kStack},
+                                                     {"__builtin_set_thread_pointer", kStack},
+                                                     {"__builtin_unwind_init", kStack},
+                                                     {"__builtin_eh_return", kStack},
+                                                     {"__builtin_setjmp", kStack},
+                                                     {"__builtin_longjmp", kStack},
+                                                     {"__builtin_apply", kStack},
+                                                     {"__builtin_apply_args", kStack},
+                                                     {"__builtin_return", kStack},
+                                                     {"__builtin_readcyclecounter", kClock},
+                                                     {"__builtin_ia32_rdtsc", kClock},
+                                                     {"__builtin_ia32_rdtscp", kClock},
+                                                     {"__rdtsc", kClock},
+                                                     {"__rdtscp", kClock},
+                                                     {"_rdtsc", kClock},
+                                                     {"__builtin_ia32_rdpmc", kClock},
+                                                     {"__rdpmc", kClock},
+                                                     {"_rdpmc", kClock},
+                                                     {"_rdpid_u32", kClock},
+                                                     {"_xgetbv", kClock},
+                                                     {"__builtin_ia32_xgetbv", kClock},
+                                                     {"__builtin_ia32_rdpid", kClock}};
 
 constexpr const char* kPragmaReason = "a kernel's pragmas may be omp and those that steer vectorization, written out";
 
@@ -70,7 +137,8 @@ std::string_view without_underscores(std::string_view word) {
 
 // "avx512f,arch=x86-64-v3", "default", "unroll-loops".
 bool is_option(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || std::string_view(",.=+_- ").find(static_cast<char>(c)) != std::string_view::npos; });
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || std::string_view(",.=+_- ").find(static_cast<char>(c)) != std::string_view::npos; });
 }
 
 // One reading of a text.
@@ -119,8 +187,8 @@ class Reader {
     using enum Token::Kind;
     if (i_ < 9 || t_[i_].text != "__PRETTY_FUNCTION__") return false;
     const Token* t = &t_[i_ - 9];
-    return t[0].is("__assert_fail") && t[1].is("(") && t[2].kind == kString && t[3].is(",") && t[4].kind == kString && t[5].is(",") &&
-           t[6].kind == kNumber && t[7].is(",") && t[8].is("__extension__") && is(")", 1);
+    return t[0].is("__assert_fail") && t[1].is("(") && t[2].kind == kString && t[3].is(",") && t[4].kind == kString && t[5].is(",") && t[6].kind == kNumber &&
+           t[7].is(",") && t[8].is("__extension__") && is(")", 1);
   }
 
   // ---- attributes ------------------------------------------------------------------------------------------------------
@@ -148,7 +216,8 @@ class Reader {
     }
     const Token& named = t_[i_++];
     const std::string_view name = without_underscores(named.text);
-    if (!kAttributes.count(name)) return refuse(named, fmt::format("the attribute {} is not allowed in a kernel: it may have those that say how a function is computed", name));
+    if (!kAttributes.count(name))
+      return refuse(named, fmt::format("the attribute {} is not allowed in a kernel: it may have those that say how a function is computed", name));
     if (is("(")) arguments(name);
   }
 
@@ -204,7 +273,8 @@ class Reader {
       return refuse(start, "#include is for <headers> of the standard library and of intrinsics only: put other text into the kernel itself");
     if (!kHeaders.count(header))
       return refuse(start, fmt::format("#include <{}> is not allowed in a kernel: it may use the standard library's arithmetic and "
-                                       "containers, omp.h, and intrinsics", header.substr(0, 60)));
+                                       "containers, omp.h, and intrinsics",
+                                       header.substr(0, 60)));
     i_ += ahead + 1;
   }
 
@@ -224,7 +294,8 @@ class Reader {
     const std::string first = words.empty() ? "" : words[0].text, second = words.size() < 2 ? "" : words[1].text;
     const bool known = first == "omp" || first == "STDC" || first == "once" || first == "unroll" || (first == "GCC" && kGccPragmas.count(second)) ||
                        (first == "clang" && kClangPragmas.count(second));
-    const bool clean = second == "diagnostic" || std::all_of(words.begin(), words.end(), [](const Token& t) { return t.kind != Token::Kind::kString || is_option(t.text); });
+    const bool clean =
+        second == "diagnostic" || std::all_of(words.begin(), words.end(), [](const Token& t) { return t.kind != Token::Kind::kString || is_option(t.text); });
     if (!known || !clean) refuse(start, fmt::format("pragma {} {}: {}", first.substr(0, 40), second.substr(0, 40), kPragmaReason));
   }
 
@@ -243,7 +314,8 @@ std::vector<Token> own_tokens(const std::string& text, const std::string& name) 
   bool mine = false;
   int shift = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    const bool marker = all[i].is("#") && all[i].starts_line && i + 2 < all.size() && all[i + 1].kind == Token::Kind::kNumber && all[i + 2].kind == Token::Kind::kString;
+    const bool marker =
+        all[i].is("#") && all[i].starts_line && i + 2 < all.size() && all[i + 1].kind == Token::Kind::kNumber && all[i + 2].kind == Token::Kind::kString;
     if (!marker) {
       if (!mine) continue;
       own.push_back(all[i]);
@@ -276,13 +348,36 @@ std::vector<std::string> preprocess_arguments() {
 }
 
 std::string refused_flags(const std::vector<std::string>& flags) {
-  static const std::set<std::string_view> kFlags{
-      "-O1", "-O2", "-O3", "-funroll-loops", "-fno-unroll-loops", "-fpeel-loops", "-fno-peel-loops", "-ftree-vectorize", "-fno-tree-vectorize",
-      "-fno-tree-slp-vectorize", "-fomit-frame-pointer", "-fschedule-insns", "-fno-schedule-insns", "-fno-schedule-insns2", "-frename-registers",
-      "-fprefetch-loop-arrays", "-fno-prefetch-loop-arrays", "-ftree-loop-distribution", "-fno-tree-loop-distribution", "-fvariable-expansion-in-unroller",
-      "-fsplit-loops", "-funswitch-loops", "-fno-ivopts", "-fno-jump-tables", "-mprefer-vector-width=128", "-mprefer-vector-width=256", "-mprefer-vector-width=512"};
+  static const std::set<std::string_view> kFlags{"-O1",
+                                                 "-O2",
+                                                 "-O3",
+                                                 "-funroll-loops",
+                                                 "-fno-unroll-loops",
+                                                 "-fpeel-loops",
+                                                 "-fno-peel-loops",
+                                                 "-ftree-vectorize",
+                                                 "-fno-tree-vectorize",
+                                                 "-fno-tree-slp-vectorize",
+                                                 "-fomit-frame-pointer",
+                                                 "-fschedule-insns",
+                                                 "-fno-schedule-insns",
+                                                 "-fno-schedule-insns2",
+                                                 "-frename-registers",
+                                                 "-fprefetch-loop-arrays",
+                                                 "-fno-prefetch-loop-arrays",
+                                                 "-ftree-loop-distribution",
+                                                 "-fno-tree-loop-distribution",
+                                                 "-fvariable-expansion-in-unroller",
+                                                 "-fsplit-loops",
+                                                 "-funswitch-loops",
+                                                 "-fno-ivopts",
+                                                 "-fno-jump-tables",
+                                                 "-mprefer-vector-width=128",
+                                                 "-mprefer-vector-width=256",
+                                                 "-mprefer-vector-width=512"};
   for (const std::string& flag : flags)
-    if (!kFlags.count(flag)) return fmt::format("the flag {} is not one that kernels are compiled with (starter_kernels/toolchain/source_rules.cc lists them)", flag.substr(0, 60));
+    if (!kFlags.count(flag))
+      return fmt::format("the flag {} is not one that kernels are compiled with (starter_kernels/toolchain/source_rules.cc lists them)", flag.substr(0, 60));
   return "";
 }
 

@@ -18,8 +18,8 @@ struct CompileResult {
   bool ok = false;
   bool cached = false;
   bool timed_out = false;
-  std::string library;   // path of the artifact: of a CPU's kernels a .so
-  std::string message;   // compiler's first error line when !ok
+  std::string library;  // path of the artifact: of a CPU's kernels a .so
+  std::string message;  // compiler's first error line when !ok
   // Why not, in one word: "compile-error", "source-refused" (source_rules.h), "build-limit" (time, memory, size of a file),
   // "no-compiler" (one that is not the toolchain's), LibraryRefusal::code (library_rules.h); "" when ok. Stored in sessions: append only.
   std::string code;
@@ -33,8 +33,8 @@ inline constexpr const char* kNoLayouts = "no-layouts";
 class Toolchain {
  public:
   virtual ~Toolchain() = default;
-  virtual const Target& target() const = 0;              // what it builds for
-  virtual const std::string& description() const = 0;    // "g++ (Debian …) 12.2.0": part of a session's identity
+  virtual const Target& target() const = 0;            // what it builds for
+  virtual const std::string& description() const = 0;  // "g++ (Debian …) 12.2.0": part of a session's identity
   virtual CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const = 0;
   // Build `number` (1, 2, ...) of the variant: the code of compile() at other addresses (placebo.h). Not ok with the code kNoLayouts where a
   // device's code has no addresses to choose.

@@ -107,9 +107,7 @@ TEST_F(Landlock, RunsOnlyWhatItMayRun) {
   EXPECT_FALSE(can(rules, runs(dir_ / "open" / "true"))) << "what it wrote itself";
 }
 
-TEST_F(Landlock, WhatIsNotThereIsLeftOut) {
-  EXPECT_TRUE(can({.read = {"/no/such/folder", dir_ / "open"}}, opens("open/file", O_RDONLY)));
-}
+TEST_F(Landlock, WhatIsNotThereIsLeftOut) { EXPECT_TRUE(can({.read = {"/no/such/folder", dir_ / "open"}}, opens("open/file", O_RDONLY))); }
 
 TEST_F(Landlock, OpenDescriptorsStay) {
   const int fd = open((dir_ / "closed" / "file").c_str(), O_RDONLY);

@@ -17,7 +17,10 @@ TEST(Printable, ShowsWhatControlsATerminal) {
   EXPECT_EQ(printable("two\nlines \x1b[31mred\x1b[0m"), "two\\nlines \\x1b[31mred\\x1b[0m");
   EXPECT_EQ(printable("a\rb\tc\x7f"), "a\\rb\\tc\\x7f");
   EXPECT_EQ(printable(std::string("zero\0end", 8)), "zero\\x00end");
-  EXPECT_EQ(printable("\xc2\x9b" "31m\xc2\x85"), "\\u009b31m\\u0085") << "one-byte CSI and next line, in UTF-8";
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m\xc2\x85"),
+            "\\u009b31m\\u0085")
+      << "one-byte CSI and next line, in UTF-8";
 }
 
 TEST(Printable, ShowsWhatTurnsHidesOrBreaksText) {

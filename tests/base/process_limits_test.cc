@@ -34,7 +34,8 @@ TEST(ProcessLimits, TakesAsManyOpenFilesAsItMay) {
               take_what_limits_allow();
               rlimit now{};
               return getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur == 200 && now.rlim_max == 200;
-            }), 0);
+            }),
+            0);
 }
 
 TEST(ProcessLimits, AFileThatMayNotGrowIsAnErrorOfTheWrite) {
@@ -43,7 +44,8 @@ TEST(ProcessLimits, AFileThatMayNotGrowIsAnErrorOfTheWrite) {
               take_what_limits_allow();
               const int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
               return fd < 0 || (write(fd, "0123456789", 10) == 10 && write(fd, "x", 1) < 0 && errno == EFBIG);
-            }), 0);
+            }),
+            0);
 }
 
 TEST(ProcessLimits, AProgramThatCannotBeStartedIsTheMachinesFault) {
@@ -54,9 +56,11 @@ TEST(ProcessLimits, AProgramThatCannotBeStartedIsTheMachinesFault) {
                 return false;
               } catch (const Error& error) {
                 const std::string text = error.what();
-                return error.code() == ExitCode::kIo && text.find("Too many open files") != std::string::npos && text.find("which is 5: ulimit -n") != std::string::npos;
+                return error.code() == ExitCode::kIo && text.find("Too many open files") != std::string::npos &&
+                       text.find("which is 5: ulimit -n") != std::string::npos;
               }
-            }), 0);
+            }),
+            0);
   EXPECT_EQ(run_subprocess({"no-such-program-anywhere"}).exit_code, 127) << "which one that is not there is not";
 }
 

@@ -13,8 +13,28 @@ TEST(ShellWord, LeavesPlainNamesAsTheyAre) {
 
 // What bash makes of a word is what it was made of.
 TEST(ShellWord, IsReadBackByTheShell) {
-  for (const std::string text : {"", " ", "my model.onnx", "it's", "$(touch x)", "`id`", "a\"b", "a\\b", "~/x", "*", "a;b", "a&b|c<d>e", "#x", "!x", "ü/ö",
-                                 "{a,b}", "two\nlines", "\x1b[31mred", "tab\there", "\x7f", "quote'and\nline", "back\\slash\nline"}) {
+  for (const std::string text : {"",
+                                 " ",
+                                 "my model.onnx",
+                                 "it's",
+                                 "$(touch x)",
+                                 "`id`",
+                                 "a\"b",
+                                 "a\\b",
+                                 "~/x",
+                                 "*",
+                                 "a;b",
+                                 "a&b|c<d>e",
+                                 "#x",
+                                 "!x",
+                                 "ü/ö",
+                                 "{a,b}",
+                                 "two\nlines",
+                                 "\x1b[31mred",
+                                 "tab\there",
+                                 "\x7f",
+                                 "quote'and\nline",
+                                 "back\\slash\nline"}) {
     const SubprocessResult r = run_subprocess({"bash", "-c", "printf %s " + shell_word(text)}, {10});
     EXPECT_EQ(r.exit_code, 0) << text;
     EXPECT_EQ(r.output, text) << shell_word(text);

@@ -129,8 +129,8 @@ TEST(Arms, LeaveOutOneTierEach) {
 
 TEST(Table, HasARowAnArm) {
   Json moment = {{"minutes", 2.0}, {"gain", Gain{std::log(1.5), std::log(1.4), std::log(1.6), 6}}};
-  const Json result = {{"arm", "without tier 3"}, {"moments", {moment}}, {"seconds", 100.0}, {"experiments", 10}, {"kept", 2},
-                       {"seconds_to_90", 40.0}, {"phases", {{"build", 25.0}}}};
+  const Json result = {{"arm", "without tier 3"}, {"moments", {moment}},        {"seconds", 100.0}, {"experiments", 10}, {"kept", 2},
+                       {"seconds_to_90", 40.0},   {"phases", {{"build", 25.0}}}};
   const std::string text = table_of({result});
   EXPECT_NE(text.find("speed-up after 2 min"), std::string::npos) << text;
   EXPECT_NE(text.find("| without tier 3 | 1.50 [1.40, 1.60] | 360 | 2 | 10 | 40 | 25 |"), std::string::npos) << text;

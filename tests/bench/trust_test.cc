@@ -226,8 +226,7 @@ TEST(Document, ListsEveryFailureCode) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
       if (file.path().extension() != ".cc" && file.path().extension() != ".h") continue;
       const std::string text = contents_of(file.path());
-      for (std::sregex_iterator m(text.begin(), text.end(), code), none; m != none; ++m)
-        codes.insert((*m)[1].str() + (*m)[2].str() + (*m)[3].str());
+      for (std::sregex_iterator m(text.begin(), text.end(), code), none; m != none; ++m) codes.insert((*m)[1].str() + (*m)[2].str() + (*m)[3].str());
       // Where one of several is chosen.
       const std::regex choice("const char\\* code = [^;]*;"), word(R"re("([a-z-]+)")re");
       for (std::sregex_iterator m(text.begin(), text.end(), choice), none; m != none; ++m) {

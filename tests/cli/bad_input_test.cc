@@ -1,12 +1,12 @@
 // What a user can get wrong, each through the real program: one clear line that says what to do, and its own exit code.
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -104,9 +104,7 @@ TEST_F(BadInput, ModelFileThatIsMissingEmptyCutOffOrSomethingElse) {
   expect(amdahl({"profile", dir_}), ExitCode::kBadModel, {"directory"});
 }
 
-TEST_F(BadInput, ShippedModelThatDoesNotExist) {
-  expect(amdahl({"profile", "builtin:gpt9"}), ExitCode::kBadModel, {"gpt9", "gpt2"});
-}
+TEST_F(BadInput, ShippedModelThatDoesNotExist) { expect(amdahl({"profile", "builtin:gpt9"}), ExitCode::kBadModel, {"gpt9", "gpt2"}); }
 
 TEST_F(BadInput, PrecisionThatCannotBeAllowed) {
   expect(amdahl({"tune", file("good.onnx"), "--session", file("none.amdahl"), "--allow", "fp8"}), ExitCode::kUsage, {"fp8", "bf16"});
@@ -179,7 +177,9 @@ TEST_F(BadInput, APlanLargerThanTheMachine) {
 // Files that were handed over as getting through, in 256 MiB of data and one printable line.
 TEST_F(BadInput, HostileModelsInBoundedMemoryAndOnePrintableLine) {
   const std::string hostile = AMDAHL_SOURCE_DIR "/tests/fuzz/regressions/";
-  const auto playbook = [&](const std::string& name) { return amdahl({"playbook", hostile + name}, {"/usr/bin/env", "OMP_NUM_THREADS=1", "prlimit", "--data=268435456"}); };
+  const auto playbook = [&](const std::string& name) {
+    return amdahl({"playbook", hostile + name}, {"/usr/bin/env", "OMP_NUM_THREADS=1", "prlimit", "--data=268435456"});
+  };
   const SubprocessResult doubling = playbook("doubling.onnx");
   EXPECT_EQ(doubling.exit_code, 0) << doubling.output;
   const auto expect_line = [&](const std::string& name, ExitCode code, const std::vector<std::string>& words) {
@@ -265,8 +265,7 @@ TEST_F(BadInput, RunChecksNamesShapesAndTypes) {
 TEST_F(BadInput, PlacesThatCannotBeWritten) {
   expect(amdahl({"models", "gpt2-mini", "-o", file("no/such/folder/x.onnx")}), ExitCode::kIo, {"cannot write"});
   // Not --cache of the helper: the last one counts, so the variable does it.
-  const SubprocessResult r =
-      run_subprocess({program(), "profile", file("good.onnx"), "--cache", "/dev/null/x"}, {120});
+  const SubprocessResult r = run_subprocess({program(), "profile", file("good.onnx"), "--cache", "/dev/null/x"}, {120});
   expect(r, ExitCode::kIo, {"/dev/null/x", "--cache"});
   expect(amdahl({"tune", file("good.onnx"), "--session", file(std::string(300, 'x'))}), ExitCode::kIo, {"too long", "check that it exists"});
 }
@@ -370,9 +369,7 @@ TEST_F(BadSession, OfAnotherMachine) {
 
 // The kept plan is the starter plan, whatever was claimed of it.
 TEST_F(BadSession, ThatClaimsAGainWhichIsNotThere) {
-  const auto claims = [](Gain gain) {
-    return [gain](SessionIdentity&, Commit& all) { all.headline = Headline{1, gain, 0.2, 0.1, 0, 7, {"normal"}}; };
-  };
+  const auto claims = [](Gain gain) { return [gain](SessionIdentity&, Commit& all) { all.headline = Headline{1, gain, 0.2, 0.1, 0, 7, {"normal"}}; }; };
   copy_real(claims({2.3, 2.2, 2.4, 12}));
   const SubprocessResult gain = amdahl({"verify", file("s.amdahl"), "--pairs", "7"});
   EXPECT_EQ(gain.exit_code, static_cast<int>(ExitCode::kNotVerified)) << gain.output;
@@ -426,13 +423,12 @@ TEST_F(BadSession, TunedForMoreThreadsThanThereAreProcessorsSaysSo) {
   const SubprocessResult r = amdahl({"replay", file("s.amdahl"), "1", "--source"});
   EXPECT_EQ(r.exit_code, 0) << r.output;
   const std::string line = r.output.substr(0, r.output.find('\n'));
-  for (const std::string& words : {"is tuned for " + std::to_string(cores + 1) + " threads", "give it " + std::to_string(cores + 1), "--threads " + std::to_string(cores)})
+  for (const std::string& words :
+       {"is tuned for " + std::to_string(cores + 1) + " threads", "give it " + std::to_string(cores + 1), "--threads " + std::to_string(cores)})
     EXPECT_NE(line.find(words), std::string::npos) << words << " in " << line;
 }
 
-TEST_F(BadSession, ExperimentThatItDoesNotHave) {
-  expect(amdahl({"replay", file("s.amdahl"), "99"}), ExitCode::kUsage, {"99"});
-}
+TEST_F(BadSession, ExperimentThatItDoesNotHave) { expect(amdahl({"replay", file("s.amdahl"), "99"}), ExitCode::kUsage, {"99"}); }
 
 }  // namespace
 }  // namespace amdahl

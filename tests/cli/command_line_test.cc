@@ -63,13 +63,20 @@ TEST(CommandLine, UnknownOptionIsNamedWithTheNearestAndHowToGetHelp) {
 
 TEST(CommandLine, BadValuesAreUsageErrorsOnOneLine) {
   const std::vector<std::vector<std::string>> cases{
-      {"profile", "x.onnx", "--threads", "0"},    {"profile", "x.onnx", "--threads", "many"},
-      {"profile", "x.onnx", "--shape", "x"},      {"profile", "x.onnx", "--shape", "x=1,"},
-      {"profile", "x.onnx", "--shape", "x=1,-2"}, {"profile", "builtin:gpt2-mini", "--batch", "0"},
-      {"profile", "x.onnx", "--batch", "2"},      {"profile", "x.onnx", "--runs", "0"},
-      {"profile"},                                {"profile", "a", "b"},
-      {"profile", "x.onnx", "--shape"},           {"models", "no-such-model", "-o", "/tmp/x.onnx"},
-      {"run", "builtin:gpt2-mini"},               {"doctor", "word"},
+      {"profile", "x.onnx", "--threads", "0"},
+      {"profile", "x.onnx", "--threads", "many"},
+      {"profile", "x.onnx", "--shape", "x"},
+      {"profile", "x.onnx", "--shape", "x=1,"},
+      {"profile", "x.onnx", "--shape", "x=1,-2"},
+      {"profile", "builtin:gpt2-mini", "--batch", "0"},
+      {"profile", "x.onnx", "--batch", "2"},
+      {"profile", "x.onnx", "--runs", "0"},
+      {"profile"},
+      {"profile", "a", "b"},
+      {"profile", "x.onnx", "--shape"},
+      {"models", "no-such-model", "-o", "/tmp/x.onnx"},
+      {"run", "builtin:gpt2-mini"},
+      {"doctor", "word"},
   };
   for (const auto& arguments : cases) {
     const Ran r = run(arguments);

@@ -54,7 +54,6 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-
 // Name and parent of every process.
 struct Process {
   pid_t pid = 0, parent = 0;
@@ -103,8 +102,8 @@ class Fire : public ::testing::Test {
   static void SetUpTestSuite() {
     base_ = fs::temp_directory_path() / ("amdahl-fire-" + std::to_string(getpid()));
     fs::create_directories(base_);
-    const SubprocessResult r = run_subprocess({program(), "tune", "builtin:gpt2-mini", "--session", base_ / "begun.amdahl", "--experiments", "2",
-                                               "--cache", base_ / "cache", "--quiet"}, {300});
+    const SubprocessResult r = run_subprocess(
+        {program(), "tune", "builtin:gpt2-mini", "--session", base_ / "begun.amdahl", "--experiments", "2", "--cache", base_ / "cache", "--quiet"}, {300});
     ASSERT_EQ(r.exit_code, 0) << r.output;
   }
   static void TearDownTestSuite() { fs::remove_all(base_); }
@@ -124,7 +123,8 @@ class Fire : public ::testing::Test {
   }
 
   // `prepare` runs in the child before it becomes the program.
-  Running start(const std::vector<std::string>& arguments, const std::function<void()>& prepare = [] {}) {
+  Running start(
+      const std::vector<std::string>& arguments, const std::function<void()>& prepare = [] {}) {
     Running r;
     r.output = dir_ / "output";
     std::vector<char*> argv;
@@ -266,8 +266,8 @@ TEST_F(Fire, WorkersAndCompilersAreKilledFromOutside) {
   }
   tell("worker or compiler killed from outside", kills, kills,
        std::to_string(workers) + " workers, " + std::to_string(compilers) + " compilers; " + std::to_string(with_code("killed")) +
-           " experiments ended as killed, " + std::to_string(with_code("build-limit")) + " as build-limit, the program ended " +
-           std::to_string(ends) + " times (exit code 11) and went on");
+           " experiments ended as killed, " + std::to_string(with_code("build-limit")) + " as build-limit, the program ended " + std::to_string(ends) +
+           " times (exit code 11) and went on");
   expect_it_goes_on();
 }
 
@@ -313,7 +313,8 @@ TEST_F(Fire, TheCompilerHangsHalfWay) {
 
 TEST_F(Fire, MemoryIsShort) {
   std::map<int, int> ends;
-  const std::vector<int> sizes = many(1) == 1 ? std::vector<int>{40, 100} : std::vector<int>{25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 450, 600, 900, 1500, 2500, 3500};
+  const std::vector<int> sizes =
+      many(1) == 1 ? std::vector<int>{40, 100} : std::vector<int>{25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 450, 600, 900, 1500, 2500, 3500};
   for (const int mib : sizes) {
     const Running r = start(resume(finished_.size() + 2), [mib] {
       const rlimit limit{static_cast<rlim_t>(mib) << 20, static_cast<rlim_t>(mib) << 20};

@@ -67,7 +67,8 @@ TEST_F(Install, TunesAndReportsFromThere) {
   EXPECT_EQ(models.exit_code, 0) << models.output;
   EXPECT_NE(models.output.find("gpt2-mini"), std::string::npos);
 
-  const SubprocessResult tune = installed({"tune", "builtin:mobilenet-mini", "--experiments", "3", "--session", file("s.amdahl"), "--html", file("live.html")}, 400);
+  const SubprocessResult tune =
+      installed({"tune", "builtin:mobilenet-mini", "--experiments", "3", "--session", file("s.amdahl"), "--html", file("live.html")}, 400);
   ASSERT_EQ(tune.exit_code, 0) << tune.output;
   EXPECT_EQ(Session::open(file("s.amdahl"), Session::Access::kRead)->experiments().size(), 3u);
   const std::string page = read_file(file("live.html"));
@@ -86,8 +87,9 @@ TEST_F(Install, AnExportFromThereBuildsAndTestsItself) {
   ASSERT_TRUE(fs::exists(file("s.amdahl"))) << "made by the test before";
   const SubprocessResult exported = installed({"export", file("s.amdahl"), "-o", file("export"), "--quiet"});
   ASSERT_EQ(exported.exit_code, 0) << exported.output;
-  const SubprocessResult r =
-      run_subprocess({"sh", "-c", "cd '" + file("export").string() + "' && cmake -S . -B build >/dev/null && cmake --build build -j2 >/dev/null && ./build/selftest ."}, {300});
+  const SubprocessResult r = run_subprocess(
+      {"sh", "-c", "cd '" + file("export").string() + "' && cmake -S . -B build >/dev/null && cmake --build build -j2 >/dev/null && ./build/selftest ."},
+      {300});
   EXPECT_EQ(r.exit_code, 0) << r.output;
 }
 

@@ -45,7 +45,9 @@ class Limits : public ::testing::Test {
   static std::string tune(const std::string& session) {
     return program() + " tune " + (*dir_ / "m.onnx") + " --session " + (*dir_ / session) + " --experiments 1 --no-wisdom --quiet --cache " + (*dir_ / "cache");
   }
-  static SubprocessResult under(const std::string& limit, const std::string& command) { return run_subprocess({"bash", "-c", limit + "; exec " + command}, {200}); }
+  static SubprocessResult under(const std::string& limit, const std::string& command) {
+    return run_subprocess({"bash", "-c", limit + "; exec " + command}, {200});
+  }
   static void expect_refusal(const SubprocessResult& r, const std::vector<std::string>& words) {
     EXPECT_EQ(r.exit_code, static_cast<int>(ExitCode::kIo)) << r.output;
     EXPECT_EQ(r.output.rfind("amdahl: ", 0), 0u) << r.output;
@@ -80,11 +82,13 @@ TEST_F(Limits, FewOpenFilesBlameNoCandidate) {
 }
 
 TEST_F(Limits, TooFewOpenFilesAreNamed) {
-  for (const char* limit : {"ulimit -n 16", "ulimit -n 24", "ulimit -n 40", "ulimit -n 64"}) expect_refusal(under(limit, tune(std::string("few") + limit[10] + ".amdahl")), {"ulimit -n"});
+  for (const char* limit : {"ulimit -n 16", "ulimit -n 24", "ulimit -n 40", "ulimit -n 64"})
+    expect_refusal(under(limit, tune(std::string("few") + limit[10] + ".amdahl")), {"ulimit -n"});
 }
 
 TEST_F(Limits, TooFewThreadsAreNamed) {
-  if (geteuid() != 0 || !run_subprocess({"setpriv", "--version"}).ok()) GTEST_SKIP() << "needs root and setpriv: root is not held to this limit, so another user is";
+  if (geteuid() != 0 || !run_subprocess({"setpriv", "--version"}).ok())
+    GTEST_SKIP() << "needs root and setpriv: root is not held to this limit, so another user is";
   const std::string nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all ";
   fs::create_directories(*dir_ / "nobody");
   fs::permissions(dir_->str(), fs::perms::all);
@@ -134,7 +138,8 @@ TEST_F(Limits, CeilingsBelongToTheProcessors) {
       CPU_ZERO(&set);
       CPU_SET(first, &set);
       if (one && sched_setaffinity(0, sizeof set, &set) != 0) return 1;
-      const SubprocessResult r = run_subprocess({"bash", "-c", program() + " profile " + (*dir_ / "m.onnx") + " --json --cache " + (*dir_ / "cache") + " > " + out}, {120});
+      const SubprocessResult r =
+          run_subprocess({"bash", "-c", program() + " profile " + (*dir_ / "m.onnx") + " --json --cache " + (*dir_ / "cache") + " > " + out}, {120});
       return r.exit_code;
     });
     EXPECT_EQ(code, 0);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -31,7 +30,8 @@ TEST(ManualPage, HasEveryCommandWithAllItsOptions) {
     ASSERT_NE(at, std::string::npos) << command->name;
     const std::string section = page.substr(at, page.find("\n.S", at + 1) - at);
     EXPECT_NE(section.find(escaped(command->summary)), std::string::npos) << command->name;
-    for (const OptionRow& row : named_rows(*command)) EXPECT_NE(section.find("\\fB" + escaped(row.name) + "\\fR"), std::string::npos) << command->name << " " << row.name;
+    for (const OptionRow& row : named_rows(*command))
+      EXPECT_NE(section.find("\\fB" + escaped(row.name) + "\\fR"), std::string::npos) << command->name << " " << row.name;
   }
   for (const OptionRow& row : rows_for_every_command()) EXPECT_NE(page.find("\\fB" + escaped(row.name) + "\\fR"), std::string::npos) << row.name;
 }
@@ -39,14 +39,16 @@ TEST(ManualPage, HasEveryCommandWithAllItsOptions) {
 // One code a line in base/error.h.
 TEST(ManualPage, HasEveryExitCode) {
   const std::string page = manual_page();
-  for (int code = 0; code <= static_cast<int>(ExitCode::kNotVerified); ++code) EXPECT_NE(page.find(".TP\n" + std::to_string(code) + "\n"), std::string::npos) << code;
+  for (int code = 0; code <= static_cast<int>(ExitCode::kNotVerified); ++code)
+    EXPECT_NE(page.find(".TP\n" + std::to_string(code) + "\n"), std::string::npos) << code;
   EXPECT_NE(page.find(".TP\n130\n"), std::string::npos);
 }
 
 TEST(ManualPage, FormatsWithoutAWarning) {
   const fs::path file = fs::temp_directory_path() / ("amdahl-" + std::to_string(getpid()) + ".1");
   std::ofstream(file) << manual_page();
-  const SubprocessResult r = run_subprocess({"sh", "-c", "command -v groff >/dev/null || exit 77; groff -man -Tutf8 -ww -z '" + file.string() + "' 2>&1"}, {60});
+  const SubprocessResult r =
+      run_subprocess({"sh", "-c", "command -v groff >/dev/null || exit 77; groff -man -Tutf8 -ww -z '" + file.string() + "' 2>&1"}, {60});
   fs::remove(file);
   if (r.exit_code == 77) GTEST_SKIP() << "no groff: apt-get install groff";
   EXPECT_EQ(r.exit_code, 0);

@@ -118,7 +118,8 @@ TEST_F(MovedSession, AnotherModelIsRefusedWhereverItLies) {
 
 TEST_F(MovedSession, WhatIsPrintedAfterAnExportIsQuoted) {
   const std::string session = session_alone();
-  const SubprocessResult r = amdahl({"export", session, "--format", "cxx", "-o", *dir_ / "now/an export", "--model-file", dir_->write("m.onnx", bytes_of_model(2))});
+  const SubprocessResult r =
+      amdahl({"export", session, "--format", "cxx", "-o", *dir_ / "now/an export", "--model-file", dir_->write("m.onnx", bytes_of_model(2))});
   EXPECT_EQ(r.exit_code, 0) << r.output;
   EXPECT_NE(r.output.find("cd '" + (*dir_ / "now/an export") + "' && "), std::string::npos) << r.output;
 }

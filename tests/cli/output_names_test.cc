@@ -22,7 +22,10 @@ TEST(OutputNames, NoTwoAreOne) {
 TEST(OutputNames, LettersOfAnyScriptStay) { EXPECT_EQ(file_names({"ä", "ö", "標籤", "Ж"}, ".npy", 255), (Names{"ä.npy", "ö.npy", "標籤.npy", "Ж.npy"})); }
 
 TEST(OutputNames, WhatATerminalActsOnOrHidesGoes) {
-  for (const std::string bad : {"a\x1b[31m", "a\nb", "a\xc2\x9b", "a\xe2\x80\xae" "b", "a\xff", "a\xc3", "a\xed\x9f", "\xf5\x80\x80\x80", "a\x7f"}) {
+  for (const std::string bad : {"a\x1b[31m", "a\nb", "a\xc2\x9b",
+                                "a\xe2\x80\xae"
+                                "b",
+                                "a\xff", "a\xc3", "a\xed\x9f", "\xf5\x80\x80\x80", "a\x7f"}) {
     const std::string name = file_names({bad}, ".npy", 255)[0];
     for (const char c : name) EXPECT_TRUE(static_cast<unsigned char>(c) > 32 && static_cast<unsigned char>(c) < 127) << bad << name;
   }

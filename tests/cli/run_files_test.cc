@@ -20,8 +20,14 @@ using testing::TemporaryFolder;
 class Run : public ::testing::Test {
  protected:
   SubprocessResult run(ModelMaker& model, std::vector<std::string> inputs) const {
-    std::vector<std::string> argv{fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "amdahl", "run", dir_.write("m.onnx", model.bytes()),
-                                  "-o", dir_ / "out", "--cache", cache_.str(), "--quiet"};
+    std::vector<std::string> argv{fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "amdahl",
+                                  "run",
+                                  dir_.write("m.onnx", model.bytes()),
+                                  "-o",
+                                  dir_ / "out",
+                                  "--cache",
+                                  cache_.str(),
+                                  "--quiet"};
     for (const std::string& input : inputs) argv.insert(argv.end(), {"--input", input});
     return run_subprocess(argv, {120});
   }

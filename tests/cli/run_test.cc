@@ -29,8 +29,14 @@ class RunCommand : public ::testing::Test {
   static SubprocessResult run(const ModelMaker& model, const std::vector<std::pair<std::string, Tensor>>& inputs) {
     std::ofstream(dir_ / "model.onnx", std::ios::binary) << model.bytes();
     fs::remove_all(dir_ / "out");
-    std::vector<std::string> words{fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "amdahl", "run", dir_ / "model.onnx", "-o", dir_ / "out",
-                                   "--cache", dir_ / "cache", "--quiet"};
+    std::vector<std::string> words{fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "amdahl",
+                                   "run",
+                                   dir_ / "model.onnx",
+                                   "-o",
+                                   dir_ / "out",
+                                   "--cache",
+                                   dir_ / "cache",
+                                   "--quiet"};
     for (const auto& [name, tensor] : inputs) {
       save_npy(tensor, dir_ / (name + ".npy"));
       words.insert(words.end(), {"--input", name + "=" + (dir_ / (name + ".npy")).string()});

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "base/error.h"
 #include "base/subprocess.h"
 #include "cli/find_padding.h"

@@ -192,8 +192,7 @@ const std::byte* DistantWorkerDevice::constants(size_t bytes) {
   return constants_;
 }
 
-std::unique_ptr<GuardedBuffer> DistantWorkerDevice::map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands,
-                                                        int64_t at) {
+std::unique_ptr<GuardedBuffer> DistantWorkerDevice::map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands, int64_t at) {
   return device_.adopt(host_.map(name, bytes, element, layout, operands, at), element, layout, operands == Operands::kWritten);
 }
 

@@ -37,7 +37,7 @@ class DistantMemory {
   struct Buffer {
     std::byte* first = nullptr;  // whole pages
     size_t bytes = 0;
-    int protection = 0;          // while it is open
+    int protection = 0;  // while it is open
   };
   void add(Buffer* buffer);     // and closes it
   void remove(Buffer* buffer);  // and leaves it open

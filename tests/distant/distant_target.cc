@@ -56,8 +56,8 @@ class Matmul : public KernelImplementation {
     const size_t rank = c.shape.size();
     const int64_t unroll = v.knobs.at("UNROLL_K");
     const auto step = [&](int64_t sum, const std::string& k) {
-      return fmt::format("      sum{} += a[{} + i * {} + ({}) * {}] * b[{} + ({}) * {} + j * {}];\n", sum, a.offset, a.strides[rank - 2], k, a.strides[rank - 1], b.offset,
-                         k, b.strides[rank - 2], b.strides[rank - 1]);
+      return fmt::format("      sum{} += a[{} + i * {} + ({}) * {}] * b[{} + ({}) * {} + j * {}];\n", sum, a.offset, a.strides[rank - 2], k,
+                         a.strides[rank - 1], b.offset, k, b.strides[rank - 2], b.strides[rank - 1]);
     };
     std::string sums, steps, total;
     for (int64_t u = 0; u < unroll; ++u) {
@@ -67,11 +67,12 @@ class Matmul : public KernelImplementation {
     }
     std::string indices;
     for (size_t d = 0; d + 2 < rank; ++d) indices += ", 0";
-    return fmt::format("{}{}{}  const float *a = (const float*)in[0], *b = (const float*)in[1];\n  float* c = (float*)out[0] + {};\n"
-                       "  for (int64_t i = 0; i < {}; ++i) for (int64_t j = 0; j < {}; ++j) {{\n{}    int64_t k = 0;\n    for (; k + {} <= {}; k += {}) {{\n{}    }}\n"
-                       "    for (; k < {}; ++k) {{\n{}    }}\n    c[i * {} + j * {}] = epilogue({}, in{}, i, j);\n  }}\n}}\n",
-                       kOpening, emit_epilogue(p, 2), kRun, c.offset, s.m, s.n, sums, unroll, s.k, unroll, steps, s.k, step(0, "k"), c.strides[rank - 2], c.strides[rank - 1],
-                       total, indices);
+    return fmt::format(
+        "{}{}{}  const float *a = (const float*)in[0], *b = (const float*)in[1];\n  float* c = (float*)out[0] + {};\n"
+        "  for (int64_t i = 0; i < {}; ++i) for (int64_t j = 0; j < {}; ++j) {{\n{}    int64_t k = 0;\n    for (; k + {} <= {}; k += {}) {{\n{}    }}\n"
+        "    for (; k < {}; ++k) {{\n{}    }}\n    c[i * {} + j * {}] = epilogue({}, in{}, i, j);\n  }}\n}}\n",
+        kOpening, emit_epilogue(p, 2), kRun, c.offset, s.m, s.n, sums, unroll, s.k, unroll, steps, s.k, step(0, "k"), c.strides[rank - 2], c.strides[rank - 1],
+        total, indices);
   }
 };
 
@@ -88,8 +89,8 @@ class Pointwise : public KernelImplementation {
     const auto element = [&](size_t k, const std::string& base) { return fmt::format("((float*){})[{}]", base, offset_text(s.strides[k], 0, s.offsets[k])); };
     std::string arguments;
     for (size_t k = 0; k < p.in.size(); ++k) arguments += (k ? ", " : "") + element(k, fmt::format("in[{}]", k));
-    return fmt::format("{}{}{}  for (int64_t n = 0; n < {}; ++n) {{\n{}    {} = program({});\n  }}\n}}\n", kOpening, emit_program(program_in(p), "program"), kRun, s.points(),
-                       unflatten_text("n", s.dims, 0, "    "), element(p.in.size(), "out[0]"), arguments);
+    return fmt::format("{}{}{}  for (int64_t n = 0; n < {}; ++n) {{\n{}    {} = program({});\n  }}\n}}\n", kOpening, emit_program(program_in(p), "program"),
+                       kRun, s.points(), unflatten_text("n", s.dims, 0, "    "), element(p.in.size(), "out[0]"), arguments);
   }
 };
 
@@ -98,17 +99,18 @@ class Softmax : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kSoftmax; }
   SearchSpace space(const Problem& p, const DeviceInfo&) const override {
-    const bool takes = are_floats(p) && p.in.size() == 1 && p.in[0].is_dense() && p.out[0].is_dense() && !p.params.contains("log") && !p.params.contains("prologue") &&
-                       !p.params.contains("epilogue") && p.params.at("axis").get<size_t>() + 1 == p.out[0].shape.size();
+    const bool takes = are_floats(p) && p.in.size() == 1 && p.in[0].is_dense() && p.out[0].is_dense() && !p.params.contains("log") &&
+                       !p.params.contains("prologue") && !p.params.contains("epilogue") && p.params.at("axis").get<size_t>() + 1 == p.out[0].shape.size();
     return space_of({}, takes);
   }
   std::string source(const Variant& v, const DeviceInfo&) const override {
     const Shape& shape = v.problem.out[0].shape;
     return fmt::format("{}{}", kOpening, kRun) +
-           fmt::format("  for (int64_t r = 0; r < {0}; ++r) {{\n    const float* x = (const float*)in[0] + r * {1};\n    float* y = (float*)out[0] + r * {1};\n"
-                       "    float most = x[0], sum = 0;\n    for (int64_t i = 0; i < {1}; ++i) most = x[i] > most || x[i] != x[i] ? x[i] : most;\n"
-                       "    for (int64_t i = 0; i < {1}; ++i) sum += y[i] = expf(x[i] - most);\n    for (int64_t i = 0; i < {1}; ++i) y[i] /= sum;\n  }}\n}}\n",
-                       numel(shape) / shape.back(), shape.back());
+           fmt::format(
+               "  for (int64_t r = 0; r < {0}; ++r) {{\n    const float* x = (const float*)in[0] + r * {1};\n    float* y = (float*)out[0] + r * {1};\n"
+               "    float most = x[0], sum = 0;\n    for (int64_t i = 0; i < {1}; ++i) most = x[i] > most || x[i] != x[i] ? x[i] : most;\n"
+               "    for (int64_t i = 0; i < {1}; ++i) sum += y[i] = expf(x[i] - most);\n    for (int64_t i = 0; i < {1}; ++i) y[i] /= sum;\n  }}\n}}\n",
+               numel(shape) / shape.back(), shape.back());
   }
 };
 

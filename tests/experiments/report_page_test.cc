@@ -65,8 +65,9 @@ class ReportInABrowser : public ::testing::Test {
     page.insert(page.find("<style>"), script);
     std::ofstream(dir_ / "page.html", std::ios::binary) << page;
     const SubprocessResult r = run_subprocess({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                                               "--user-data-dir=" + (dir_ / "profile").string(), "--window-size=1200,900", "--timeout=15000",
-                                               "--dump-dom", "file://" + (dir_ / "page.html").string()}, {60});
+                                               "--user-data-dir=" + (dir_ / "profile").string(), "--window-size=1200,900", "--timeout=15000", "--dump-dom",
+                                               "file://" + (dir_ / "page.html").string()},
+                                              {60});
     const size_t from = r.output.find("PROBE{"), to = r.output.find("}PROBE");
     EXPECT_TRUE(to != std::string::npos) << r.output.substr(0, 2000);
     return to == std::string::npos ? Json::object() : Json::parse(r.output.substr(from + 5, to - from - 4));

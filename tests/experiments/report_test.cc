@@ -161,7 +161,9 @@ TEST(Report, SaysWhichStepsRoundByABoundOfTheirOwn) {
   c.ledger = {with_error};
   store.commit(c);
   const std::string text = report_text(store, {}, {});
-  EXPECT_NE(text.find("rounds by a bound of its own: strassen in 2 steps; the model's outputs are 7.0e-07 from float64, 1.2 times the starter's error"), std::string::npos) << text;
+  EXPECT_NE(text.find("rounds by a bound of its own: strassen in 2 steps; the model's outputs are 7.0e-07 from float64, 1.2 times the starter's error"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(report_json(store, {}).at("declared").at("strassen"), 2);
 }
 

@@ -98,7 +98,7 @@ Commit commit_of(int64_t n) {
 // All that a session gives its readers, in a word.
 std::string content(const Session& s) {
   Json all{{"identity", s.identity()}, {"experiments", s.experiments()}, {"ledger", s.ledger()}, {"plans", s.plans()},
-           {"profiles", s.profiles()}, {"options", s.options()}, {"state", s.state()}};
+           {"profiles", s.profiles()}, {"options", s.options()},         {"state", s.state()}};
   if (s.headline()) all["headline"] = *s.headline();
   for (const Experiment& e : s.experiments())
     for (const Json& step : e.replacement) all["sources"].push_back(s.source(step.at("variant").get<Variant>().id()));
@@ -207,9 +207,7 @@ class SessionFaults : public ::testing::Test {
     put(files);
     return content(*Session::open(path_, Session::Access::kRead));
   }
-  static std::string so_many(int whole, int named) {
-    return std::to_string(whole) + " read in full, " + std::to_string(named) + " named";
-  }
+  static std::string so_many(int whole, int named) { return std::to_string(whole) + " read in full, " + std::to_string(named) + " named"; }
 
   void flip(const char* suffix, const Files& files, int times) {
     const std::string wanted = content_of(files);
@@ -371,15 +369,13 @@ TEST_F(SessionFaults, WritersAreKilledInsideCommits) {
     const auto there = static_cast<int64_t>(experiments.size());
     ASSERT_GE(there, last) << "commits were lost by kill " << k;
     ASSERT_LE(there, last + 1) << "more than was begun";
-    for (int64_t i = 1; i <= there; ++i)
-      ASSERT_EQ(hash_hex(Json(experiments[static_cast<size_t>(i - 1)]).dump()), hash_hex(Json(experiment(i)).dump())) << i;
+    for (int64_t i = 1; i <= there; ++i) ASSERT_EQ(hash_hex(Json(experiments[static_cast<size_t>(i - 1)]).dump()), hash_hex(Json(experiment(i)).dump())) << i;
     EXPECT_EQ(session->state().at("head"), there) << "half of a commit";
     EXPECT_EQ(static_cast<int64_t>(session->plans().size()), there / 7);
     half += there > last;
     committed = there;
   }
-  tell("kill -9 of a writer that only commits", kills, kills,
-       "nothing lost; " + std::to_string(half) + " had written the commit, but not said so");
+  tell("kill -9 of a writer that only commits", kills, kills, "nothing lost; " + std::to_string(half) + " had written the commit, but not said so");
 }
 
 TEST_F(SessionFaults, ProgramsAreKilledWhileTheyCreateASession) {
@@ -411,8 +407,7 @@ TEST_F(SessionFaults, ProgramsAreKilledWhileTheyCreateASession) {
       ++named;
     }
   }
-  tell("kill -9 while a session is created", kills, none + named + whole,
-       std::to_string(none) + " before there was a file, " + so_many(whole, named));
+  tell("kill -9 while a session is created", kills, none + named + whole, std::to_string(none) + " before there was a file, " + so_many(whole, named));
 }
 
 // Files of this process can grow to so many bytes and no further.
@@ -476,7 +471,7 @@ TEST_F(SessionFaults, TheDiskIsFull) {
           return 3;
         }
       }
-      fs::remove(ballast);  // somebody makes space
+      fs::remove(ballast);                                       // somebody makes space
       if (!fs::exists(path_)) return acknowledged == 0 ? 0 : 6;  // it did not come to a session, and left nothing
       try {
         const auto session = Session::open(path_, Session::Access::kWrite);
@@ -500,8 +495,8 @@ TEST_F(SessionFaults, AFolderThatCannotBeWritten) {
   const std::string wanted = content(*Session::open(path_, Session::Access::kRead));
   const std::string before = read_file(path_);
   fs::permissions(path_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
-  fs::permissions(dir_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
-                            fs::perms::others_exec);
+  fs::permissions(
+      dir_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec);
   const int code = in_child([&] {
     if (getuid() == 0 && setuid(65534) != 0) return 42;  // root may write everywhere
     if (access(dir_.c_str(), W_OK) == 0) return 42;
@@ -591,16 +586,19 @@ TEST_F(SessionFaults, TheSessionGoesAwayWhileAWriterWrites) {
       {"removed", [&] { fs::remove(path_); }},
       {"removed with all that is beside it", [&] { clear(); }},
       {"moved", [&] { fs::rename(path_, path_ + ".away"); }},
-      {"replaced by a copy", [&] {
+      {"replaced by a copy",
+       [&] {
          fs::copy_file(path_, path_ + ".copy");
          fs::rename(path_ + ".copy", path_);
        }},
-      {"begun again by another", [&] {
+      {"begun again by another",
+       [&] {
          clear();
          EXPECT_EQ(in_child([&] {
                      Session::create(path_, identity())->commit(commit_of(1));
                      return 0;
-                   }), 0);
+                   }),
+                   0);
        }},
   };
   for (const auto& [how, go_away] : ways) {
@@ -622,7 +620,8 @@ TEST_F(SessionFaults, TheSessionGoesAwayWhileAWriterWrites) {
       EXPECT_EQ(Session::open(path_, Session::Access::kRead)->experiments().size(), 1u);
     }
   }
-  tell("session removed, moved or replaced while a writer writes", static_cast<int>(ways.size()), static_cast<int>(ways.size()), "exit code 11 at the next commit");
+  tell("session removed, moved or replaced while a writer writes", static_cast<int>(ways.size()), static_cast<int>(ways.size()),
+       "exit code 11 at the next commit");
 }
 
 // Every byte of the header in three ways: what is opened for writing can also be written.

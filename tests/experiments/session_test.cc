@@ -233,8 +233,7 @@ TEST_F(SessionFile, OtherModelOrMachineIsNamed) {
   make(1);
   const auto session = Session::open(path_, Session::Access::kWrite);
   EXPECT_NO_THROW(session->require_same("m1", "c1"));
-  for (const auto& [model, machine, named] :
-       {std::tuple{"m2", "c1", "builtin:gpt2-mini"}, std::tuple{"m1", "c2", "a machine, 2 cores"}}) {
+  for (const auto& [model, machine, named] : {std::tuple{"m2", "c1", "builtin:gpt2-mini"}, std::tuple{"m1", "c2", "a machine, 2 cores"}}) {
     try {
       session->require_same(model, machine);
       ADD_FAILURE() << model << machine;
@@ -278,8 +277,7 @@ TEST_F(SessionFile, AFullDiskIsAnIoErrorAndKeepsWhatWasThere) {
     limited.execute("PRAGMA max_page_count = " + std::to_string(pages));
     try {
       Transaction transaction(limited);
-      for (int i = 0; i < 1000; ++i)
-        Statement(limited, "INSERT INTO plans VALUES(?, ?, 0)").bind(1, int64_t{i}).bind(2, std::string(5000, 'x')).run();
+      for (int i = 0; i < 1000; ++i) Statement(limited, "INSERT INTO plans VALUES(?, ?, 0)").bind(1, int64_t{i}).bind(2, std::string(5000, 'x')).run();
       transaction.commit();
       FAIL();
     } catch (const Error& error) {

@@ -22,8 +22,8 @@ MemoryStore two_minutes() {
 }
 
 TEST(SessionTime, PartsAddUpToWhatWasSpent) {
-  const std::vector<std::pair<std::string, double>> want{{"judge", 24}, {"build", 5},   {"validate", 4},   {"race", 6},
-                                                         {"prove", 12}, {"gate", 30}, {"profile", 6}, {"headline", 12}, {"rest", 21}};
+  const std::vector<std::pair<std::string, double>> want{{"judge", 24}, {"build", 5},   {"validate", 4},  {"race", 6}, {"prove", 12},
+                                                         {"gate", 30},  {"profile", 6}, {"headline", 12}, {"rest", 21}};
   EXPECT_EQ(session_time(two_minutes()), want);
 }
 

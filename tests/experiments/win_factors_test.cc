@@ -51,8 +51,8 @@ MemoryStore store_of(const std::vector<Experiment>& experiments) {
 }
 
 TEST(WinFactors, BlocksOnTheOldAlgorithmAreNoGainOfTheNewOne) {
-  const MemoryStore store = store_of({tried(1, product("", 8), std::log(1.5)), tried(2, product("", 6), std::log(2)),
-                                      tried(3, product("strassen2", 6), std::log(2.4), Outcome::kKept)});
+  const MemoryStore store = store_of(
+      {tried(1, product("", 8), std::log(1.5)), tried(2, product("", 6), std::log(2)), tried(3, product("strassen2", 6), std::log(2.4), Outcome::kKept)});
   const auto factors = win_factors(store);
   ASSERT_EQ(factors.size(), 1u);
   EXPECT_EQ(factors.at(3).best_blocks, 2);
@@ -76,9 +76,7 @@ TEST(WinFactors, BlocksThatLostLeaveAllOfItToTheAlgorithm) {
   EXPECT_DOUBLE_EQ(factors.at(2).algorithm, 0.1);
 }
 
-TEST(WinFactors, OfBlocksAloneThereAreNone) {
-  EXPECT_TRUE(win_factors(store_of({tried(1, product("", 8), 0.7, Outcome::kKept)})).empty());
-}
+TEST(WinFactors, OfBlocksAloneThereAreNone) { EXPECT_TRUE(win_factors(store_of({tried(1, product("", 8), 0.7, Outcome::kKept)})).empty()); }
 
 TEST(Algorithm, IsWhatBlocksDoNotChange) {
   EXPECT_EQ(algorithm_of({product("", 1)}), algorithm_of({product("", 8)}));

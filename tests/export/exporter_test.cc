@@ -1,6 +1,8 @@
 // Every export format: written, built by what it ships with in a folder of its own, and its self-test run; and the self-test
 // notices weights that are not the ones it was made with.
 
+#include "export/exporter.h"
+
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 #include <unistd.h>
@@ -20,7 +22,6 @@
 #include "base/subprocess.h"
 #include "export/cxx.h"
 #include "export/export_folder.h"
-#include "export/exporter.h"
 #include "graph/models/builders.h"
 #include "graph/models/load_model.h"
 #include "starter_kernels/cpu/cpu_target.h"
@@ -49,9 +50,7 @@ class Export : public ::testing::TestWithParam<const char*> {
     EXPECT_FALSE(files.empty());
     for (const std::string& file : files) EXPECT_TRUE(fs::exists(dir_ / file)) << file;
   }
-  SubprocessResult in_folder(const std::string& command) const {
-    return run_subprocess({"sh", "-c", "cd '" + dir_.string() + "' && " + command}, {300});
-  }
+  SubprocessResult in_folder(const std::string& command) const { return run_subprocess({"sh", "-c", "cd '" + dir_.string() + "' && " + command}, {300}); }
 
   fs::path dir_;
 };
@@ -129,14 +128,15 @@ void use_installed(const Shell& shell, const fs::path& dir, const std::string& n
                                                   " 1.0 REQUIRED)\nadd_executable(a example.c)\ntarget_link_libraries(a " + name + "::" + name +
                                                   ")\nadd_executable(b example.c)\ntarget_link_libraries(b " + name + "::" + name +
                                                   "_shared)\nfile(WRITE ${CMAKE_BINARY_DIR}/weights \"${" + name + "_WEIGHTS}\")\n");
-  const SubprocessResult cmake =
-      shell("cd consumer && cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/../moved\" && cmake --build build && "
-            "./build/a \"$(cat build/weights)\" && ./build/b \"$(cat build/weights)\"");
+  const SubprocessResult cmake = shell(
+      "cd consumer && cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/../moved\" && cmake --build build && "
+      "./build/a \"$(cat build/weights)\" && ./build/b \"$(cat build/weights)\"");
   EXPECT_EQ(cmake.exit_code, 0) << cmake.output;
   const SubprocessResult pkg_config =
       shell("cd consumer && export PKG_CONFIG_PATH=$(dirname $(find \"$PWD/../moved\" -name '*.pc')) && P=\"pkg-config " + name +
             "\" && cc example.c -o c $($P --cflags --libs) && LD_LIBRARY_PATH=$($P --variable=libdir) ./c $($P --variable=weights) && "
-            "cc example.c -o d $($P --cflags) $($P --static --libs | sed 's/-l" + name + "/-l:lib" + name + ".a/') && ./d $($P --variable=weights)");
+            "cc example.c -o d $($P --cflags) $($P --static --libs | sed 's/-l" +
+            name + "/-l:lib" + name + ".a/') && ./d $($P --variable=weights)");
   EXPECT_EQ(pkg_config.exit_code, 0) << pkg_config.output;
   // A program may hold two models: what can be seen from outside is the interface, and all names have the model's in them.
   EXPECT_EQ(shell("nm --defined-only -g build/lib" + name + ".a 2>/dev/null | grep ' [A-Z] ' | grep -v -e " + name + " -e DW.ref").output, "");
@@ -197,13 +197,14 @@ void use_pytorch(const Shell& shell, const fs::path& dir, const std::string& nam
   const std::string in = std::string("cd python && ") + python + " ";
   const SubprocessResult unbuilt = shell(in + "-c 'import " + name + "'");
   EXPECT_TRUE(unbuilt.exit_code != 0 && has(unbuilt, "is not built: cmake")) << unbuilt.output;
-  const SubprocessResult build = shell(std::string("cmake -S python -B python/build -G Ninja -DPython3_EXECUTABLE=") + python + " && cmake --build python/build");
+  const SubprocessResult build =
+      shell(std::string("cmake -S python -B python/build -G Ninja -DPython3_EXECUTABLE=") + python + " && cmake --build python/build");
   ASSERT_EQ(build.exit_code, 0) << build.output.substr(0, 3000);
   const SubprocessResult right = shell(in + "selftest.py");
   EXPECT_EQ(right.exit_code, 0) << right.output;
   EXPECT_TRUE(has(right, "tuned kernels")) << right.output;
   const SubprocessResult refused = shell(in + "-c 'import torch, " + name + "; " + name + ".model(torch.zeros(3, 5, dtype=torch.int64 if " + name +
-                                        ".INPUTS[0][1] == \"i64\" else torch.float32))'");
+                                         ".INPUTS[0][1] == \"i64\" else torch.float32))'");
   EXPECT_TRUE(refused.exit_code != 0 && has(refused, "was tuned for")) << refused.output;
   replace_in(dir / "python/selftest.py", "LIMIT = ", "LIMIT = 1e-12 * ");
   EXPECT_EQ(shell(in + "selftest.py").exit_code, 1);
@@ -322,8 +323,11 @@ TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Minis, Export, ::testing::Values("gpt2-mini", "mobilenet-mini"),
-                         [](const auto& info) { std::string n = info.param; std::replace(n.begin(), n.end(), '-', '_'); return n; });
+INSTANTIATE_TEST_SUITE_P(Minis, Export, ::testing::Values("gpt2-mini", "mobilenet-mini"), [](const auto& info) {
+  std::string n = info.param;
+  std::replace(n.begin(), n.end(), '-', '_');
+  return n;
+});
 
 // Products in bfloat16, on tiles and on vectors, and an edited kernel that compiles for one kind of CPU only: the library has another form of both.
 TEST(ExportFormats, WhatOneKindOfCpuOnlyRunsHasAPortableForm) {

@@ -55,19 +55,31 @@ class FakeOnnxRuntime {
   explicit FakeOnnxRuntime(uint32_t newest = 16) {
     newest_ = newest;
     fill_table(std::make_index_sequence<kPlaces>());
-    set(0, +[](int, const char* message) { return new Status{message}; });
-    set(26, +[](const char* name, Domain** made) { return ok(*made = new Domain{name, {}}); });
-    set(27, +[](Domain* domain, const void* op) { return ok(domain->ops[operator_name(op)] = op); });
-    set(28, +[](Domains* options, Domain* domain) { return ok((*options)[domain->name] = domain); });
-    set(51, +[](Value* value, void** data) { return ok(*data = value->data); });
-    set(86, +[](const Info* info, const char* name, int64_t* value) { return attribute(*info->node, name, value); });
-    set(90, +[](const Context* context, size_t i, const Value** value) { return ok(*value = context->inputs.at(i)); });
-    set(91, +[](Context* context, size_t i, const int64_t* shape, size_t rank, Value** value) { return output(context, i, Shape(shape, shape + rank), value); });
-    set(249, +[](const Info* info, size_t i, int* is_constant, const Value** value) {
-      const auto at = info->constants->find(info->node->input(static_cast<int>(i)));
-      *is_constant = at != info->constants->end();
-      return ok(*value = *is_constant ? &at->second : nullptr);
-    });
+    set(
+        0, +[](int, const char* message) { return new Status{message}; });
+    set(
+        26, +[](const char* name, Domain** made) {
+          return ok(*made = new Domain{name, {}});
+        });
+    set(
+        27, +[](Domain* domain, const void* op) { return ok(domain->ops[operator_name(op)] = op); });
+    set(
+        28, +[](Domains* options, Domain* domain) { return ok((*options)[domain->name] = domain); });
+    set(
+        51, +[](Value* value, void** data) { return ok(*data = value->data); });
+    set(
+        86, +[](const Info* info, const char* name, int64_t* value) { return attribute(*info->node, name, value); });
+    set(
+        90, +[](const Context* context, size_t i, const Value** value) { return ok(*value = context->inputs.at(i)); });
+    set(
+        91,
+        +[](Context* context, size_t i, const int64_t* shape, size_t rank, Value** value) { return output(context, i, Shape(shape, shape + rank), value); });
+    set(
+        249, +[](const Info* info, size_t i, int* is_constant, const Value** value) {
+          const auto at = info->constants->find(info->node->input(static_cast<int>(i)));
+          *is_constant = at != info->constants->end();
+          return ok(*value = *is_constant ? &at->second : nullptr);
+        });
   }
 
   // What RegisterCustomOps answers; "": it has registered its operators.
@@ -131,7 +143,8 @@ class FakeOnnxRuntime {
         (*values)[step.node->output(0)] = values->at(step.node->input(0)).reshaped(to_ints(values->at(step.node->input(1))));
         return;
       }
-      Context context{step.op, {}, std::vector<Tensor>(static_cast<size_t>(step.node->output_size())), std::vector<Value>(static_cast<size_t>(step.node->output_size()))};
+      Context context{
+          step.op, {}, std::vector<Tensor>(static_cast<size_t>(step.node->output_size())), std::vector<Value>(static_cast<size_t>(step.node->output_size()))};
       std::vector<Value> inputs;
       for (int i = 0; i < step.node->input_size(); ++i) {
         const Tensor& tensor = values->at(step.node->input(i));

@@ -1,13 +1,14 @@
 // The onnxruntime format without ONNX Runtime: the library is built, loaded by a stand-in that plays the runtime's side, and its
 // operators compute the model. With AMDAHL_ONNXRUNTIME_PYTHON=PYTHON the real one runs the self-test too (exporter_test.cc).
 
+#include "export/onnxruntime.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <thread>
 
 #include "base/subprocess.h"
-#include "export/onnxruntime.h"
 #include "graph/models/builders.h"
 #include "graph/oracle.h"
 #include "starter_kernels/cpu/cpu_target.h"
@@ -118,8 +119,11 @@ TEST_P(OnnxRuntimeExport, ComputesTheModelInBothBuildsAndSeveralSessionsAtOnce) 
   made.expect_engaged(false, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Minis, OnnxRuntimeExport, ::testing::Values("gpt2-mini", "mobilenet-mini", "resnet50-mini"),
-                         [](const auto& info) { std::string n = info.param; std::replace(n.begin(), n.end(), '-', '_'); return n; });
+INSTANTIATE_TEST_SUITE_P(Minis, OnnxRuntimeExport, ::testing::Values("gpt2-mini", "mobilenet-mini", "resnet50-mini"), [](const auto& info) {
+  std::string n = info.param;
+  std::replace(n.begin(), n.end(), '-', '_');
+  return n;
+});
 
 Graph conv_between_views() {
   ExampleGraph g("views");
@@ -138,7 +142,6 @@ TEST(OnnxRuntimeExport, ViewsNeedNoStepOfTheirOwn) {
   ASSERT_EQ(runtime.load(made.library()), "");
   made.expect_right(FakeOnnxRuntime::Session(runtime, made.model()));
   made.expect_engaged(true, 1);
-
 }
 
 // One bit of the first weight, of the last: neither is computed with, whether a kernel packs it or reads it as it comes.

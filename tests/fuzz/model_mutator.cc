@@ -31,10 +31,41 @@ auto* pick_mutable(Repeated* list, FuzzRandom& random) {
 }
 
 int64_t odd_int(FuzzRandom& random) {
-  static const std::vector<int64_t> kOdd = {0,       1,       2,         3,         4,         5,        7,         8,         9,         16,        17,
-                                            -1,      -2,      -3,        -5,        64,        127,      128,       255,       1000,      65535,     65536,
-                                            1 << 20, 1 << 24, INT32_MAX, INT32_MIN, 1LL << 31, 1LL << 32, 1LL << 40, 1LL << 46, 1LL << 62, INT64_MAX, INT64_MIN,
-                                            INT64_MAX - 1, INT64_MIN + 1};
+  static const std::vector<int64_t> kOdd = {0,
+                                            1,
+                                            2,
+                                            3,
+                                            4,
+                                            5,
+                                            7,
+                                            8,
+                                            9,
+                                            16,
+                                            17,
+                                            -1,
+                                            -2,
+                                            -3,
+                                            -5,
+                                            64,
+                                            127,
+                                            128,
+                                            255,
+                                            1000,
+                                            65535,
+                                            65536,
+                                            1 << 20,
+                                            1 << 24,
+                                            INT32_MAX,
+                                            INT32_MIN,
+                                            1LL << 31,
+                                            1LL << 32,
+                                            1LL << 40,
+                                            1LL << 46,
+                                            1LL << 62,
+                                            INT64_MAX,
+                                            INT64_MIN,
+                                            INT64_MAX - 1,
+                                            INT64_MIN + 1};
   return once_in(random, 8) ? static_cast<int64_t>(below(random, 300)) - 40 : pick(kOdd, random);
 }
 
@@ -44,23 +75,129 @@ double odd_float(FuzzRandom& random) {
 }
 
 const std::string& odd_string(FuzzRandom& random) {
-  static const std::vector<std::string> kOdd = {
-      "",           "NOTSET",     "SAME_UPPER",  "SAME_LOWER",         "VALID",         "constant",           "reflect",     "edge",  "wrap",   "nearest",
-      "linear",     "cubic",      "half_pixel",  "align_corners",      "asymmetric",    "tf_crop_and_resize", "floor",       "ceil",  "DCR",    "CRD",
-      "add",        "mul",        "max",         "min",                "none",          "sum",                "mean",        "LEFT",  "RIGHT",  "tanh",
-      "ij,jk->ik",  "...ij,...jk", "ii->i",       "i,i",                "ij->",          "->",                 "a,b,c->abc",  "not_larger", "not_smaller",
-      "pytorch_half_pixel", "half_pixel_symmetric", "round_prefer_ceil", "w.bin", "../w.bin", "/etc/passwd", "..."};
+  static const std::vector<std::string> kOdd = {"",
+                                                "NOTSET",
+                                                "SAME_UPPER",
+                                                "SAME_LOWER",
+                                                "VALID",
+                                                "constant",
+                                                "reflect",
+                                                "edge",
+                                                "wrap",
+                                                "nearest",
+                                                "linear",
+                                                "cubic",
+                                                "half_pixel",
+                                                "align_corners",
+                                                "asymmetric",
+                                                "tf_crop_and_resize",
+                                                "floor",
+                                                "ceil",
+                                                "DCR",
+                                                "CRD",
+                                                "add",
+                                                "mul",
+                                                "max",
+                                                "min",
+                                                "none",
+                                                "sum",
+                                                "mean",
+                                                "LEFT",
+                                                "RIGHT",
+                                                "tanh",
+                                                "ij,jk->ik",
+                                                "...ij,...jk",
+                                                "ii->i",
+                                                "i,i",
+                                                "ij->",
+                                                "->",
+                                                "a,b,c->abc",
+                                                "not_larger",
+                                                "not_smaller",
+                                                "pytorch_half_pixel",
+                                                "half_pixel_symmetric",
+                                                "round_prefer_ceil",
+                                                "w.bin",
+                                                "../w.bin",
+                                                "/etc/passwd",
+                                                "..."};
   return pick(kOdd, random);
 }
 
 const std::string& attribute_name(FuzzRandom& random) {
-  static const std::vector<std::string> kNames = {
-      "axis", "axes", "keepdims", "perm", "pads", "strides", "dilations", "kernel_shape", "group", "auto_pad", "ceil_mode", "count_include_pad", "storage_order",
-      "epsilon", "alpha", "beta", "transA", "transB", "to", "mode", "blocksize", "equation", "largest", "sorted", "exclusive", "reverse", "start", "end", "value",
-      "num_heads", "q_num_heads", "kv_num_heads", "scale", "is_causal", "softcap", "num_groups", "output_padding", "output_shape", "allowzero", "batch_dims",
-      "reduction", "ignore_index", "split", "num_outputs", "size", "bias", "p", "upper", "dtype", "k", "batch_axis", "time_axis", "fmod", "select_last_index",
-      "noop_with_empty_axes", "interleaved", "rotary_embedding_dim", "stash_type", "starts", "ends", "detect_positive", "direction", "cubic_coeff_a", "scales",
-      "coordinate_transformation_mode", "nearest_mode", "keep_aspect_ratio_policy", "exclude_outside", "antialias", "training_mode", "momentum", "min", "max"};
+  static const std::vector<std::string> kNames = {"axis",
+                                                  "axes",
+                                                  "keepdims",
+                                                  "perm",
+                                                  "pads",
+                                                  "strides",
+                                                  "dilations",
+                                                  "kernel_shape",
+                                                  "group",
+                                                  "auto_pad",
+                                                  "ceil_mode",
+                                                  "count_include_pad",
+                                                  "storage_order",
+                                                  "epsilon",
+                                                  "alpha",
+                                                  "beta",
+                                                  "transA",
+                                                  "transB",
+                                                  "to",
+                                                  "mode",
+                                                  "blocksize",
+                                                  "equation",
+                                                  "largest",
+                                                  "sorted",
+                                                  "exclusive",
+                                                  "reverse",
+                                                  "start",
+                                                  "end",
+                                                  "value",
+                                                  "num_heads",
+                                                  "q_num_heads",
+                                                  "kv_num_heads",
+                                                  "scale",
+                                                  "is_causal",
+                                                  "softcap",
+                                                  "num_groups",
+                                                  "output_padding",
+                                                  "output_shape",
+                                                  "allowzero",
+                                                  "batch_dims",
+                                                  "reduction",
+                                                  "ignore_index",
+                                                  "split",
+                                                  "num_outputs",
+                                                  "size",
+                                                  "bias",
+                                                  "p",
+                                                  "upper",
+                                                  "dtype",
+                                                  "k",
+                                                  "batch_axis",
+                                                  "time_axis",
+                                                  "fmod",
+                                                  "select_last_index",
+                                                  "noop_with_empty_axes",
+                                                  "interleaved",
+                                                  "rotary_embedding_dim",
+                                                  "stash_type",
+                                                  "starts",
+                                                  "ends",
+                                                  "detect_positive",
+                                                  "direction",
+                                                  "cubic_coeff_a",
+                                                  "scales",
+                                                  "coordinate_transformation_mode",
+                                                  "nearest_mode",
+                                                  "keep_aspect_ratio_policy",
+                                                  "exclude_outside",
+                                                  "antialias",
+                                                  "training_mode",
+                                                  "momentum",
+                                                  "min",
+                                                  "max"};
   return pick(kNames, random);
 }
 
@@ -104,7 +241,9 @@ void fill(TensorProto& t, FuzzRandom& random) {
   t.set_raw_data(raw);
 }
 
-int odd_type(FuzzRandom& random) { return static_cast<int>(once_in(random, 3) ? below(random, 26) : once_in(random, 2) ? TensorProto::FLOAT : TensorProto::INT64); }
+int odd_type(FuzzRandom& random) {
+  return static_cast<int>(once_in(random, 3) ? below(random, 26) : once_in(random, 2) ? TensorProto::FLOAT : TensorProto::INT64);
+}
 
 TensorProto& add_initializer(GraphProto& g, FuzzRandom& random) {
   TensorProto& t = *g.add_initializer();
@@ -120,12 +259,18 @@ void change_tensor(TensorProto& t, FuzzRandom& random) {
     case 0:
       if (t.dims_size() > 0) t.set_dims(static_cast<int>(below(random, static_cast<size_t>(t.dims_size()))), odd_int(random));
       break;
-    case 1: t.add_dims(once_in(random, 2) ? 1 : odd_int(random)); break;
+    case 1:
+      t.add_dims(once_in(random, 2) ? 1 : odd_int(random));
+      break;
     case 2:
       if (t.dims_size() > 0) t.mutable_dims()->RemoveLast();
       break;
-    case 3: t.set_data_type(odd_type(random)); break;
-    case 4: fill(t, random); break;
+    case 3:
+      t.set_data_type(odd_type(random));
+      break;
+    case 4:
+      fill(t, random);
+      break;
     case 5:  // one element
       if (t.raw_data().size() >= 8) {
         const int64_t v = odd_int(random);
@@ -155,14 +300,22 @@ void change_tensor(TensorProto& t, FuzzRandom& random) {
 void set_value(AttributeProto& a, FuzzRandom& random) {
   a.clear_i(), a.clear_f(), a.clear_s(), a.clear_ints(), a.clear_floats(), a.clear_strings();
   switch (below(random, 7)) {
-    case 0: a.set_type(AttributeProto::FLOAT), a.set_f(static_cast<float>(odd_float(random))); break;
-    case 1: a.set_type(AttributeProto::STRING), a.set_s(odd_string(random)); break;
-    case 2: a.set_type(AttributeProto::FLOATS), a.add_floats(static_cast<float>(odd_float(random))); break;
+    case 0:
+      a.set_type(AttributeProto::FLOAT), a.set_f(static_cast<float>(odd_float(random)));
+      break;
+    case 1:
+      a.set_type(AttributeProto::STRING), a.set_s(odd_string(random));
+      break;
+    case 2:
+      a.set_type(AttributeProto::FLOATS), a.add_floats(static_cast<float>(odd_float(random)));
+      break;
     case 3:
       a.set_type(AttributeProto::INTS);
       for (size_t i = below(random, 6); i > 0; --i) a.add_ints(once_in(random, 2) ? static_cast<int64_t>(below(random, 4)) : odd_int(random));
       break;
-    default: a.set_type(AttributeProto::INT), a.set_i(odd_int(random)); break;
+    default:
+      a.set_type(AttributeProto::INT), a.set_i(odd_int(random));
+      break;
   }
 }
 
@@ -198,15 +351,21 @@ void change_attribute(NodeProto& node, FuzzRandom& random) {
 void change_edges(GraphProto& g, NodeProto& node, FuzzRandom& random) {
   const std::vector<std::string> names = value_names(g);
   switch (below(random, 7)) {
-    case 0: node.add_input(pick(names, random)); break;
+    case 0:
+      node.add_input(pick(names, random));
+      break;
     case 1:
       if (node.input_size() > 0) node.mutable_input()->RemoveLast();
       break;
-    case 2: node.add_output(once_in(random, 3) ? "" : fresh_name(g)); break;
+    case 2:
+      node.add_output(once_in(random, 3) ? "" : fresh_name(g));
+      break;
     case 3:
       if (node.output_size() > 1) node.mutable_output()->RemoveLast();
       break;
-    case 4: node.add_input(add_initializer(g, random).name()); break;
+    case 4:
+      node.add_input(add_initializer(g, random).name());
+      break;
     default:
       if (node.input_size() > 0)
         node.set_input(static_cast<int>(below(random, static_cast<size_t>(node.input_size()))),
@@ -237,8 +396,12 @@ void change_input(GraphProto& g, FuzzRandom& random) {
   auto* type = input->mutable_type()->mutable_tensor_type();
   auto* shape = type->mutable_shape();
   switch (below(random, 6)) {
-    case 0: type->set_elem_type(odd_type(random)); break;
-    case 1: shape->add_dim()->set_dim_value(odd_int(random)); break;
+    case 0:
+      type->set_elem_type(odd_type(random));
+      break;
+    case 1:
+      shape->add_dim()->set_dim_value(odd_int(random));
+      break;
     case 2:
       if (shape->dim_size() > 0) shape->mutable_dim()->RemoveLast();
       break;
@@ -300,7 +463,8 @@ void change_structure(onnx::ModelProto& model, FuzzRandom& random) {
 
 // What moves a cursor, turns the direction of writing, breaks a line, ends a comment, is no text, or is very long.
 std::string odd_name(FuzzRandom& random) {
-  static const std::vector<std::string> kOdd = {"\x1b[2J", "a\nb", "\r", std::string("\0", 1), "\u202e", "\xff\xfe", "\xc3", "*/", "??/", "\\", "'", "\"", "%s", "{}", "\u2028", " "};
+  static const std::vector<std::string> kOdd = {
+      "\x1b[2J", "a\nb", "\r", std::string("\0", 1), "\u202e", "\xff\xfe", "\xc3", "*/", "??/", "\\", "'", "\"", "%s", "{}", "\u2028", " "};
   return once_in(random, 4) ? std::string(1 + below(random, 3000), "a\x1b\xe4"[below(random, 3)]) : pick(kOdd, random) + std::to_string(below(random, 3));
 }
 
@@ -322,7 +486,9 @@ void change_name(onnx::ModelProto& model, FuzzRandom& random) {
   NodeProto* node = pick_mutable(g.mutable_node(), random);
   const std::string name = odd_name(random);
   switch (below(random, 7)) {
-    case 0: g.set_name(name); break;
+    case 0:
+      g.set_name(name);
+      break;
     case 1:
       if (node) node->set_name(name);
       break;
@@ -411,8 +577,10 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
     case 5:
       if (node) return change_edges(g, *node, random);
       [[fallthrough]];
-    case 6: return add_node(g, random);
-    case 7: return change_input(g, random);
+    case 6:
+      return add_node(g, random);
+    case 7:
+      return change_input(g, random);
     case 8:
       if (node) {
         const OpDef& op = pick(op_list(), random);
@@ -421,7 +589,8 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
         return;
       }
       [[fallthrough]];
-    case 9: return change_name(model, random);
+    case 9:
+      return change_name(model, random);
     case 10:
       if (once_in(random, 3)) return add_chain(g, random);
       if (node) return lengthen_list(*node, random);
@@ -429,7 +598,8 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
     case 11:
       if (node && once_in(random, 4)) return wrap_in_branch(g, *node);
       [[fallthrough]];
-    default: return change_structure(model, random);
+    default:
+      return change_structure(model, random);
   }
 }
 

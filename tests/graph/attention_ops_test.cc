@@ -12,8 +12,7 @@ RefTensor spelled_out(RefTensor q, const RefTensor& k, const RefTensor& v, bool 
   RefTensor kt = floats({k.shape[0], k.shape[1], d, keys}, std::vector<double>(k.value.size()));
   for (int64_t b = 0; b < k.shape[0] * k.shape[1]; ++b)
     for (int64_t i = 0; i < keys; ++i)
-      for (int64_t j = 0; j < d; ++j)
-        kt.value[static_cast<size_t>((b * d + j) * keys + i)] = k.value[static_cast<size_t>((b * keys + i) * d + j)];
+      for (int64_t j = 0; j < d; ++j) kt.value[static_cast<size_t>((b * d + j) * keys + i)] = k.value[static_cast<size_t>((b * keys + i) * d + j)];
   RefTensor scores = run_one({"MatMul"}, {&q, &kt}, false);
   for (size_t i = 0; i < scores.value.size() && causal; ++i) {
     const auto column = static_cast<int64_t>(i) % keys, row = static_cast<int64_t>(i) / keys % q.shape[2];
@@ -56,8 +55,7 @@ TEST(Attention, GroupedHeadsShareKeysAndRowsMayHoldTheHeads) {
     RefTensor t = floats({1, 3, heads * 2}, std::vector<double>(x.value.size()));
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t p = 0; p < 3; ++p)
-        for (int64_t i = 0; i < 2; ++i)
-          t.value[static_cast<size_t>((p * heads + h) * 2 + i)] = x.value[static_cast<size_t>((h * 3 + p) * 2 + i)];
+        for (int64_t i = 0; i < 2; ++i) t.value[static_cast<size_t>((p * heads + h) * 2 + i)] = x.value[static_cast<size_t>((h * 3 + p) * 2 + i)];
     return t;
   };
   const RefTensor qi = inside(q), ki = inside(k), vi = inside(v);
@@ -120,9 +118,7 @@ TEST(RotaryEmbedding, LooksPositionsUpAndLeavesTheRestOfTheHead) {
 TEST(SoftmaxCrossEntropyLoss, ReducesAndIgnores) {
   const RefTensor x = floats({3, 2}, {0, 0, 0, std::log(3.0), 5, 5}), labels = ints({3}, {0, 1, 0});
   const double a = std::log(2.0), b = std::log(4.0 / 3.0);
-  const auto loss = [&](std::map<std::string, Attribute> attributes) {
-    return run_one({"SoftmaxCrossEntropyLoss", 13, std::move(attributes)}, {&x, &labels});
-  };
+  const auto loss = [&](std::map<std::string, Attribute> attributes) { return run_one({"SoftmaxCrossEntropyLoss", 13, std::move(attributes)}, {&x, &labels}); };
   expect_values(loss({{"reduction", std::string("none")}}), {a, b, a});
   expect_values(loss({{"reduction", std::string("sum")}}), {2 * a + b});
   expect_values(loss({}), {(2 * a + b) / 3});
@@ -152,8 +148,8 @@ TEST(SoftmaxCrossEntropyLoss, BoundCoversAnHonestLoop) {
 }
 
 TEST(BatchNormalization, UsesTheStoredStatisticsAndRefusesTraining) {
-  const RefTensor x = floats({1, 2, 2}, {1, 2, 3, 4}), gamma = floats({2}, {2, 3}), beta = floats({2}, {10, 20}),
-                  mean = floats({2}, {1, 3}), var = floats({2}, {4, 1});
+  const RefTensor x = floats({1, 2, 2}, {1, 2, 3, 4}), gamma = floats({2}, {2, 3}), beta = floats({2}, {10, 20}), mean = floats({2}, {1, 3}),
+                  var = floats({2}, {4, 1});
   const std::vector<const RefTensor*> in{&x, &gamma, &beta, &mean, &var};
   expect_values(run_one({"BatchNormalization", 15, {{"epsilon", 0.0}}}, in), {10, 11, 20, 23});
   EXPECT_THROW(run_one({"BatchNormalization", 15, {{"training_mode", int64_t{1}}}}, in), Refusal);
@@ -161,8 +157,8 @@ TEST(BatchNormalization, UsesTheStoredStatisticsAndRefusesTraining) {
 }
 
 TEST(BatchNormalization, BoundPermitsFolding) {
-  const RefTensor x = random_floats({4, 8, 16}, 1), gamma = random_floats({8}, 2, 0.5, 1.5), beta = random_floats({8}, 3),
-                  mean = random_floats({8}, 4), var = random_floats({8}, 5, 0.1, 2);
+  const RefTensor x = random_floats({4, 8, 16}, 1), gamma = random_floats({8}, 2, 0.5, 1.5), beta = random_floats({8}, 3), mean = random_floats({8}, 4),
+                  var = random_floats({8}, 5, 0.1, 2);
   std::vector<float> folded;
   for (size_t i = 0; i < x.value.size(); ++i) {
     const size_t c = i / 16 % 8;

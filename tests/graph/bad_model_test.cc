@@ -45,8 +45,7 @@ std::function<std::string(const TemporaryFolder&)> content(const std::string& by
 }
 
 // A model with a 2x3 weight in `location`; `prepare` puts what is there.
-std::function<std::string(const TemporaryFolder&)> with_weights(const std::string& location, int64_t offset,
-                                                                int64_t length,
+std::function<std::string(const TemporaryFolder&)> with_weights(const std::string& location, int64_t offset, int64_t length,
                                                                 std::function<void(const TemporaryFolder&)> prepare) {
   return [=](const TemporaryFolder& dir) {
     prepare(dir);
@@ -110,46 +109,22 @@ std::vector<BadModel> bad_models() {
     m.node("Identity", {"mask"}, {"b"});
   };
   std::vector<BadModel> table = {
-      {"missing file",
-       ExitCode::kBadModel,
-       {"cannot open", "No such file"},
-       [](const TemporaryFolder& d) { return d / "absent.onnx"; }},
+      {"missing file", ExitCode::kBadModel, {"cannot open", "No such file"}, [](const TemporaryFolder& d) { return d / "absent.onnx"; }},
       {"a folder", ExitCode::kBadModel, {"cannot open", "directory"}, [](const TemporaryFolder& d) { return d.str(); }},
-      {"no such shipped model",
-       ExitCode::kBadModel,
-       {"no shipped model 'nothing'"},
-       [](const TemporaryFolder&) { return std::string("builtin:nothing"); }},
+      {"no such shipped model", ExitCode::kBadModel, {"no shipped model 'nothing'"}, [](const TemporaryFolder&) { return std::string("builtin:nothing"); }},
       {"empty file", ExitCode::kBadModel, {"empty"}, content("")},
-      {"zip archive",
-       ExitCode::kBadModel,
-       {"zip archive", "torch.onnx.export"},
-       content(std::string("PK\x03\x04____", 8))},
-      {"LFS pointer",
-       ExitCode::kBadModel,
-       {"git lfs pull"},
-       content("version https://git-lfs.github.com/spec/v1\noid")},
+      {"zip archive", ExitCode::kBadModel, {"zip archive", "torch.onnx.export"}, content(std::string("PK\x03\x04____", 8))},
+      {"LFS pointer", ExitCode::kBadModel, {"git lfs pull"}, content("version https://git-lfs.github.com/spec/v1\noid")},
       {"web page", ExitCode::kBadModel, {"download went wrong"}, content("<!DOCTYPE html><html>404</html>")},
       {"not protobuf", ExitCode::kBadModel, {"not an ONNX model"}, content("what is this, a text for ants?")},
       {"protobuf without graph", ExitCode::kBadModel, {"no graph"}, content(std::string("\x08\x08", 2))},
-      {"graph without outputs", ExitCode::kBadModel, {"no outputs"}, broken([](ModelMaker& m) {
-         m.proto.mutable_graph()->clear_output();
-       })},
-      {"old opset", ExitCode::kUnsupported, {"opset 7", "9 to"}, broken([](ModelMaker& m) {
-         m.proto.mutable_opset_import(0)->set_version(7);
-       })},
-      {"opset of the future", ExitCode::kUnsupported, {"opset 99"}, broken([](ModelMaker& m) {
-         m.proto.mutable_opset_import(0)->set_version(99);
-       })},
+      {"graph without outputs", ExitCode::kBadModel, {"no outputs"}, broken([](ModelMaker& m) { m.proto.mutable_graph()->clear_output(); })},
+      {"old opset", ExitCode::kUnsupported, {"opset 7", "9 to"}, broken([](ModelMaker& m) { m.proto.mutable_opset_import(0)->set_version(7); })},
+      {"opset of the future", ExitCode::kUnsupported, {"opset 99"}, broken([](ModelMaker& m) { m.proto.mutable_opset_import(0)->set_version(99); })},
       {"no opset", ExitCode::kBadModel, {"opset"}, broken([](ModelMaker& m) { m.proto.clear_opset_import(); })},
-      {"reads what nothing produces", ExitCode::kBadModel, {"Identity_z", "'ghost'"}, broken([](ModelMaker& m) {
-         m.node("Identity", {"ghost"}, {"z"});
-       })},
-      {"output that nothing produces", ExitCode::kBadModel, {"'ghost'"}, broken([](ModelMaker& m) {
-         m.output("ghost");
-       })},
-      {"two producers", ExitCode::kBadModel, {"'y'", "two values"}, broken([](ModelMaker& m) {
-         m.node("Identity", {"x"}, {"y"}, "again");
-       })},
+      {"reads what nothing produces", ExitCode::kBadModel, {"Identity_z", "'ghost'"}, broken([](ModelMaker& m) { m.node("Identity", {"ghost"}, {"z"}); })},
+      {"output that nothing produces", ExitCode::kBadModel, {"'ghost'"}, broken([](ModelMaker& m) { m.output("ghost"); })},
+      {"two producers", ExitCode::kBadModel, {"'y'", "two values"}, broken([](ModelMaker& m) { m.node("Identity", {"x"}, {"y"}, "again"); })},
       {"two initializers of one name", ExitCode::kBadModel, {"'w'", "two values"}, broken([](ModelMaker& m) {
          m.initializer("w", {1}, {1});
          m.initializer("w", {1}, {2});
@@ -165,9 +140,7 @@ std::vector<BadModel> bad_models() {
       {"raw initializer too short", ExitCode::kBadModel, {"'w'", "16 bytes", "5"}, broken([](ModelMaker& m) {
          m.initializer("w", {4}, {}).set_raw_data("12345");
        })},
-      {"negative dimension", ExitCode::kBadModel, {"'w'", "impossible"}, broken([](ModelMaker& m) {
-         m.initializer("w", {-4}, {});
-       })},
+      {"negative dimension", ExitCode::kBadModel, {"'w'", "impossible"}, broken([](ModelMaker& m) { m.initializer("w", {-4}, {}); })},
       {"size overflows", ExitCode::kBadModel, {"'w'", "impossible"}, broken([](ModelMaker& m) {
          m.initializer("w", {int64_t{1} << 40, int64_t{1} << 40}, {});
        })},
@@ -175,10 +148,7 @@ std::vector<BadModel> bad_models() {
          m.input("big", {"4000000000", "4000000000", "4000000000"}).output("z");
          m.node("Identity", {"big"}, {"z"});
        })},
-      {"external file missing",
-       ExitCode::kBadModel,
-       {"w.bin", "missing", "'w'"},
-       with_weights("w.bin", 0, 24, kNothing)},
+      {"external file missing", ExitCode::kBadModel, {"w.bin", "missing", "'w'"}, with_weights("w.bin", 0, 24, kNothing)},
       {"external file too short",
        ExitCode::kBadModel,
        {"w.bin", "24 bytes at offset 8", "the file has 20"},
@@ -191,16 +161,12 @@ std::vector<BadModel> bad_models() {
        ExitCode::kBadModel,
        {"too short"},
        with_weights("w.bin", INT64_MAX, 24, [](const TemporaryFolder& d) { d.write("w.bin", std::string(64, 'x')); })},
-      {"external path absolute",
-       ExitCode::kBadModel,
-       {"/etc/passwd", "refused"},
-       with_weights("/etc/passwd", 0, 24, kNothing)},
+      {"external path absolute", ExitCode::kBadModel, {"/etc/passwd", "refused"}, with_weights("/etc/passwd", 0, 24, kNothing)},
       {"external path climbs", ExitCode::kBadModel, {"../w.bin", "refused"}, with_weights("../w.bin", 0, 24, kNothing)},
       {"external path is a link outwards",
        ExitCode::kBadModel,
        {"leaves the model's folder"},
-       with_weights("w.bin", 0, 24,
-                    [](const TemporaryFolder& d) { std::filesystem::create_symlink("/etc/passwd", d / "w.bin"); })},
+       with_weights("w.bin", 0, 24, [](const TemporaryFolder& d) { std::filesystem::create_symlink("/etc/passwd", d / "w.bin"); })},
       {"external path through a linked folder",
        ExitCode::kBadModel,
        {"leaves the model's folder"},
@@ -225,34 +191,15 @@ std::vector<BadModel> bad_models() {
        ExitCode::kBadModel,
        {"w.bin", "directory"},
        with_weights("w.bin", 0, 24, [](const TemporaryFolder& d) { std::filesystem::create_directory(d / "w.bin"); })},
-      {"symbols unset",
-       ExitCode::kUnsetDimension,
-       {"'ids'", "'batch'", "'seq'", "--shape ids=1,128 --shape mask=1,128"},
-       broken(symbolic)},
+      {"symbols unset", ExitCode::kUnsetDimension, {"'ids'", "'batch'", "'seq'", "--shape ids=1,128 --shape mask=1,128"}, broken(symbolic)},
       {"one symbol unset", ExitCode::kUnsetDimension, {"1 ('seq')", "--shape ids=1,128"}, broken([](ModelMaker& m) {
          m.input("ids", {"1", "seq"}).output("a");
          m.node("Identity", {"ids"}, {"a"});
        })},
-      {"shape of another rank",
-       ExitCode::kUsage,
-       {"--shape ids=1,2,3", "3 dimensions", "[batch, seq]"},
-       broken(symbolic),
-       shapes({{"ids", {1, 2, 3}}})},
-      {"shape against a fixed dimension",
-       ExitCode::kUsage,
-       {"--shape x=3", "fixes dimension 0 to 2"},
-       broken(symbolic),
-       shapes({{"x", {3}}})},
-      {"shapes that disagree",
-       ExitCode::kUsage,
-       {"'batch'", "'ids'", "same"},
-       broken(symbolic),
-       shapes({{"ids", {1, 8}}, {"mask", {2, 8}}})},
-      {"shape of no input",
-       ExitCode::kUsage,
-       {"no such input", "x, ids, mask"},
-       broken(symbolic),
-       shapes({{"idz", {1, 8}}})},
+      {"shape of another rank", ExitCode::kUsage, {"--shape ids=1,2,3", "3 dimensions", "[batch, seq]"}, broken(symbolic), shapes({{"ids", {1, 2, 3}}})},
+      {"shape against a fixed dimension", ExitCode::kUsage, {"--shape x=3", "fixes dimension 0 to 2"}, broken(symbolic), shapes({{"x", {3}}})},
+      {"shapes that disagree", ExitCode::kUsage, {"'batch'", "'ids'", "same"}, broken(symbolic), shapes({{"ids", {1, 8}}, {"mask", {2, 8}}})},
+      {"shape of no input", ExitCode::kUsage, {"no such input", "x, ids, mask"}, broken(symbolic), shapes({{"idz", {1, 8}}})},
       {"negative shape", ExitCode::kUsage, {"negative"}, broken(symbolic), shapes({{"ids", {1, -8}}})},
       {"string input", ExitCode::kUnsupported, {"'s'", "string"}, broken([](ModelMaker& m) {
          m.input("s", {"2"}, onnx::TensorProto::STRING).output("z");
@@ -275,20 +222,14 @@ std::vector<BadModel> bad_models() {
          m.node("Identity", {"w"}, {"z"});
          m.output("z");
        })},
-      {"control flow",
-       ExitCode::kUnsupported,
-       {"If (ai.onnx 17)", "node 'branch'", "control flow"},
-       broken([](ModelMaker& m) {
+      {"control flow", ExitCode::kUnsupported, {"If (ai.onnx 17)", "node 'branch'", "control flow"}, broken([](ModelMaker& m) {
          auto* a = m.node("If", {"x"}, {"z"}, "branch").add_attribute();
          a->set_name("then_branch");
          a->set_type(onnx::AttributeProto::GRAPH);
          a->mutable_g()->set_name("then");
          m.output("z");
        })},
-      {"all reasons at once",
-       ExitCode::kUnsupported,
-       {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"},
-       broken([](ModelMaker& m) {
+      {"all reasons at once", ExitCode::kUnsupported, {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"}, broken([](ModelMaker& m) {
          m.node("Frobnicate", {"x"}, {"f1"}, "f");
          m.node("Identity", {"f1"}, {"f2"});  // a consequence: not listed
          m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");
@@ -296,8 +237,9 @@ std::vector<BadModel> bad_models() {
        })},
       {"operators in branches, and in functions called there",
        ExitCode::kUnsupported,
-       {"4 reasons", "If (ai.onnx 17), 2 nodes ('branch', 'branch/then_branch/If_c'): control flow", "Frobnicate (ai.onnx 17), 2 nodes ('branch/then_branch/f', 'branch/then_branch/If_c/then_branch/deep'): unknown operator", "Quux (acme 1), node 'branch/else_branch/q'",
-        "Inner (ai.onnx 17), node 'i'"},
+       {"4 reasons", "If (ai.onnx 17), 2 nodes ('branch', 'branch/then_branch/If_c'): control flow",
+        "Frobnicate (ai.onnx 17), 2 nodes ('branch/then_branch/f', 'branch/then_branch/If_c/then_branch/deep'): unknown operator",
+        "Quux (acme 1), node 'branch/else_branch/q'", "Inner (ai.onnx 17), node 'i'"},
        broken([](ModelMaker& m) {
          m.output("z");
          auto& branch = m.node("If", {"x"}, {"z"}, "branch");
@@ -335,18 +277,15 @@ std::vector<BadModel> bad_models() {
          m.input("open", {"batch", "2"}).output("z");
          m.node("Frobnicate", {"open"}, {"z"});
        })},
-      {"names that control a terminal",
-       ExitCode::kBadModel,
-       {"node 'a\\nb' (Add) reads 'two\\nlines \\x1b[31mred', which nothing"},
-       broken([](ModelMaker& m) {
+      {"names that control a terminal", ExitCode::kBadModel, {"node 'a\\nb' (Add) reads 'two\\nlines \\x1b[31mred', which nothing"}, broken([](ModelMaker& m) {
          m.node("Add", {"x", "two\nlines \x1b[31mred"}, {"z"}, "a\nb");
          m.output("z");
        })},
-      {"names that end no comment, turn no text and are no text",
-       ExitCode::kUnsupported,
-       {"Fro\\u202eb (ai.onnx 17), node '\\xff'"},
-       broken([](ModelMaker& m) {
-         m.node("Fro\u202e" "b", {"x"}, {"z"}, "\xff");
+      {"names that end no comment, turn no text and are no text", ExitCode::kUnsupported, {"Fro\\u202eb (ai.onnx 17), node '\\xff'"}, broken([](ModelMaker& m) {
+         m.node(
+             "Fro\u202e"
+             "b",
+             {"x"}, {"z"}, "\xff");
          m.output("z");
        })},
       {"names that are one when printed", ExitCode::kBadModel, {"'a\\n' is given to two values"}, broken([](ModelMaker& m) {
@@ -406,68 +345,82 @@ std::vector<HugeModel> huge_models() {
     m.initializer(name, dims, std::vector<float>(static_cast<size_t>(n), 1.0f));
   };
   return {
-      {"ConstantOfShape", [=](ModelMaker& m) {
+      {"ConstantOfShape",
+       [=](ModelMaker& m) {
          m.initializer_i64("s", {k22, k21});
          m.node("ConstantOfShape", {"s"}, {"z"});
        }},
-      {"Expand", [=](ModelMaker& m) {
+      {"Expand",
+       [=](ModelMaker& m) {
          m.initializer_i64("s", {k22, k21, 1});
          m.node("Expand", {"x", "s"}, {"z"});
        }},
-      {"Tile", [=](ModelMaker& m) {
+      {"Tile",
+       [=](ModelMaker& m) {
          m.initializer_i64("s", {k21 * k21});
          m.node("Tile", {"x", "s"}, {"z"});
        }},
-      {"Pad", [=](ModelMaker& m) {
+      {"Pad",
+       [=](ModelMaker& m) {
          m.initializer_i64("s", {k21 * k21, k21 * k21});
          m.node("Pad", {"x", "s"}, {"z"});
        }},
-      {"Resize", [=](ModelMaker& m) {
+      {"Resize",
+       [=](ModelMaker& m) {
          f32(m, "w", {1, 1, 2, 2});
          m.initializer_i64("s", {1, 1, k22, k21});
          m.node("Resize", {"w", "", "", "s"}, {"z"});
        }},
-      {"Upsample", [=](ModelMaker& m) {
+      {"Upsample",
+       [=](ModelMaker& m) {
          m.proto.mutable_opset_import(0)->set_version(9);
          f32(m, "w", {2, 2});
          m.initializer("s", {2}, {2097152.0f, 2097152.0f});
          m.node("Upsample", {"w", "s"}, {"z"});
        }},
-      {"OneHot", [=](ModelMaker& m) {
+      {"OneHot",
+       [=](ModelMaker& m) {
          m.initializer_i64("i", {0, 1});
          m.initializer_i64("d", {k22 * k21}).clear_dims();
          f32(m, "v", {2});
          m.node("OneHot", {"i", "d", "v"}, {"z"});
        }},
-      {"Range", [=](ModelMaker& m) {
+      {"Range",
+       [=](ModelMaker& m) {
          for (const char* name : {"from", "to", "by"}) m.initializer(name, {}, {std::string(name) == "to" ? 0x1p42f : 1.0f});
          m.node("Range", {"from", "to", "by"}, {"z"});
        }},
-      {"Concat", [=](ModelMaker& m) {
+      {"Concat",
+       [=](ModelMaker& m) {
          m.initializer_i64("s", {k22, 1 << 15});  // half a terabyte: many of them
          m.node("Expand", {"one", "s"}, {"e"});
          f32(m, "one", {1, 1});
          m.node("Concat", std::vector<std::string>(64, "e"), {"z"});
          set_int(*m.proto.mutable_graph()->mutable_node(2), "axis", 0);
        }},
-      {"MatMul", [=](ModelMaker& m) {
+      {"MatMul",
+       [=](ModelMaker& m) {
          m.input("tall", {"4194304", "1"}).input("wide", {"1", "2097152"});
          m.node("MatMul", {"tall", "wide"}, {"z"});
        }},
-      {"Add", [=](ModelMaker& m) {
+      {"Add",
+       [=](ModelMaker& m) {
          m.input("tall", {"4194304", "1"}).input("wide", {"1", "2097152"});
          m.node("Add", {"tall", "wide"}, {"z"});
        }},
-      {"ConvTranspose", [=](ModelMaker& m) {
+      {"ConvTranspose",
+       [=](ModelMaker& m) {
          f32(m, "w", {1, 1, 1, 1});
          f32(m, "i", {1, 1, 2, 2});
          set_ints(m.node("ConvTranspose", {"i", "w"}, {"z"}), "strides", {k22, k21});
        }},
-      {"DepthToSpace", [=](ModelMaker& m) {
+      {"DepthToSpace",
+       [=](ModelMaker& m) {
          f32(m, "i", {1, 0, 2, 2});
          set_int(m.node("DepthToSpace", {"i"}, {"z"}), "blocksize", int64_t{1} << 40);
        }},
-      {"MaxPool", [=](ModelMaker& m) {
+      {"MaxPool",
+       [=](ModelMaker& m) {
          f32(m, "i", {1, 1, 2, 2});
          auto& n = m.node("MaxPool", {"i"}, {"z"});
          set_ints(n, "kernel_shape", {1, 1});

@@ -85,9 +85,8 @@ TEST_P(PublishedSizes, FlopsAndParametersMatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PublishedSizes,
-                         ::testing::Values(Published{"gpt2", 32.2, 124.4}, Published{"bert-base", 22.4, 109.5},
-                                         Published{"llama-160m", 35.9, 162.4}, Published{"resnet50", 8.2, 25.53},
-                                         Published{"mobilenet-v2", 0.6, 3.49}, Published{"vit-b16", 35.1, 86.57}),
+                         ::testing::Values(Published{"gpt2", 32.2, 124.4}, Published{"bert-base", 22.4, 109.5}, Published{"llama-160m", 35.9, 162.4},
+                                           Published{"resnet50", 8.2, 25.53}, Published{"mobilenet-v2", 0.6, 3.49}, Published{"vit-b16", 35.1, 86.57}),
                          [](const auto& info) {
                            std::string name = info.param.name;
                            for (char& c : name)

@@ -1,6 +1,7 @@
+#include "graph/clean_up/clean_up.h"
+
 #include <gtest/gtest.h>
 
-#include "graph/clean_up/clean_up.h"
 #include "graph/onnx/onnx_load.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/same_meaning.h"
@@ -18,8 +19,7 @@ using testing::set_string;
 struct Cleaned {
   Graph before, after;
   int count(const std::string& op) const {
-    return static_cast<int>(
-        std::count_if(after.nodes.begin(), after.nodes.end(), [&](const Node& n) { return n.op == op; }));
+    return static_cast<int>(std::count_if(after.nodes.begin(), after.nodes.end(), [&](const Node& n) { return n.op == op; }));
   }
 };
 
@@ -100,8 +100,7 @@ TEST(CleanUp, OutputsKeepTheirNames) {
   m.node("Identity", {"w"}, {"constant"});
   const Cleaned c = clean(m);
   ASSERT_EQ(c.after.outputs.size(), 4u);
-  for (size_t i = 0; i < 4; ++i)
-    EXPECT_EQ(c.after.value(c.after.outputs[i]).name, c.before.value(c.before.outputs[i]).name);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(c.after.value(c.after.outputs[i]).name, c.before.value(c.before.outputs[i]).name);
   EXPECT_TRUE(c.after.is_constant(c.after.outputs[3]));
 }
 
@@ -217,9 +216,12 @@ TEST(CleanUp, TransposesOfWeightsAreFoldedForAnyElementSize) {
       auto& w = m.initializer("w", {3, 40, 37}, {});
       w.set_data_type(type);
       const int n = 3 * 40 * 37;
-      if (type == onnx::TensorProto::FLOAT) for (int i = 0; i < n; ++i) w.add_float_data(static_cast<float>(i));
-      else if (type == onnx::TensorProto::INT64) for (int i = 0; i < n; ++i) w.add_int64_data(i);
-      else for (int i = 0; i < n; ++i) w.add_int32_data(i % 120);
+      if (type == onnx::TensorProto::FLOAT)
+        for (int i = 0; i < n; ++i) w.add_float_data(static_cast<float>(i));
+      else if (type == onnx::TensorProto::INT64)
+        for (int i = 0; i < n; ++i) w.add_int64_data(i);
+      else
+        for (int i = 0; i < n; ++i) w.add_int32_data(i % 120);
       set_ints(m.node("Transpose", {"w"}, {"y"}), "perm", perm);
       EXPECT_TRUE(clean(m).after.nodes.empty());
     }
@@ -286,14 +288,10 @@ TEST_P(CleanUpEinsum, BecomesMatMul) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Equations, CleanUpEinsum,
-                         ::testing::Values(EinsumCase{"ij,jk->ik", {2, 3}, {3, 4}},
-                                           EinsumCase{"ij,kj->ki", {2, 3}, {4, 3}},
-                                           EinsumCase{"bhid,bhjd->bhij", {2, 3, 4, 5}, {2, 3, 6, 5}},
-                                           EinsumCase{"bhij,bjhd->bihd", {2, 3, 4, 6}, {2, 6, 3, 5}},
-                                           EinsumCase{"bsd, dhk -> bshk", {2, 3, 4}, {4, 5, 6}},
-                                           EinsumCase{"...ij,...jk->...ik", {2, 3, 4}, {2, 4, 5}},
-                                           EinsumCase{"i,j->ij", {3}, {4}}, EinsumCase{"i,i->", {3}, {3}},
-                                           EinsumCase{"ij,jk", {2, 3}, {3, 4}}));
+                         ::testing::Values(EinsumCase{"ij,jk->ik", {2, 3}, {3, 4}}, EinsumCase{"ij,kj->ki", {2, 3}, {4, 3}},
+                                           EinsumCase{"bhid,bhjd->bhij", {2, 3, 4, 5}, {2, 3, 6, 5}}, EinsumCase{"bhij,bjhd->bihd", {2, 3, 4, 6}, {2, 6, 3, 5}},
+                                           EinsumCase{"bsd, dhk -> bshk", {2, 3, 4}, {4, 5, 6}}, EinsumCase{"...ij,...jk->...ik", {2, 3, 4}, {2, 4, 5}},
+                                           EinsumCase{"i,j->ij", {3}, {4}}, EinsumCase{"i,i->", {3}, {3}}, EinsumCase{"ij,jk", {2, 3}, {3, 4}}));
 
 // Diagonals, sums over what only one operand has, and sizes of 1 that are broadcast, before a product or without one.
 class CleanUpEinsumAside : public ::testing::TestWithParam<EinsumCase> {};

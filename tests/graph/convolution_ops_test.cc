@@ -37,8 +37,10 @@ std::vector<T> plain_conv(const RefTensor& x, const RefTensor& w, const RefTenso
 }
 
 RefTensor run_conv(const RefTensor& x, const RefTensor& w, const RefTensor* bias, Conv2d p) {
-  const OpRun run{"Conv", 11, {{"group", p.groups}, {"strides", Ints{p.stride, p.stride}},
-                               {"pads", Ints{p.pad, p.pad, p.pad, p.pad}}, {"dilations", Ints{p.dilation, p.dilation}}}};
+  const OpRun run{
+      "Conv",
+      11,
+      {{"group", p.groups}, {"strides", Ints{p.stride, p.stride}}, {"pads", Ints{p.pad, p.pad, p.pad, p.pad}}, {"dilations", Ints{p.dilation, p.dilation}}}};
   return run_one(run, {&x, &w, bias});
 }
 
@@ -94,8 +96,7 @@ TEST(ConvTranspose, ScattersEachInput) {
   expect_values(run_one({"ConvTranspose", 11}, {&x, &w}), {1, 12, 123, 230, 300});
   expect_values(run_one({"ConvTranspose", 11, {{"strides", Ints{2}}, {"pads", Ints{1, 1}}, {"output_padding", Ints{1}}}}, {&x, &w}),
                 {10, 102, 20, 203, 30, 300});
-  expect_values(run_one({"ConvTranspose", 11, {{"strides", Ints{2}}, {"output_shape", Ints{6}}}}, {&x, &w}),
-                {10, 102, 20, 203, 30, 300});
+  expect_values(run_one({"ConvTranspose", 11, {{"strides", Ints{2}}, {"output_shape", Ints{6}}}}, {&x, &w}), {10, 102, 20, 203, 30, 300});
 }
 
 // Of an output shape that is given, an odd element of padding is at the start unless auto_pad is SAME_UPPER (the formula of ONNX's opset 11, and what ONNX
@@ -103,7 +104,10 @@ TEST(ConvTranspose, ScattersEachInput) {
 TEST(ConvTranspose, AnOutputShapeLeavesTheOddPaddingAtTheStart) {
   const RefTensor x = floats({1, 1, 3}, {1, 2, 3}), w = floats({1, 1, 3}, {1, 10, 100});
   const auto run = [&](int version, const char* auto_pad, int64_t size, int64_t output_padding = 0) {
-    return run_one({"ConvTranspose", version, {{"strides", Ints{2}}, {"output_shape", Ints{size}}, {"output_padding", Ints{output_padding}}, {"auto_pad", std::string(auto_pad)}}}, {&x, &w});
+    return run_one({"ConvTranspose",
+                    version,
+                    {{"strides", Ints{2}}, {"output_shape", Ints{size}}, {"output_padding", Ints{output_padding}}, {"auto_pad", std::string(auto_pad)}}},
+                   {&x, &w});
   };
   for (int version : {1, 10, 11, 22}) {
     for (const char* auto_pad : {"NOTSET", "SAME_LOWER", "VALID"}) {
@@ -158,8 +162,7 @@ TEST(MaxPool, PadsWithNothingAndReportsIndices) {
 TEST(MaxPool, CeilModeDropsWindowsThatStartInThePadding) {
   const RefTensor x = floats({1, 1, 4}, {1, 2, 3, 4});
   expect_values(run_one({"MaxPool", 12, {{"kernel_shape", Ints{3}}, {"strides", Ints{2}}, {"ceil_mode", int64_t{1}}}}, {&x}), {3, 4});
-  expect_values(run_one({"MaxPool", 12, {{"kernel_shape", Ints{1}}, {"strides", Ints{3}}, {"pads", Ints{0, 2}},
-                                         {"ceil_mode", int64_t{1}}}}, {&x}), {1, 4});
+  expect_values(run_one({"MaxPool", 12, {{"kernel_shape", Ints{1}}, {"strides", Ints{3}}, {"pads", Ints{0, 2}}, {"ceil_mode", int64_t{1}}}}, {&x}), {1, 4});
   expect_values(run_one({"MaxPool", 12, {{"kernel_shape", Ints{2}}, {"dilations", Ints{2}}}}, {&x}), {3, 4});
 }
 
@@ -167,8 +170,7 @@ TEST(AveragePool, PaddingCountsOnlyWhenAsked) {
   const RefTensor x = floats({1, 1, 3}, {2, 4, 6});
   const Ints pads{1, 1}, kernel{2};
   expect_values(run_one({"AveragePool", 11, {{"kernel_shape", kernel}, {"pads", pads}}}, {&x}), {2, 3, 5, 6});
-  expect_values(run_one({"AveragePool", 11, {{"kernel_shape", kernel}, {"pads", pads}, {"count_include_pad", int64_t{1}}}}, {&x}),
-                {1, 3, 5, 3});
+  expect_values(run_one({"AveragePool", 11, {{"kernel_shape", kernel}, {"pads", pads}, {"count_include_pad", int64_t{1}}}}, {&x}), {1, 3, 5, 3});
 }
 
 // Values of ONNX Runtime 1.32, but for the first, which is ONNX's own case averagepool_2d_ceil in one dimension.

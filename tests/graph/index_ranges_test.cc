@@ -107,7 +107,8 @@ TEST(IndexRanges, LabelsAndPositionsDoNotCountFromTheEnd) {
   EXPECT_NE(loss(4), "");
   const auto rotary = [](int64_t first) {
     GivenRun run;
-    run.node("RotaryEmbedding", {run.zeros("x", {1, 1, 3, 4}), run.ints("first", {1}, {first}), run.zeros("cos", {8, 2}), run.zeros("sin", {8, 2})}, {}, 1, "com.microsoft");
+    run.node("RotaryEmbedding", {run.zeros("x", {1, 1, 3, 4}), run.ints("first", {1}, {first}), run.zeros("cos", {8, 2}), run.zeros("sin", {8, 2})}, {}, 1,
+             "com.microsoft");
     return run.fault();
   };
   EXPECT_EQ(rotary(5), "");  // positions 5, 6, 7

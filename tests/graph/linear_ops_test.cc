@@ -42,8 +42,7 @@ TEST(MatMul, BatchesBroadcast) {
       for (int64_t r = 0; r < 2; ++r)
         for (int64_t s = 0; s < 6; ++s) {
           double sum = 0;
-          for (int64_t l = 0; l < 3; ++l)
-            sum += a.value[static_cast<size_t>((i * 2 + r) * 3 + l)] * b.value[static_cast<size_t>((j * 3 + l) * 6 + s)];
+          for (int64_t l = 0; l < 3; ++l) sum += a.value[static_cast<size_t>((i * 2 + r) * 3 + l)] * b.value[static_cast<size_t>((j * 3 + l) * 6 + s)];
           EXPECT_NEAR(c.value[static_cast<size_t>(((i * 4 + j) * 2 + r) * 6 + s)], sum, 1e-14);
         }
 }

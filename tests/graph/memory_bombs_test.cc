@@ -44,7 +44,8 @@ std::vector<Bomb> bombs() {
   constexpr int64_t k12 = 1 << 12, k24 = 1 << 24;
   const auto scalar = [](ModelMaker& m, const std::string& name, float v) { m.initializer(name, {}, {v}); };
   return {
-      {"Concat of twice the last", [](ModelMaker& m) {
+      {"Concat of twice the last",
+       [](ModelMaker& m) {
          m.initializer("c0", {16}, std::vector<float>(16, 1.0f));
          for (int i = 0; i < 26; ++i) {
            const std::string from = "c" + std::to_string(i), to = "c" + std::to_string(i + 1);
@@ -52,12 +53,14 @@ std::vector<Bomb> bombs() {
          }
          m.output("c26");
        }},
-      {"Concat of thousands", [](ModelMaker& m) {
+      {"Concat of thousands",
+       [](ModelMaker& m) {
          m.initializer("c", {1024}, std::vector<float>(1024, 1.0f));
          set_int(m.node("Concat", std::vector<std::string>(16384, "c"), {"z"}), "axis", 0);
          m.output("z");
        }},
-      {"Add with itself in two dimensions", [](ModelMaker& m) {
+      {"Add with itself in two dimensions",
+       [](ModelMaker& m) {
          m.initializer("c", {4096, 1}, std::vector<float>(4096, 1.0f));
          m.node("Transpose", {"c"}, {"t"});
          m.node("Add", {"c", "t"}, {"z"});
@@ -122,7 +125,8 @@ std::vector<Bomb> bombs() {
          equation->set_type(onnx::AttributeProto::STRING);
          equation->set_s("i,j->ij");
        })},
-      {"Einsum, everything summed", [](ModelMaker& m) {
+      {"Einsum, everything summed",
+       [](ModelMaker& m) {
          m.initializer("c", {14000}, std::vector<float>(14000, 1.0f));
          auto* equation = m.node("Einsum", {"c", "c"}, {"z"}).add_attribute();
          equation->set_name("equation");

@@ -20,8 +20,7 @@ class ModelMaker {
   }
 
   // Dimensions: "2" is fixed, "batch" a symbol, "" unknown.
-  ModelMaker& input(const std::string& name, const std::vector<std::string>& dims,
-                    int elem_type = onnx::TensorProto::FLOAT) {
+  ModelMaker& input(const std::string& name, const std::vector<std::string>& dims, int elem_type = onnx::TensorProto::FLOAT) {
     auto* info = proto.mutable_graph()->add_input();
     info->set_name(name);
     auto* type = info->mutable_type()->mutable_tensor_type();
@@ -30,10 +29,8 @@ class ModelMaker {
     for (const std::string& d : dims) {
       auto* dim = shape->add_dim();
       if (d.empty()) continue;
-      if (d.find_first_not_of("0123456789") == std::string::npos)
-        dim->set_dim_value(std::stoll(d));
-      else
-        dim->set_dim_param(d);
+      if (d.find_first_not_of("0123456789") == std::string::npos) dim->set_dim_value(std::stoll(d));
+      else dim->set_dim_param(d);
     }
     return *this;
   }
@@ -43,8 +40,7 @@ class ModelMaker {
     return *this;
   }
 
-  onnx::TensorProto& initializer(const std::string& name, const std::vector<int64_t>& dims,
-                                 const std::vector<float>& values) {
+  onnx::TensorProto& initializer(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values) {
     auto* t = proto.mutable_graph()->add_initializer();
     t->set_name(name);
     t->set_data_type(onnx::TensorProto::FLOAT);
@@ -63,8 +59,8 @@ class ModelMaker {
   }
 
   // Float weights that live in `location` beside the model.
-  onnx::TensorProto& external(const std::string& name, const std::vector<int64_t>& dims, const std::string& location,
-                              int64_t offset = -1, int64_t length = -1) {
+  onnx::TensorProto& external(const std::string& name, const std::vector<int64_t>& dims, const std::string& location, int64_t offset = -1,
+                              int64_t length = -1) {
     onnx::TensorProto& t = initializer(name, dims, {});
     t.set_data_location(onnx::TensorProto::EXTERNAL);
     const auto add = [&](const char* key, const std::string& value) {
@@ -78,13 +74,12 @@ class ModelMaker {
     return t;
   }
 
-  onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs,
-                        const std::vector<std::string>& outputs, const std::string& name = "") {
+  onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs, const std::string& name = "") {
     return fill(*proto.mutable_graph()->add_node(), op, inputs, outputs, name);
   }
 
-  static onnx::NodeProto& fill(onnx::NodeProto& n, const std::string& op, const std::vector<std::string>& inputs,
-                               const std::vector<std::string>& outputs, const std::string& name = "") {
+  static onnx::NodeProto& fill(onnx::NodeProto& n, const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                               const std::string& name = "") {
     n.set_op_type(op);
     n.set_name(name.empty() ? op + "_" + outputs[0] : name);
     for (const auto& i : inputs) n.add_input(i);

@@ -222,9 +222,7 @@ TEST(Resize, LinearWeightsTheBoundsOfTheInput) {
 
 TEST(Resize, KeepsTheAspectRatio) {
   const RefTensor x = counted({1, 1, 2, 4});
-  const auto shape = [&](const char* policy) {
-    return resized(x, {7, 8}, {{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string(policy)}}).shape;
-  };
+  const auto shape = [&](const char* policy) { return resized(x, {7, 8}, {{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string(policy)}}).shape; };
   EXPECT_EQ(shape("stretch"), (Shape{1, 1, 7, 8}));
   EXPECT_EQ(shape("not_larger"), (Shape{1, 1, 4, 8}));
   EXPECT_EQ(shape("not_smaller"), (Shape{1, 1, 7, 14}));
@@ -253,7 +251,8 @@ TEST(Resize, NearestBySizesIsExact) {
         const RefTensor y = run_one({"Resize", 18, {{"coordinate_transformation_mode", std::string(coordinates)}, {"nearest_mode", std::string(rounding)}}},
                                     {&x, nullptr, nullptr, &target});
         for (int64_t o = 0; o < out; ++o)
-          ASSERT_EQ(y.value[static_cast<size_t>(o)], static_cast<double>(std::clamp<int64_t>(at(o), 0, in - 1))) << in << " to " << out << ", " << o << ": " << coordinates << " " << rounding;
+          ASSERT_EQ(y.value[static_cast<size_t>(o)], static_cast<double>(std::clamp<int64_t>(at(o), 0, in - 1)))
+              << in << " to " << out << ", " << o << ": " << coordinates << " " << rounding;
       };
       expect("asymmetric", "floor", [&](int64_t o) { return floored(o * in, out); });
       expect("asymmetric", "ceil", [&](int64_t o) { return -floored(-o * in, out); });
@@ -271,8 +270,12 @@ TEST(Resize, TheCommonScaleOfSizesIsExact) {
   RefTensor x = floats({5, 10}, {});
   for (int64_t i = 0; i < 50; ++i) x.value.push_back(static_cast<double>(i % 10));
   const RefTensor target = ints({2}, {7, 50});
-  const RefTensor y = run_one({"Resize", 18, {{"keep_aspect_ratio_policy", std::string("not_larger")}, {"coordinate_transformation_mode", std::string("asymmetric")},
-                                              {"nearest_mode", std::string("floor")}}}, {&x, nullptr, nullptr, &target});
+  const RefTensor y = run_one({"Resize",
+                               18,
+                               {{"keep_aspect_ratio_policy", std::string("not_larger")},
+                                {"coordinate_transformation_mode", std::string("asymmetric")},
+                                {"nearest_mode", std::string("floor")}}},
+                              {&x, nullptr, nullptr, &target});
   ASSERT_EQ(y.shape, (Shape{7, 14}));
   for (int64_t o = 0; o < 14; ++o) EXPECT_EQ(y.value[static_cast<size_t>(o)], static_cast<double>(o * 5 / 7)) << o;
 }
@@ -310,8 +313,14 @@ TEST(Resize, WhatLiesOutsideOfABoolIsABool) {
   const RefTensor region = floats({2}, {-1, 0.5}), sizes = ints({1}, {2});
   const test::OpRun run{"Resize", 18, {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}, {"extrapolation_value", -10.0}}};
   Graph graph;
-  Node node{"node", "", run.op, run.version, run.attributes, {graph.add_constant("x", x.to_tensor()), graph.add_constant("region", region.to_tensor()), kNoValue,
-                                                              graph.add_constant("sizes", sizes.to_tensor())}, {0}};
+  Node node{
+      "node",
+      "",
+      run.op,
+      run.version,
+      run.attributes,
+      {graph.add_constant("x", x.to_tensor()), graph.add_constant("region", region.to_tensor()), kNoValue, graph.add_constant("sizes", sizes.to_tensor())},
+      {0}};
   EvalContext c{node, false, {&x, &region, nullptr, &sizes}, {x}};
   c.outputs[0].ints.clear();
   find_op("", "Resize")->eval(c);

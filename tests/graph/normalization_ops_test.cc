@@ -77,8 +77,7 @@ std::vector<float> plain_layer_norm(const RefTensor& x, const RefTensor& gamma, 
     mean /= static_cast<float>(n);
     for (size_t i = 0; i < n; ++i) var += (in[r + i] - mean) * (in[r + i] - mean);
     const float s = 1 / std::sqrt(var / static_cast<float>(n) + 1e-5f);
-    for (size_t i = 0; i < n; ++i)
-      y.push_back((in[r + i] - mean) * s * static_cast<float>(gamma.value[i]) + static_cast<float>(beta.value[i]));
+    for (size_t i = 0; i < n; ++i) y.push_back((in[r + i] - mean) * s * static_cast<float>(gamma.value[i]) + static_cast<float>(beta.value[i]));
   }
   return y;
 }
@@ -132,8 +131,7 @@ TEST(GroupNormalization, ParametersArePerGroupBefore21) {
   const RefTensor x = floats({1, 4, 2}, {0, 2, 0, 2, 0, 4, 0, 4});
   const RefTensor group_scale = floats({2}, {1, 10}), group_bias = floats({2}, {0, 100});
   const std::map<std::string, Attribute> attributes{{"num_groups", int64_t{2}}, {"epsilon", 0.0}};
-  expect_values(run_one({"GroupNormalization", 18, attributes}, {&x, &group_scale, &group_bias}),
-                {-1, 1, -1, 1, 90, 110, 90, 110});
+  expect_values(run_one({"GroupNormalization", 18, attributes}, {&x, &group_scale, &group_bias}), {-1, 1, -1, 1, 90, 110, 90, 110});
   const RefTensor scale = floats({4}, {1, 2, 3, 4}), bias = floats({4}, {0, 10, 20, 30});
   expect_values(run_one({"GroupNormalization", 21, attributes}, {&x, &scale, &bias}), {-1, 1, 8, 12, 17, 23, 26, 34});
 }
@@ -161,7 +159,9 @@ TEST(Reduce, OverNoAxesDoesWhatIsBesideTheSum) {
   const RefTensor x = floats({1, 3}, {1, -2, 4}), positive = floats({3}, {1, 2, 4}), none = ints({0}, {});
   for (int64_t keep : {0, 1})
     for (const RefTensor* axes : {&none, static_cast<const RefTensor*>(nullptr)}) {
-      const auto run = [&](const char* op, const RefTensor& of) { return run_one({op, 18, {{"noop_with_empty_axes", int64_t{1}}, {"keepdims", keep}}}, {&of, axes}); };
+      const auto run = [&](const char* op, const RefTensor& of) {
+        return run_one({op, 18, {{"noop_with_empty_axes", int64_t{1}}, {"keepdims", keep}}}, {&of, axes});
+      };
       for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceLogSumExp"}) expect_values(run(op, x), {1, -2, 4});
       expect_values(run("ReduceL1", x), {1, 2, 4});
       expect_values(run("ReduceL2", x), {1, 2, 4});

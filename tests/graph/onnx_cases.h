@@ -46,8 +46,7 @@ inline std::vector<OnnxCase> onnx_cases() {
   std::vector<OnnxCase> cases;
   const auto numbered = [](const fs::path& folder, const std::string& stem) {
     std::vector<fs::path> files;
-    while (fs::exists(folder / (stem + std::to_string(files.size()) + ".pb")))
-      files.push_back(folder / (stem + std::to_string(files.size()) + ".pb"));
+    while (fs::exists(folder / (stem + std::to_string(files.size()) + ".pb"))) files.push_back(folder / (stem + std::to_string(files.size()) + ".pb"));
     return files;
   };
   for (const char* group : {"node", "simple", "pytorch-operator", "pytorch-converted"}) {
@@ -69,8 +68,7 @@ inline std::vector<OnnxCase> onnx_cases() {
 inline onnx::TensorProto read_case_proto(const std::filesystem::path& path, int declared) {
   onnx::TensorProto proto;
   if (!proto.ParseFromString(read_whole(path))) throw std::runtime_error(path.string() + " does not parse");
-  if (declared == onnx::TensorProto::BFLOAT16 && proto.data_type() == onnx::TensorProto::UINT16)
-    proto.set_data_type(onnx::TensorProto::BFLOAT16);
+  if (declared == onnx::TensorProto::BFLOAT16 && proto.data_type() == onnx::TensorProto::UINT16) proto.set_data_type(onnx::TensorProto::BFLOAT16);
   return proto;
 }
 
@@ -92,8 +90,8 @@ inline void read_as_opset_9(onnx::ModelProto& model) {
   static const std::set<std::string> kNeverChanged = {"GlobalAveragePool", "GlobalMaxPool", "Not", "Softplus", "Softsign"};
   std::map<std::string, int> rank;
   for (const auto& i : model.graph().input()) rank[i.name()] = i.type().tensor_type().shape().dim_size();
-  const bool unchanged = std::all_of(model.graph().node().begin(), model.graph().node().end(),
-                                     [](const onnx::NodeProto& n) { return kNeverChanged.count(n.op_type()) > 0; });
+  const bool unchanged =
+      std::all_of(model.graph().node().begin(), model.graph().node().end(), [](const onnx::NodeProto& n) { return kNeverChanged.count(n.op_type()) > 0; });
   for (auto& import : *model.mutable_opset_import())
     if (import.domain().empty() && import.version() >= (unchanged ? 1 : 6) && import.version() < 9) import.set_version(9);
   for (const auto& node : model.graph().node())
@@ -212,8 +210,8 @@ inline Outcome outcome_of(const std::function<Outcome()>& body) {
 // rtol 1e-3 and atol 1e-7 are those of ONNX's own runner. The expected values are themselves rounded: 2u on top of the bound.
 inline Outcome compare_with_expected(const RefTensor& got, const Tensor& expected) {
   if (got.dtype != expected.dtype() || got.shape != expected.shape())
-    return failed("got " + std::string(name_of(got.dtype)) + to_string(got.shape) + ", expected " +
-                  std::string(name_of(expected.dtype())) + to_string(expected.shape()));
+    return failed("got " + std::string(name_of(got.dtype)) + to_string(got.shape) + ", expected " + std::string(name_of(expected.dtype())) +
+                  to_string(expected.shape()));
   Outcome outcome;
   if (!got.is_float()) {
     if (got.ints != to_ints(expected)) return failed("integers differ");

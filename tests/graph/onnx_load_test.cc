@@ -1,9 +1,9 @@
-#include "graph/models/load_model.h"
 #include "graph/onnx/onnx_load.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "graph/models/load_model.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/same_meaning.h"
 #include "tests/graph/temporary_folder.h"
@@ -297,10 +297,8 @@ TEST_F(OnnxLoadFuzz, BytesRemovedOrRepeated) {
   for (int i = 0; i < 500; ++i) {
     std::string damaged = bytes;
     const size_t at = random.below(bytes.size()), count = 1 + random.below(8);
-    if (random.below(2))
-      damaged.erase(at, count);
-    else
-      damaged.insert(at, bytes.substr(random.below(bytes.size()), count));
+    if (random.below(2)) damaged.erase(at, count);
+    else damaged.insert(at, bytes.substr(random.below(bytes.size()), count));
     refused += !loads(damaged);
   }
   EXPECT_GT(refused, 250);

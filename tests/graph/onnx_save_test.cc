@@ -1,3 +1,5 @@
+#include "graph/onnx/onnx_save.h"
+
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -5,7 +7,6 @@
 #include "base/error.h"
 #include "graph/models/load_model.h"
 #include "graph/onnx/onnx_load.h"
-#include "graph/onnx/onnx_save.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/same_meaning.h"
 #include "tests/graph/temporary_folder.h"
@@ -63,8 +64,7 @@ TEST(OnnxSave, OnlyLargeWeightsLeaveTheFile) {
   save_onnx(load_onnx_bytes(layer().bytes(), "", {}), dir / "out.onnx", true);
   EXPECT_EQ(std::filesystem::file_size(dir / "out.onnx.data"), 32u * 32 * 4);
   const onnx::ModelProto proto = read_proto(dir / "out.onnx");
-  for (const auto& t : proto.graph().initializer())
-    EXPECT_EQ(t.data_location() == onnx::TensorProto::EXTERNAL, t.dims_size() == 2);
+  for (const auto& t : proto.graph().initializer()) EXPECT_EQ(t.data_location() == onnx::TensorProto::EXTERNAL, t.dims_size() == 2);
 }
 
 TEST(OnnxSave, ReplacesTheFileItWasLoadedFrom) {

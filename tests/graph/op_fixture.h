@@ -47,9 +47,7 @@ inline std::vector<RefTensor> run_op(const OpRun& run, const std::vector<const R
   return context.outputs;
 }
 
-inline RefTensor run_one(const OpRun& run, const std::vector<const RefTensor*>& inputs, bool bounds = true) {
-  return run_op(run, inputs, bounds)[0];
-}
+inline RefTensor run_one(const OpRun& run, const std::vector<const RefTensor*>& inputs, bool bounds = true) { return run_op(run, inputs, bounds)[0]; }
 
 inline RefTensor floats(Shape shape, std::vector<double> values) {
   RefTensor t;

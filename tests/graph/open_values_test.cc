@@ -11,7 +11,6 @@ using namespace test;
 
 constexpr double kInf = HUGE_VAL, kNaN = __builtin_nan("");
 
-
 RefTensor bounded(Shape shape, std::vector<double> value, std::vector<double> bound) {
   RefTensor t = floats(std::move(shape), std::move(value));
   t.bound = std::move(bound);
@@ -64,8 +63,10 @@ TEST(OpenValues, ANaNThatIsGivenStaysOne) {
 // Greater numbers than the type has inside a chain: another form need not make them. As the last value they are infinite.
 TEST(OpenValues, WhatOverflowsInsideAWindow) {
   Graph graph;
-  const ValueId x = graph.add_value("x", DType::kF32, {2}), twice = graph.add_value("twice", DType::kF32, {2}), half = graph.add_value("half", DType::kF32, {2});
-  const ValueId two = graph.add_constant("two", from_doubles(DType::kF32, {}, {2})), a_half = graph.add_constant("a half", from_doubles(DType::kF32, {}, {0.5}));
+  const ValueId x = graph.add_value("x", DType::kF32, {2}), twice = graph.add_value("twice", DType::kF32, {2}),
+                half = graph.add_value("half", DType::kF32, {2});
+  const ValueId two = graph.add_constant("two", from_doubles(DType::kF32, {}, {2})),
+                a_half = graph.add_constant("a half", from_doubles(DType::kF32, {}, {0.5}));
   const auto product = [&](ValueId a, ValueId b, ValueId y) {
     Node node;
     node.op = "Mul";

@@ -25,15 +25,16 @@ std::vector<double> whole_numbers(int64_t count, uint64_t seed) {
 
 double element(const std::vector<double>& a, const std::vector<double>& b, const Sizes& s, bool a_transposed, int64_t i, int64_t j) {
   double sum = 0;
-  for (int64_t l = 0; l < s.k; ++l)
-    sum += a[static_cast<size_t>(a_transposed ? l * s.m + i : i * s.k + l)] * b[static_cast<size_t>(l * s.n + j)];
+  for (int64_t l = 0; l < s.k; ++l) sum += a[static_cast<size_t>(a_transposed ? l * s.m + i : i * s.k + l)] * b[static_cast<size_t>(l * s.n + j)];
   return sum;
 }
 
-void expect_product(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c, const Sizes& s, bool a_transposed, double before) {
+void expect_product(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c, const Sizes& s, bool a_transposed,
+                    double before) {
   for (int64_t i = 0; i < s.m; ++i)
     for (int64_t j = 0; j < s.n; ++j)
-      ASSERT_EQ(c[static_cast<size_t>(i * s.n + j)], before + element(a, b, s, a_transposed, i, j)) << s.m << " x " << s.n << " x " << s.k << " at " << i << ", " << j;
+      ASSERT_EQ(c[static_cast<size_t>(i * s.n + j)], before + element(a, b, s, a_transposed, i, j))
+          << s.m << " x " << s.n << " x " << s.k << " at " << i << ", " << j;
 }
 
 TEST(ParallelProduct, IsThatOfOneThread) {

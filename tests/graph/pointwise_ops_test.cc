@@ -42,7 +42,9 @@ const std::vector<Function>& functions() {
       {"Floor", std::floor, -5, 5, true},
       {"Ceil", std::ceil, -5, 5, true},
       {"Round", std::nearbyint, -5, 5, true},
-      {"Sign", [](float x) { return x > 0 ? 1.f : x < 0 ? -1.f : 0.f; }, -1, 1, true},
+      {"Sign", [](float x) { return x > 0   ? 1.f
+                                    : x < 0 ? -1.f
+                                            : 0.f; }, -1, 1, true},
       {"ThresholdedRelu", [](float x) { return x > 1 ? x : 0; }, -3, 3, true},
       {"Sqrt", std::sqrt, 0, 100},
       {"Reciprocal", [](float x) { return 1 / x; }, 0.01, 100},
@@ -63,8 +65,7 @@ const std::vector<Function>& functions() {
       {"Atanh", std::atanh, -0.99, 0.99},
       {"LeakyRelu", [](float x) { return x < 0 ? 0.01f * x : x; }, -5, 5, false, {{"alpha", double(0.01f)}}},
       {"Elu", [](float x) { return x > 0 ? x : std::exp(x) - 1; }, -5, 5},
-      {"Selu",
-       [](float x) { return 1.05070102f * (x > 0 ? x : 1.67326319f * (std::exp(x) - 1)); }, -5, 5},
+      {"Selu", [](float x) { return 1.05070102f * (x > 0 ? x : 1.67326319f * (std::exp(x) - 1)); }, -5, 5},
       {"Celu", [](float x) { return x > 0 ? x : 2 * (std::exp(x / 2) - 1); }, -5, 5, false, {{"alpha", 2.0}}},
       {"Sigmoid", sigmoid, -80, 80},
       {"Softplus", softplus, -30, 30},
@@ -73,19 +74,22 @@ const std::vector<Function>& functions() {
       {"HardSwish", [](float x) { return x * std::fmin(1.f, std::fmax(0.f, x / 6 + 0.5f)); }, -5, 5},
       {"Gelu", [](float x) { return 0.5f * x * (1 + std::erf(x * 0.707106781f)); }, -8, 8},
       {"Gelu",
-       [](float x) { return 0.5f * x * (1 + std::tanh(0.797884561f * (x + 0.044715f * x * x * x))); }, -8, 8, false,
+       [](float x) { return 0.5f * x * (1 + std::tanh(0.797884561f * (x + 0.044715f * x * x * x))); },
+       -8,
+       8,
+       false,
        {{"approximate", std::string("tanh")}}},
       {"Mish", [](float x) { return x * std::tanh(softplus(x)); }, -10, 10},
-      {"Shrink", [](float x) { return x < -0.5f ? x + 0.25f : x > 0.5f ? x - 0.25f : 0; }, -3, 3, false, {{"bias", 0.25}}},
+      {"Shrink", [](float x) { return x < -0.5f  ? x + 0.25f
+                                      : x > 0.5f ? x - 0.25f
+                                                 : 0; }, -3, 3, false, {{"bias", 0.25}}},
   };
   return list;
 }
 
 class EveryFunction : public ::testing::TestWithParam<Function> {
  protected:
-  RefTensor run(const RefTensor& in) const {
-    return run_one({GetParam().op, GetParam().version, GetParam().attributes}, {&in});
-  }
+  RefTensor run(const RefTensor& in) const { return run_one({GetParam().op, GetParam().version, GetParam().attributes}, {&in}); }
 };
 
 TEST_P(EveryFunction, HonestFp32LiesWithinTheBound) {
@@ -131,9 +135,8 @@ TEST_P(EveryFunction, NaNStaysNaN) {
   else EXPECT_TRUE(std::isnan(out.value[0]));
 }
 
-INSTANTIATE_TEST_SUITE_P(Pointwise, EveryFunction, ::testing::ValuesIn(functions()), [](const auto& info) {
-  return info.param.op + (info.param.attributes.count("approximate") ? "Tanh" : "");
-});
+INSTANTIATE_TEST_SUITE_P(Pointwise, EveryFunction, ::testing::ValuesIn(functions()),
+                         [](const auto& info) { return info.param.op + (info.param.attributes.count("approximate") ? "Tanh" : ""); });
 
 struct Operator {
   std::string op;
@@ -167,24 +170,20 @@ TEST_P(EveryOperator, BoundsOfBothInputsPropagate) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pointwise, EveryOperator,
-                         ::testing::Values(Operator{"Add", [](float a, float b) { return a + b; }},
-                                           Operator{"Sub", [](float a, float b) { return a - b; }},
-                                           Operator{"Mul", [](float a, float b) { return a * b; }},
-                                           Operator{"Div", [](float a, float b) { return a * (1 / b); }},
-                                           Operator{"Pow", [](float a, float b) { return std::exp(b * std::log(a)); }},
-                                           Operator{"Mod", [](float a, float b) { return std::fmod(a, b); }},
-                                           Operator{"Max", [](float a, float b) { return std::fmax(a, b); }},
-                                           Operator{"Min", [](float a, float b) { return std::fmin(a, b); }},
-                                           Operator{"Mean", [](float a, float b) { return 0.5f * (a + b); }}),
-                         [](const auto& info) { return info.param.op; });
+INSTANTIATE_TEST_SUITE_P(
+    Pointwise, EveryOperator,
+    ::testing::Values(Operator{"Add", [](float a, float b) { return a + b; }}, Operator{"Sub", [](float a, float b) { return a - b; }},
+                      Operator{"Mul", [](float a, float b) { return a * b; }}, Operator{"Div", [](float a, float b) { return a * (1 / b); }},
+                      Operator{"Pow", [](float a, float b) { return std::exp(b * std::log(a)); }},
+                      Operator{"Mod", [](float a, float b) { return std::fmod(a, b); }}, Operator{"Max", [](float a, float b) { return std::fmax(a, b); }},
+                      Operator{"Min", [](float a, float b) { return std::fmin(a, b); }}, Operator{"Mean", [](float a, float b) { return 0.5f * (a + b); }}),
+    [](const auto& info) { return info.param.op; });
 
 // ---- Special values.
 
 void expect_same(const std::vector<double>& got, const std::vector<double>& expected) {
   ASSERT_EQ(got.size(), expected.size());
-  for (size_t i = 0; i < got.size(); ++i)
-    EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))) << i << ": " << got[i];
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))) << i << ": " << got[i];
 }
 
 // By the letter: where none of the conditions holds, the rest is 0. onnx.reference and ONNX Runtime agree.
@@ -193,7 +192,8 @@ TEST(SpecialValues, NaNIsOnNoSideOfAThreshold) {
   expect_same(run_one({"ThresholdedRelu", 10}, {&in}).value, {0});
   expect_same(run_one({"ThresholdedRelu", 10, {{"alpha", -2.0}}}, {&in}).value, {0});
   expect_same(run_one({"Shrink"}, {&in}).value, {0});
-  for (const char* op : {"Relu", "LeakyRelu", "Elu", "Selu", "Celu", "HardSigmoid", "HardSwish", "Sigmoid", "Softplus", "Softsign", "Gelu", "Mish", "Sign", "Clip"})
+  for (const char* op :
+       {"Relu", "LeakyRelu", "Elu", "Selu", "Celu", "HardSigmoid", "HardSwish", "Sigmoid", "Softplus", "Softsign", "Gelu", "Mish", "Sign", "Clip"})
     expect_same(run_one({op, 20}, {&in}).value, {kNaN});
 }
 
@@ -246,8 +246,7 @@ TEST(Activations, DefaultsOfAttributesAreFp32Numbers) {
   RefTensor in = floats({2}, {-1, 0.75});
   in.dtype = DType::kF64;
   const std::map<std::string, double> defaults = {{"HardSigmoid", 0.2f}, {"LeakyRelu", 0.01f}, {"Selu", 1.67326319217681884765625f}};
-  for (const auto& [op, alpha] : defaults)
-    EXPECT_EQ(run_one({op}, {&in}).value, run_one({op, 17, {{"alpha", alpha}}}, {&in}).value) << op;
+  for (const auto& [op, alpha] : defaults) EXPECT_EQ(run_one({op}, {&in}).value, run_one({op, 17, {{"alpha", alpha}}}, {&in}).value) << op;
 }
 
 TEST(SpecialValues, OverflowIsInfinityAndNearlyOverflowIsUnbounded) {

@@ -20,10 +20,8 @@ inline RefTensor random_ref(const Value& value, uint64_t seed) {
   t.shape = value.shape;
   const auto n = static_cast<size_t>(t.numel());
   for (size_t i = 0; i < n; ++i) {
-    if (t.is_float())
-      t.value.push_back(static_cast<float>(random.normal()));
-    else
-      t.ints.push_back(static_cast<int64_t>(random.below(2)));
+    if (t.is_float()) t.value.push_back(static_cast<float>(random.normal()));
+    else t.ints.push_back(static_cast<int64_t>(random.below(2)));
   }
   return t;
 }
@@ -31,8 +29,7 @@ inline RefTensor random_ref(const Value& value, uint64_t seed) {
 // Outputs by name. Inputs are drawn by their position, so that two graphs of one model get the same.
 inline std::map<std::string, RefTensor> run(const Graph& graph, uint64_t seed) {
   RefValues given;
-  for (size_t i = 0; i < graph.inputs.size(); ++i)
-    given[graph.inputs[i]] = random_ref(graph.value(graph.inputs[i]), seed + i);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) given[graph.inputs[i]] = random_ref(graph.value(graph.inputs[i]), seed + i);
   std::vector<NodeId> all(graph.nodes.size());
   std::iota(all.begin(), all.end(), 0);
   const RefValues results = evaluate(graph, all, given, graph.outputs, false);

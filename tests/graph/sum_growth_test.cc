@@ -26,7 +26,7 @@ TEST(SumGrowth, IsThatOfGroupsOfEqualTerms) {
   for (int i = 0; i < 800; ++i) pairs.push_back(1.0 + i / 2);
   EXPECT_DOUBLE_EQ(sum_growth(pairs, kU32), 3 * std::sqrt(1600));
   EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>{1, 1 + 1e-12, 1 + 2e-12, 1 + 3e-12}, kU32), 6);  // never below
-  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(16, 1 + 1e-12), kU32), 16);                       // equal in fp32
+  EXPECT_DOUBLE_EQ(sum_growth(std::vector<double>(16, 1 + 1e-12), kU32), 16);                      // equal in fp32
 }
 
 // The oracle's bound holds for each sum, and three times the root of n would not for some.

@@ -1,7 +1,8 @@
+#include "graph/onnx/tensor_io.h"
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "graph/onnx/tensor_io.h"
 #include "tests/graph/model_maker.h"
 #include "tests/graph/temporary_folder.h"
 
@@ -32,8 +33,8 @@ std::string complaint(const std::string& path) {
 TEST(TensorIo, NpyComesBackTheSame) {
   const TemporaryFolder dir;
   const std::vector<double> values = {0, 1, 1, 0, 1, 1};
-  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kI8, DType::kI16, DType::kI32, DType::kI64,
-                      DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kBool})
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kU16, DType::kU32,
+                      DType::kU64, DType::kBool})
     for (const Shape& shape : {Shape{6}, Shape{2, 3}, Shape{1, 2, 3}}) {
       save_npy(from_doubles(dtype, shape, values), dir / "t.npy");
       const Tensor back = load_tensor(dir / "t.npy");
@@ -47,8 +48,7 @@ TEST(TensorIo, NpyComesBackTheSame) {
 TEST(TensorIo, ScalarsAndEmptyArrays) {
   const TemporaryFolder dir;
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{3, 0, 2}}) {
-    save_npy(from_doubles(DType::kF32, shape, std::vector<double>(static_cast<size_t>(numel(shape)), 4)),
-             dir / "t.npy");
+    save_npy(from_doubles(DType::kF32, shape, std::vector<double>(static_cast<size_t>(numel(shape)), 4)), dir / "t.npy");
     EXPECT_EQ(load_tensor(dir / "t.npy").shape(), shape);
   }
 }
@@ -64,8 +64,7 @@ TEST(TensorIo, Bfloat16IsSavedAsFloat) {
 TEST(TensorIo, AllNpyVersions) {
   const TemporaryFolder dir;
   for (int version : {1, 2, 3}) {
-    dir.write("t.npy",
-              npy(version, "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }\n", std::string("\1\0\2\0", 4)));
+    dir.write("t.npy", npy(version, "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }\n", std::string("\1\0\2\0", 4)));
     EXPECT_EQ(to_ints(load_tensor(dir / "t.npy")), (std::vector<int64_t>{1, 2}));
   }
 }

@@ -26,8 +26,7 @@ Graph graph_of(const std::string& op, const Shape& shape, size_t inputs, const S
 
 RefTensor result(const Graph& g, const std::vector<std::vector<double>>& values) {
   RefValues given;
-  for (size_t i = 0; i < values.size(); ++i)
-    given[g.inputs[i]] = RefTensor::of(from_doubles(DType::kF32, g.value(g.inputs[i]).shape, values[i]));
+  for (size_t i = 0; i < values.size(); ++i) given[g.inputs[i]] = RefTensor::of(from_doubles(DType::kF32, g.value(g.inputs[i]).shape, values[i]));
   return evaluate(g, {0}, given, g.outputs, true).at(g.outputs[0]);
 }
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "plan/format.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/kernel_bench.h"
 #include "tests/plan/made_plans.h"
 
@@ -20,8 +20,7 @@ TEST_P(BlockedLayout, StartersPassWhereThereIsSuchAForm) {
   std::vector<testing::Case> cases;
   for (const Graph& graph : kernel_kind(GetParam()).examples())
     for (bool plain_input : {false, true})
-      if (const auto plan = on_blocks(graph, plain_input))
-        cases.push_back({graph.name + (plain_input ? " from row-major" : ""), graph, *plan, 5});
+      if (const auto plan = on_blocks(graph, plain_input)) cases.push_back({graph.name + (plain_input ? " from row-major" : ""), graph, *plan, 5});
   EXPECT_GE(cases.size(), 8u);
   testing::expect_within(cases);
 }
@@ -43,8 +42,7 @@ TEST_P(BlockedLayout, EveryKnobValuePasses) {
   testing::expect_within(cases);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BlockedLayout, ::testing::Values("conv", "pool"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Kinds, BlockedLayout, ::testing::Values("conv", "pool"), [](const auto& info) { return std::string(info.param); });
 
 TEST(BlockedLayout, PixelsSideBySidePassInEveryOrder) {
   std::vector<testing::Case> cases;
@@ -55,7 +53,8 @@ TEST(BlockedLayout, PixelsSideBySidePassInEveryOrder) {
     for (const int64_t gather : {1, 2, 32})
       for (const int64_t kcb : {1, 1024}) {
         ++turn;
-        const auto varied = testing::with_knobs(*plan, 1, {{"GATHER", gather}, {"KCB", kcb}, {"WEIGHTS_INNER", turn % 2}, {"PARTITION", turn / 2 % 2}, {"PX", 2}});
+        const auto varied =
+            testing::with_knobs(*plan, 1, {{"GATHER", gather}, {"KCB", kcb}, {"WEIGHTS_INNER", turn % 2}, {"PARTITION", turn / 2 % 2}, {"PX", 2}});
         ASSERT_TRUE(varied);
         cases.push_back({fmt::format("{} GATHER={} KCB={}", graph.name, gather, kcb), graph, *varied, 5});
       }

@@ -1,11 +1,11 @@
 // One shape out of several is the model at that shape.
 
-#include "graph/models/load_model.h"
 #include "plan/bucket_part.h"
 
 #include <gtest/gtest.h>
 
 #include "graph/models/buckets.h"
+#include "graph/models/load_model.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "tests/graph/same_meaning.h"
 

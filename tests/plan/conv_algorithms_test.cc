@@ -1,10 +1,11 @@
 // Every algorithm of the conv kind on every example that it can compute, and Winograd's larger tile where it is declared.
 
+#include "starter_kernels/cpu/conv_algorithms.h"
+
 #include <gtest/gtest.h>
 
 #include "base/machine.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/cpu/conv_algorithms.h"
 #include "starter_kernels/kinds/formats.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -26,8 +27,7 @@ TEST(ConvAlgorithms, AllPassWhereTheyApply) {
     }
   }
   testing::expect_within(cases);
-  for (int64_t algorithm : {kConvGeneric, kConvIm2col, kConvDirect, kConvDepthwise, kConvWinograd})
-    EXPECT_GT(tried[algorithm], 0) << algorithm;
+  for (int64_t algorithm : {kConvGeneric, kConvIm2col, kConvDirect, kConvDepthwise, kConvWinograd}) EXPECT_GT(tried[algorithm], 0) << algorithm;
 }
 
 TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
@@ -75,7 +75,8 @@ TEST(ConvAlgorithms, WinogradSavesWhereItsWeightsAreUsedOftenEnough) {
 
 TEST(ConvAlgorithms, PixelsOnBlocksBeginSideBySideInL2) {
   const auto starters = [](const Problem& problem) { return conv_space(problem, this_machine()).starters(); };
-  for (const Problem& problem : {square_conv(128, 56, 2), square_conv(128, 28, 1), square_conv(256, 28, 2, 1), square_conv(64, 56, 1, 1), square_conv(2048, 7, 1, 1)}) {
+  for (const Problem& problem :
+       {square_conv(128, 56, 2), square_conv(128, 28, 1), square_conv(256, 28, 2, 1), square_conv(64, 56, 1, 1), square_conv(2048, 7, 1, 1)}) {
     const Knobs knobs = starters(problem);
     EXPECT_GT(knobs.at("GATHER"), 0);
     EXPECT_EQ(knobs.at("WEIGHTS_INNER"), 0);

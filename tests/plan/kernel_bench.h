@@ -117,8 +117,7 @@ inline void compare(const Tensor& got, const RefTensor& want, Judgement& j) {
       // Storage rounding of the result itself is part of an honest kernel.
       if (element_ok(values[i], want.value[i], want.bound_at(static_cast<int64_t>(i)), &j.worst)) continue;
       j.within = false;
-      j.reason = fmt::format("element {}: got {}, expected {} ± {}", i, values[i], want.value[i],
-                             want.bound_at(static_cast<int64_t>(i)));
+      j.reason = fmt::format("element {}: got {}, expected {} ± {}", i, values[i], want.value[i], want.bound_at(static_cast<int64_t>(i)));
       return;
     }
     return;
@@ -157,8 +156,7 @@ class WideMargins : public CpuDevice {
 };
 
 // `inputs` in the order of the graph's. `outputs`, when given, receives what the last run wrote.
-inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs,
-                       std::vector<Tensor>* outputs = nullptr) {
+inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs = nullptr) {
   Judgement j;
   std::vector<std::string> libraries;
   for (const Step& step : plan.steps) {
@@ -239,8 +237,6 @@ inline std::optional<Plan> with_knobs(const Plan& plan, size_t step, const Knobs
   return out;
 }
 
-inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value) {
-  return with_knobs(plan, step, {{knob, value}});
-}
+inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value) { return with_knobs(plan, step, {{knob, value}}); }
 
 }  // namespace amdahl::testing

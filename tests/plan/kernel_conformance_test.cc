@@ -66,8 +66,7 @@ TEST_P(Kind, StartersAreInTheSpace) {
       if (space.refuse) {
         EXPECT_EQ(space.refuse(space.starters()), "") << kind.name() << " " << graph.name;
       }
-      for (const Knob& knob : space.knobs)
-        EXPECT_TRUE(std::count(knob.values.begin(), knob.values.end(), knob.starter)) << kind.name() << " " << knob.name;
+      for (const Knob& knob : space.knobs) EXPECT_TRUE(std::count(knob.values.begin(), knob.values.end(), knob.starter)) << kind.name() << " " << knob.name;
       const Work work = kind.work(step.variant.problem);
       EXPECT_GE(work.bytes, 0);
       EXPECT_GE(work.flops, 0);
@@ -93,8 +92,7 @@ TEST_P(Kind, SourcesKeepTheRules) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Kind, ::testing::ValuesIn(kernel_kinds()),
-                         [](const auto& info) { return std::string(info.param->name()); });
+INSTANTIATE_TEST_SUITE_P(Kinds, Kind, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Kind);
 
 }  // namespace

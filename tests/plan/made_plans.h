@@ -8,11 +8,11 @@
 
 #include "base/machine.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/inverted_residual.h"
-#include "starter_kernels/cpu/matmul_bf16.h"
-#include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/kinds/pointwise.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -96,8 +96,14 @@ inline Case product_with(const std::string& op, const ExampleGraph::Attributes& 
 
 inline std::vector<Case> products_with_activations() {
   const ExampleGraph::Attributes tanh{{"approximate", std::string("tanh")}};
-  return {product_with("Exp"), product_with("Sigmoid"), product_with("Tanh"), product_with("Erf"), product_with("Gelu"), product_with("Gelu", tanh),
-          product_with("Gelu", {}, "gelu_product"), product_with("Gelu", tanh, "gelu_tanh_product"),
+  return {product_with("Exp"),
+          product_with("Sigmoid"),
+          product_with("Tanh"),
+          product_with("Erf"),
+          product_with("Gelu"),
+          product_with("Gelu", tanh),
+          product_with("Gelu", {}, "gelu_product"),
+          product_with("Gelu", tanh, "gelu_tanh_product"),
           product_with("com.microsoft.QuickGelu", {{"alpha", 1.0}}, "swish_product")};
 }
 
@@ -117,8 +123,8 @@ inline Case fused_mlp_with_biases() {
   fused.outputs = second.outputs;
   Variant& variant = fused.variant;
   variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], p.in[2], q.in[2]}, q.out};
-  variant.problem.params["activation"] = compose(relu.variant.problem.params.at("program").get<PointwiseProgram>(), 0,
-                                                 p.params.at("epilogue").get<PointwiseProgram>());
+  variant.problem.params["activation"] =
+      compose(relu.variant.problem.params.at("program").get<PointwiseProgram>(), 0, p.params.at("epilogue").get<PointwiseProgram>());
   variant.problem.params["epilogue"] = q.params.at("epilogue");
   variant.problem.threads = 2;
   variant.knobs = cpu_target().space(variant.problem).starters();
@@ -283,7 +289,8 @@ inline Step with_epilogues(Step conv, const std::vector<Step>& steps) {
 }
 
 // 1x1 to `wide` channels and a clamp, depthwise `taps` x `taps` and a ReLU, 1x1 to `outputs` and perhaps x on top: one kernel on blocks.
-inline Case inverted_residual(const std::string& name, const Shape& in, int64_t wide, int64_t outputs, int64_t taps, int64_t stride, int64_t pad, bool residual) {
+inline Case inverted_residual(const std::string& name, const Shape& in, int64_t wide, int64_t outputs, int64_t taps, int64_t stride, int64_t pad,
+                              bool residual) {
   ExampleGraph g(name);
   const ValueId x = g.input(in);
   const auto conv = [&](ValueId from, const Shape& w, ExampleGraph::Attributes attributes) {

@@ -154,7 +154,9 @@ TEST(StrassenBound, OfAConvolutionIsThatOfItsProduct) {
     for (size_t p = 0; p < kPixels; ++p) rows[p * kChannels + c] = image.as<float>()[c * kPixels + p];
     for (size_t o = 0; o < kOutputs; ++o) columns[c * kOutputs + o] = weights.as<float>()[o * kChannels + c];
   }
-  const RefValues given{{x, RefTensor::of(image)}, {w, RefTensor::of(weights)}, {a, RefTensor::of(Tensor::of<float>(DType::kF32, a_shape, rows))},
+  const RefValues given{{x, RefTensor::of(image)},
+                        {w, RefTensor::of(weights)},
+                        {a, RefTensor::of(Tensor::of<float>(DType::kF32, a_shape, rows))},
                         {b, RefTensor::of(Tensor::of<float>(DType::kF32, b_shape, columns))}};
   const RefValues values = evaluate(graph, {0, 1}, given, {conv, product}, true, {.strassen = 2});
   const RefTensor &of_conv = values.at(conv), &of_product = values.at(product);

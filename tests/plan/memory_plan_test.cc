@@ -27,8 +27,7 @@ TEST(MemoryPlan, LiveBuffersNeverShareBytes) {
       EXPECT_LE(at[a] + static_cast<int64_t>(lifetimes[a].bytes), static_cast<int64_t>(arena));
       for (size_t b = 0; b < a; ++b) {
         if (!overlap_in_time(lifetimes[a], lifetimes[b]) || !lifetimes[a].bytes || !lifetimes[b].bytes) continue;
-        EXPECT_TRUE(at[a] + static_cast<int64_t>(lifetimes[a].bytes) <= at[b] ||
-                    at[b] + static_cast<int64_t>(lifetimes[b].bytes) <= at[a]);
+        EXPECT_TRUE(at[a] + static_cast<int64_t>(lifetimes[a].bytes) <= at[b] || at[b] + static_cast<int64_t>(lifetimes[b].bytes) <= at[a]);
       }
     }
   }

@@ -25,9 +25,11 @@ struct KindMutants {
 };
 
 #define AMDAHL_KIND(kind) \
-  { #kind, {
+  {                       \
+#kind, {
 #define AMDAHL_END \
-  } }
+  }                \
+  }
 
 const std::vector<KindMutants> kMutants{
 #include "tests/plan/mutants/all.inc"

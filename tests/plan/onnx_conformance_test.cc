@@ -105,13 +105,15 @@ struct Tally {
     ++unsupported;
     ++reasons[testing::reason_of(o.reason)];
   }
-  std::string row(const std::string& name) const { return fmt::format("| {} | {} | {} | {} | {} |\n", name, passed + unsupported + failed, passed, unsupported, failed); }
+  std::string row(const std::string& name) const {
+    return fmt::format("| {} | {} | {} | {} | {} |\n", name, passed + unsupported + failed, passed, unsupported, failed);
+  }
 };
 
 struct Report {
   Tally interpreted, compiled;
   int known_from_shapes = 0;
-  std::set<std::string> constants_only;                       // operators
+  std::set<std::string> constants_only;                        // operators
   std::map<std::string, std::pair<Tally, Tally>> by_operator;  // cases of one node: interpreted, compiled
 
   void add(const OnnxCase& c, Route route, const Outcome& in_kernels) {

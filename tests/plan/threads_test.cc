@@ -42,8 +42,7 @@ TEST(SeveralThreads, RunProgramsOfTheSameLibrary) {
   std::atomic<int> within = 0;
   {
     std::vector<std::jthread> threads;
-    for (uint64_t seed : {2, 3, 4})
-      threads.emplace_back([&, seed] { within += testing::judge(small.graph, small.plan, seed).within; });
+    for (uint64_t seed : {2, 3, 4}) threads.emplace_back([&, seed] { within += testing::judge(small.graph, small.plan, seed).within; });
   }
   EXPECT_EQ(within, 3);
 }

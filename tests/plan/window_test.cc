@@ -22,8 +22,7 @@ struct TwoLayers {
       for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i) * 0.37f + static_cast<float>(layer);
       const ValueId w = graph.add_constant("w", Tensor::of(DType::kF32, {32, 32}, weights));
       const ValueId shape = graph.add_constant("s", Tensor::of<int64_t>(DType::kI64, {2}, {4, 32}));
-      const ValueId mask =
-          graph.add_constant("m", Tensor::of<float>(DType::kF32, {1}, {same_shape_of_mask || layer == 0 ? 0.0f : 1.0f}));
+      const ValueId mask = graph.add_constant("m", Tensor::of<float>(DType::kF32, {1}, {same_shape_of_mask || layer == 0 ? 0.0f : 1.0f}));
       product.push_back(graph.add_value("p", DType::kF32, {4, 32}));
       flat.push_back(graph.add_value("f", DType::kF32, {4, 32}));
       active.push_back(graph.add_value("a", DType::kF32, {4, 32}));

@@ -7,8 +7,8 @@
 
 #include "graph/op.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -39,9 +39,7 @@ class Network {
     const Shape w{channels, graph.value(x).shape[1] / group, kernel, kernel};
     const int64_t pad = kernel / 2;
     return op("Conv", {x, weight(w), weight({channels})},
-              {{"strides", std::vector<int64_t>{stride, stride}},
-               {"pads", std::vector<int64_t>{pad, pad, pad, pad}},
-               {"group", group}});
+              {{"strides", std::vector<int64_t>{stride, stride}}, {"pads", std::vector<int64_t>{pad, pad, pad, pad}}, {"group", group}});
   }
   void output(ValueId v) { graph.outputs.push_back(v); }
 
@@ -60,10 +58,7 @@ class Network {
 Graph residual_network() {
   Network n;
   ValueId x = n.op("Relu", {n.conv(n.input({1, 3, 20, 18}), 24, 7, 2)});
-  x = n.op("MaxPool", {x},
-           {{"kernel_shape", std::vector<int64_t>{3, 3}},
-            {"strides", std::vector<int64_t>{2, 2}},
-            {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  x = n.op("MaxPool", {x}, {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"strides", std::vector<int64_t>{2, 2}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
   const ValueId wide = n.op("Relu", {n.conv(x, 40, 1, 1)});
   const ValueId deep = n.op("Relu", {n.conv(wide, 40, 3, 1, 40)});
   const ValueId sum = n.op("Add", {n.conv(deep, 24, 1, 1), x});
@@ -182,8 +177,8 @@ TEST(UseWinograd, BeginsWithTheBlocksThatCountFewestCycles) {
   const auto conv = std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.variant.problem.kind == "conv"; });
   const Uses uses = uses_of(n.graph);
   const std::vector<ValueId> storage = storage_of(n.graph);
-  const auto match = use_winograd_f43()->match(RewriteContext::of(n.graph, plan, cpu_target(), uses, storage),
-                                               static_cast<int>(conv - plan.steps.begin()), &refusal);
+  const auto match =
+      use_winograd_f43()->match(RewriteContext::of(n.graph, plan, cpu_target(), uses, storage), static_cast<int>(conv - plan.steps.begin()), &refusal);
   ASSERT_TRUE(match) << refusal;
   const Variant& variant = match->replacement[0].variant;
   const SearchSpace space = cpu_target().space(variant.problem);

@@ -44,8 +44,7 @@ Applied apply(const Graph& graph, Plan plan, std::string_view name) {
 }
 
 int count_kind(const Plan& plan, std::string_view kind) {
-  return static_cast<int>(std::count_if(plan.steps.begin(), plan.steps.end(),
-                                        [&](const Step& s) { return s.variant.problem.kind == kind; }));
+  return static_cast<int>(std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return s.variant.problem.kind == kind; }));
 }
 
 void expect_right(const Graph& graph, const Plan& plan) {
@@ -65,9 +64,7 @@ ValueId scalar(ExampleGraph& g, double v) { return g.floats({}, {v}); }
 ValueId heads_of(ExampleGraph& g, ValueId x, const Ints& perm) {
   return g.node("Transpose", {g.node("Reshape", {x, list(g, {1, kSeq, kHeads, kHead})})}, {{"perm", perm}});
 }
-ValueId rows_of(ExampleGraph& g, ValueId y) {
-  return g.node("Reshape", {g.node("Transpose", {y}, {{"perm", Ints{0, 2, 1, 3}}}), list(g, {1, kSeq, kWidth})});
-}
+ValueId rows_of(ExampleGraph& g, ValueId y) { return g.node("Reshape", {g.node("Transpose", {y}, {{"perm", Ints{0, 2, 1, 3}}}), list(g, {1, kSeq, kWidth})}); }
 std::vector<double> lower_triangle(double visible, double hidden) {
   std::vector<double> mask;
   for (int64_t i = 0; i < kSeq; ++i)
@@ -148,8 +145,7 @@ TEST_P(AttentionForms, BecomeOneKernel) {
     if (const Applied more = apply(graph, fused.plan, name); more.times) expect_right(graph, more.plan);
 }
 
-INSTANTIATE_TEST_SUITE_P(DenseRewrites, AttentionForms,
-                         ::testing::Values(gpt2_form, bert_form, llama_form, vit_form, sdpa_form));
+INSTANTIATE_TEST_SUITE_P(DenseRewrites, AttentionForms, ::testing::Values(gpt2_form, bert_form, llama_form, vit_form, sdpa_form));
 
 TEST(FuseAttention, CausalMasksAreRecognised) {
   for (const Graph& graph : {gpt2_form(), llama_form()}) {

@@ -345,8 +345,7 @@ TEST(FuseRope, RecognisesTheRotationOfHalves) {
   const auto slice = [&](int64_t from, int64_t to) { return g.node("Slice", {x, list(g, {from}), list(g, {to}), list(g, {3}), list(g, {1})}); };
   const ValueId turned = g.node("Concat", {g.node("Neg", {slice(4, INT64_MAX)}), slice(0, 4)}, {{"axis", int64_t{-1}}});
   const Graph graph = g.finish({g.node("Add", {g.node("Mul", {x, cos}), g.node("Mul", {turned, sin})})});
-  for (const auto& names : {std::initializer_list<std::string_view>{"fuse_rope"},
-                            std::initializer_list<std::string_view>{"fuse_pointwise_chain", "fuse_rope"},
+  for (const auto& names : {std::initializer_list<std::string_view>{"fuse_rope"}, std::initializer_list<std::string_view>{"fuse_pointwise_chain", "fuse_rope"},
                             std::initializer_list<std::string_view>{"read_in_place", "fuse_rope"}}) {
     const Applied a = apply(graph, names);
     EXPECT_EQ(kinds(a.plan), Kinds{"rotary_embedding"});

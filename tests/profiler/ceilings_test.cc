@@ -1,5 +1,3 @@
-#include "profiler/cpu_probe.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +5,7 @@
 
 #include "base/processors.h"
 #include "profiler/ceiling_loops.h"
+#include "profiler/cpu_probe.h"
 #include "profiler/print_profile.h"
 
 namespace amdahl {

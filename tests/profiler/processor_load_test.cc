@@ -7,7 +7,8 @@ namespace {
 
 // user nice system idle iowait irq softirq steal guest guest_nice
 const char* const kBefore = "cpu  300 0 0 900 0 0 0 0 0 0\ncpu0 100 0 0 300 0 0 0 0 0 0\ncpu1 100 0 0 300 0 0 0 0 0 0\ncpu2 100 0 0 300 0 0 0 0 0 0\nintr 5\n";
-const char* const kAfter = "cpu  400 0 0 950 0 0 0 50 0 0\ncpu0 120 10 10 350 10 0 0 0 0 0\ncpu1 150 0 0 300 0 0 0 50 0 0\ncpu2 100 0 0 400 0 0 0 0 0 0\nintr 9\n";
+const char* const kAfter =
+    "cpu  400 0 0 950 0 0 0 50 0 0\ncpu0 120 10 10 350 10 0 0 0 0 0\ncpu1 150 0 0 300 0 0 0 50 0 0\ncpu2 100 0 0 400 0 0 0 0 0 0\nintr 9\n";
 
 bool all(int) { return true; }
 bool first_two(int cpu) { return cpu < 2; }

@@ -22,8 +22,7 @@ Ceilings round_ceilings() {
     const double gbs[] = {1000, 100, 20, 10};
     for (int level = 0; level < 4; ++level)
       for (const char* pattern : {"read, 1 stream", "triad"})
-        c.bandwidth.push_back({static_cast<MemoryLevel>(level), pattern, threads, 1,
-                               gbs[level] * threads * (pattern[0] == 't' ? 0.5 : 1), 0});
+        c.bandwidth.push_back({static_cast<MemoryLevel>(level), pattern, threads, 1, gbs[level] * threads * (pattern[0] == 't' ? 0.5 : 1), 0});
   }
   return c;
 }
@@ -98,8 +97,8 @@ TEST(Roofline, WeightsAndActivationsAddUp) {
 TEST(AmdahlRanking, GroupsEqualSignaturesAndRanksByWhatCanBeWon) {
   Profile p;
   p.seconds = 0.100;
-  p.steps = {step_of(0, "near its ceiling", 0.060, 0.057), step_of(1, "slow softmax", 0.010, 0.001),
-             step_of(2, "slow softmax", 0.010, 0.001), step_of(3, "odd", 0.020, 0.015)};
+  p.steps = {step_of(0, "near its ceiling", 0.060, 0.057), step_of(1, "slow softmax", 0.010, 0.001), step_of(2, "slow softmax", 0.010, 0.001),
+             step_of(3, "odd", 0.020, 0.015)};
   rank(p);
   ASSERT_EQ(p.ranking.size(), 3u);
   EXPECT_EQ(p.ranking[0].steps, (std::vector<int>{1, 2}));

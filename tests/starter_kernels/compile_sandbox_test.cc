@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/no_network.h"
 #include "base/statistics.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
@@ -61,8 +61,8 @@ class CompileSandbox : public ::testing::Test {
 };
 
 TEST_F(CompileSandbox, HonestSourcesBuild) {
-  const SubprocessResult r = compile("#include <cmath>\n#include <omp.h>\nfloat f(float x) { return std::exp(x) + omp_get_max_threads(); }\n",
-                                     {}, {"-fopenmp", "-march=native"});
+  const SubprocessResult r =
+      compile("#include <cmath>\n#include <omp.h>\nfloat f(float x) { return std::exp(x) + omp_get_max_threads(); }\n", {}, {"-fopenmp", "-march=native"});
   EXPECT_TRUE(r.ok()) << r.output;
   EXPECT_TRUE(fs::exists(dir_ / "work" / "kernel.so"));
 }
@@ -78,8 +78,7 @@ TEST_F(CompileSandbox, NothingOutsideIsRead) {
        }) {
     const SubprocessResult r = compile(text);
     EXPECT_FALSE(r.ok()) << text;
-    EXPECT_TRUE(r.output.find("ermission denied") != std::string::npos || r.output.find("file not found") != std::string::npos)
-        << text << r.output;
+    EXPECT_TRUE(r.output.find("ermission denied") != std::string::npos || r.output.find("file not found") != std::string::npos) << text << r.output;
     EXPECT_FALSE(secret_is_out(r)) << text << r.output;
   }
 }
@@ -122,7 +121,11 @@ TEST_F(CompileSandbox, TimeBombsEnd) {
 TEST_F(CompileSandbox, MemoryBombsEnd) {
   std::string bomb = "#define A0 1,\n";
   for (int i = 1; i <= 12; ++i)
-    bomb += "#define A" + std::to_string(i) + " " + [&] { std::string s; for (int k = 0; k < 8; ++k) s += "A" + std::to_string(i - 1) + " "; return s; }() + "\n";
+    bomb += "#define A" + std::to_string(i) + " " + [&] {
+      std::string s;
+      for (int k = 0; k < 8; ++k) s += "A" + std::to_string(i - 1) + " ";
+      return s;
+    }() + "\n";
   const SubprocessResult r = compile(bomb + "int x[] = { A12 };\n", {30, int64_t{256} << 20});
   EXPECT_FALSE(r.ok());
   EXPECT_FALSE(r.timed_out) << "it met its memory limit first";
@@ -168,9 +171,7 @@ class ToolchainCodes : public ::testing::Test {
     setenv("PATH", ((dir_ / "bin").string() + ":" + path_).c_str(), 1);
   }
   std::string cache() const { return dir_ / "cache"; }
-  CompileResult compile(const std::string& text, const CompileLimits& limits = {}) {
-    return CpuToolchain(cache()).compile_source(text, Variant{}, limits);
-  }
+  CompileResult compile(const std::string& text, const CompileLimits& limits = {}) { return CpuToolchain(cache()).compile_source(text, Variant{}, limits); }
   int left_over() const {
     int n = 0;
     for (const auto& entry : fs::directory_iterator(dir_ / "cache" / "kernels")) n += entry.is_directory();
@@ -257,7 +258,8 @@ TEST_F(CompileSandbox, CostsLittle) {
     SubprocessSurroundings around;
     around.folder = dir_ / "work";
     without.push_back(run_subprocess({"g++", "-std=gnu++20", "-O2", "-shared", "-fPIC", "-o", "kernel.so", "kernel.cpp", "-O3", "-march=native", "-fopenmp"},
-                                     {60, int64_t{2} << 30}, {}, around).seconds);
+                                     {60, int64_t{2} << 30}, {}, around)
+                          .seconds);
   }
   std::printf("%d compiles each, interleaved: %.1f ms with the wall, %.1f ms without (medians)\n", compiles, 1e3 * median(with), 1e3 * median(without));
 }

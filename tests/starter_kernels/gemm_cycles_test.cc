@@ -12,8 +12,8 @@ namespace {
 // 64 x 64 in vectors of 8: 8 vectors a row. A tile of 6 x 2 takes 6 cycles, and half a one beside; 10 of them and one of 4 x 2 (4) a column.
 TEST(TileCycles, AreThoseCountedByHand) {
   EXPECT_DOUBLE_EQ(tile_cycles(64, 8, 6, 2), 4 * (10 * 6.5 + 4.5));
-  EXPECT_DOUBLE_EQ(tile_cycles(64, 8, 1, 1), 8 * 64 * 4.5);               // an FMA waits for the one before
-  EXPECT_DOUBLE_EQ(tile_cycles(64, 8, 8, 3), 2 * 8 * 12.5 + 8 * 8.5);     // two tiles of 3 vectors and one of 2
+  EXPECT_DOUBLE_EQ(tile_cycles(64, 8, 1, 1), 8 * 64 * 4.5);            // an FMA waits for the one before
+  EXPECT_DOUBLE_EQ(tile_cycles(64, 8, 8, 3), 2 * 8 * 12.5 + 8 * 8.5);  // two tiles of 3 vectors and one of 2
 }
 
 // One of two threads of 128 x 3072 x 768 with weights in panels; on the machine that the constants were fitted on.
@@ -47,7 +47,7 @@ TEST_F(GemmCycles, GrowWithEachPassThatIsNotNeeded) {
   EXPECT_GT(worse([](GemmBlocking& b) { b.block_k = 64; }), 1.02);
   EXPECT_GT(worse([](GemmBlocking& b) { b.b_packed = false; }), 1.05);
   EXPECT_GT(worse([](GemmBlocking& b) { b.a_stays = true; }), 1.2);
-  EXPECT_GT(worse([](GemmBlocking& b) { b.mr = 4, b.nrv = 6; }), 1.1);   // a panel of B far beyond L1
+  EXPECT_GT(worse([](GemmBlocking& b) { b.mr = 4, b.nrv = 6; }), 1.1);  // a panel of B far beyond L1
   EXPECT_GT(worse([](GemmBlocking& b) { b.mr = 6, b.nrv = 2; }), 1.0);
 }
 

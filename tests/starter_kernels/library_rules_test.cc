@@ -57,14 +57,34 @@ TEST(LibraryRules, ThisProgramAsksForMore) { EXPECT_EQ(refused_library("/proc/se
 
 TEST(LibraryRules, WhatIsNoLibraryIsRefused) {
   const testing::TemporaryFolder folder;
-  for (const std::string& path : {std::string(folder / "missing.so"), std::string(folder.write("empty.so", "")), std::string(folder.write("text.so", "no library at all"))})
+  for (const std::string& path :
+       {std::string(folder / "missing.so"), std::string(folder.write("empty.so", "")), std::string(folder.write("text.so", "no library at all"))})
     EXPECT_EQ(refused_library(path, true).code, "odd-library") << path;
 }
 
 // Nothing that sleeps, yields or tells one process from another.
 TEST(LibraryRules, CallsBeyondArithmeticAreRefused) {
-  for (const std::string name : {"sched_yield", "sched_getcpu", "usleep", "nanosleep", "getpid", "getenv", "syscall", "dlsym", "clock_gettime", "mprotect", "pthread_yield",
-                                 "pthread_cond_timedwait", "raise", "signal", "pthread_cond_wait", "_Unwind_Backtrace", "secure_getenv", "getauxval", "environ", "omp_get_wtime", "omp_set_num_threads"}) {
+  for (const std::string name : {"sched_yield",
+                                 "sched_getcpu",
+                                 "usleep",
+                                 "nanosleep",
+                                 "getpid",
+                                 "getenv",
+                                 "syscall",
+                                 "dlsym",
+                                 "clock_gettime",
+                                 "mprotect",
+                                 "pthread_yield",
+                                 "pthread_cond_timedwait",
+                                 "raise",
+                                 "signal",
+                                 "pthread_cond_wait",
+                                 "_Unwind_Backtrace",
+                                 "secure_getenv",
+                                 "getauxval",
+                                 "environ",
+                                 "omp_get_wtime",
+                                 "omp_set_num_threads"}) {
     const CompileResult r = compiled(fmt::format("extern \"C\" int {0}(void);\nextern \"C\" int f() {{ return {0}(); }}\n", name));
     EXPECT_EQ(r.code, "forbidden-symbol") << name << ": " << r.message;
     EXPECT_NE(r.message.find("'" + name + "'"), std::string::npos) << r.message;
@@ -105,11 +125,54 @@ std::vector<std::string> first_refused(const std::vector<std::string>& assemblie
 }
 
 TEST(MachineCode, InstructionsThatDoNotComputeAreRefused) {
-  const std::vector<std::string> assemblies{
-      "syscall", "sysenter", "int $0x80", "int $4", "rdtsc", "rdtscp", "rdpmc", "cpuid", "xgetbv", "rdrand %rax", "rdseed %rax", "clflush (%rax)",
-      "clflushopt (%rax)", "clwb (%rax)", "cldemote (%rax)", "xbegin 1f; 1:", "xabort $1", "xtest", "popfq", "rdfsbase %rax", "wrfsbase %rax", "wrgsbase %rax",
-      "rdpid %rax", "mwait", "monitor", "tpause %eax", "umwait %eax", "wrpkru", "rdpkru", "serialize", "inb $1, %al", "outb %al, $1", "hlt", "cli", "wrmsr", "rdmsr",
-      "mov %ax, %ds", "mov %cr0, %rax", "iretq", "lret", "xsetbv", "sgdt (%rax)", "smsw %ax", "vmcall", "senduipi %rax", "enclu", "ptwrite %rax", "invd"};
+  const std::vector<std::string> assemblies{"syscall",
+                                            "sysenter",
+                                            "int $0x80",
+                                            "int $4",
+                                            "rdtsc",
+                                            "rdtscp",
+                                            "rdpmc",
+                                            "cpuid",
+                                            "xgetbv",
+                                            "rdrand %rax",
+                                            "rdseed %rax",
+                                            "clflush (%rax)",
+                                            "clflushopt (%rax)",
+                                            "clwb (%rax)",
+                                            "cldemote (%rax)",
+                                            "xbegin 1f; 1:",
+                                            "xabort $1",
+                                            "xtest",
+                                            "popfq",
+                                            "rdfsbase %rax",
+                                            "wrfsbase %rax",
+                                            "wrgsbase %rax",
+                                            "rdpid %rax",
+                                            "mwait",
+                                            "monitor",
+                                            "tpause %eax",
+                                            "umwait %eax",
+                                            "wrpkru",
+                                            "rdpkru",
+                                            "serialize",
+                                            "inb $1, %al",
+                                            "outb %al, $1",
+                                            "hlt",
+                                            "cli",
+                                            "wrmsr",
+                                            "rdmsr",
+                                            "mov %ax, %ds",
+                                            "mov %cr0, %rax",
+                                            "iretq",
+                                            "lret",
+                                            "xsetbv",
+                                            "sgdt (%rax)",
+                                            "smsw %ax",
+                                            "vmcall",
+                                            "senduipi %rax",
+                                            "enclu",
+                                            "ptwrite %rax",
+                                            "invd"};
   const std::vector<std::string> refused = first_refused(assemblies);
   for (size_t i = 0; i < assemblies.size(); ++i) {
     EXPECT_NE(refused[i], "") << assemblies[i];
@@ -126,9 +189,22 @@ TEST(MachineCode, TheRefusalNamesInstructionAndFunction) {
 }
 
 TEST(MachineCode, InstructionsThatComputePass) {
-  const std::vector<std::string> assemblies{"pause", "lfence", "mfence", "vfmadd231ps %ymm0, %ymm1, %ymm2", "prefetcht0 (%rax)", "stmxcsr (%rax)", "ldmxcsr (%rax)", "fldcw (%rax)",
-                                            "lock xaddl %eax, (%rdi)", "rep movsb", "mov %fs:0, %rax", "vpermb %zmm0, %zmm1, %zmm2", "tdpbf16ps %tmm0, %tmm1, %tmm2",
-                                            "vdpbf16ps %zmm0, %zmm1, %zmm2", "vaddph %zmm0, %zmm1, %zmm2", "1: dec %eax; jnz 1b"};
+  const std::vector<std::string> assemblies{"pause",
+                                            "lfence",
+                                            "mfence",
+                                            "vfmadd231ps %ymm0, %ymm1, %ymm2",
+                                            "prefetcht0 (%rax)",
+                                            "stmxcsr (%rax)",
+                                            "ldmxcsr (%rax)",
+                                            "fldcw (%rax)",
+                                            "lock xaddl %eax, (%rdi)",
+                                            "rep movsb",
+                                            "mov %fs:0, %rax",
+                                            "vpermb %zmm0, %zmm1, %zmm2",
+                                            "tdpbf16ps %tmm0, %tmm1, %tmm2",
+                                            "vdpbf16ps %zmm0, %zmm1, %zmm2",
+                                            "vaddph %zmm0, %zmm1, %zmm2",
+                                            "1: dec %eax; jnz 1b"};
   const std::vector<std::string> refused = first_refused(assemblies);
   for (size_t i = 0; i < assemblies.size(); ++i) EXPECT_EQ(refused[i], "") << assemblies[i];
 }
@@ -136,7 +212,8 @@ TEST(MachineCode, InstructionsThatComputePass) {
 // The processor is asked once, by what GCC adds for target_clones; no text can ask it.
 TEST(MachineCode, OnlyGccAsksTheProcessor) {
   EXPECT_EQ(judged("extern \"C\" void f() { asm volatile(\"cpuid\"); }\n").code, "forbidden-instruction");
-  const CompileResult clones = compiled("__attribute__((target_clones(\"avx2\", \"default\"))) int twice(int x) { return 2 * x; }\nextern \"C\" int f(int x) { return twice(x); }\n");
+  const CompileResult clones =
+      compiled("__attribute__((target_clones(\"avx2\", \"default\"))) int twice(int x) { return 2 * x; }\nextern \"C\" int f(int x) { return twice(x); }\n");
   EXPECT_TRUE(clones.ok) << clones.message;
   EXPECT_EQ(compiled("extern \"C\" int __cpu_indicator_init() { asm volatile(\"cpuid\"); return 0; }\n").code, "source-refused");
 }

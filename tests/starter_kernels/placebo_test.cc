@@ -1,6 +1,5 @@
 // Placebo builds must differ from the kernel by their addresses and by nothing else.
 
-#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/placebo.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +12,10 @@
 #include <set>
 
 #include "base/subprocess.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {

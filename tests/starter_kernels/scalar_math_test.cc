@@ -60,8 +60,7 @@ TEST(ScalarMath, ExpIsWithinTwoUlpAndFlushesBelowFltMin) {
 TEST(ScalarMath, ExpBelowZeroIsWithinTwoUlpAndATwentySecondOfX) {
   for (float limit : {0x1p-6f, 1.0f, 4.0f, 16.0f, 40.0f, 87.3f}) {
     const auto x_of = [=](auto x) { return std::isnan(x) || std::fabs(x) <= limit ? -std::fabs(x) : decltype(x)(0); };
-    EXPECT_LT(worst_ulp([=](float x) { return scalar::exp_below_zero(x_of(x)); }, [=](double x) { return std::exp(x_of(x)); }, 0x1p-126),
-              2.2 + limit / 22)
+    EXPECT_LT(worst_ulp([=](float x) { return scalar::exp_below_zero(x_of(x)); }, [=](double x) { return std::exp(x_of(x)); }, 0x1p-126), 2.2 + limit / 22)
         << limit;
   }
   EXPECT_EQ(scalar::exp_below_zero(0.0f), 1.0f);
@@ -164,13 +163,17 @@ TEST(ScalarMath, FormsForVectorsAreAsPreciseInEveryLane) {
     };
   };
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
-  EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::exp_of<Four, FourBits>(x); }), [](double x) { return std::exp(x); }, 0x1p-126), 2);
+  EXPECT_LT(worst_ulp(
+                lanes_of([](Four x) { return scalar::exp_of<Four, FourBits>(x); }), [](double x) { return std::exp(x); }, 0x1p-126),
+            2);
   const auto below = [](auto x) { return std::fabs(x) <= 4 ? -std::fabs(x) : decltype(x)(0); };
   EXPECT_LT(worst_ulp([&, lane = 0](float x) mutable { return scalar::exp_below_zero_of<Four, FourBits>(Four{} + below(x))[lane++ % 4]; },
-                      [&](double x) { return std::exp(below(x)); }), 2.2);
+                      [&](double x) { return std::exp(below(x)); }),
+            2.2);
   const auto power = [](auto x) { return std::fabs(x) <= 125.9 ? x : decltype(x)(0); };
   EXPECT_LT(worst_ulp([&, lane = 0](float x) mutable { return scalar::exp2_saturated_of<Four, FourBits>(Four{} + power(x))[lane++ % 4]; },
-                      [&](double x) { return std::exp2(power(x)); }), 2.2);
+                      [&](double x) { return std::exp2(power(x)); }),
+            2.2);
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::expm1_of<Four, FourBits>(x); }), [](double x) { return std::expm1(x); }), 3);
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::tanh_of<Four, FourBits>(x); }), [](double x) { return std::tanh(x); }), 4);
   EXPECT_LT(worst_ulp(lanes_of([](Four x) { return scalar::erf_of<Four, FourBits>(x); }), [](double x) { return std::erf(x); }), 2);

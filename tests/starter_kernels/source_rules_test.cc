@@ -158,7 +158,8 @@ TEST(SourceRules, MacrosHideNothing) {
     EXPECT_EQ(r.message.rfind("line ", 0), 0u) << r.message;
   }
   const CompileResult honest = toolchain.compile_source(
-      paste + "#include <cassert>\n#include <cmath>\nint JOIN(tw, ice)(int x) { assert(x > 0 && \"it's\"); return 2 * x; }\nfloat f() { return INFINITY; }\n", Variant{});
+      paste + "#include <cassert>\n#include <cmath>\nint JOIN(tw, ice)(int x) { assert(x > 0 && \"it's\"); return 2 * x; }\nfloat f() { return INFINITY; }\n",
+      Variant{});
   EXPECT_TRUE(honest.ok) << honest.message;
 }
 
@@ -174,8 +175,8 @@ TEST(SourceRules, TheSecondReadingLooksAtTheKernelAlone) {
 // They come with a variant, from wherever that came.
 TEST(SourceRules, FlagsAreThoseThatSayHowToOptimize) {
   EXPECT_EQ(refused_flags({"-O3", "-funroll-loops", "-mprefer-vector-width=512"}), "");
-  for (const std::string flag : {"-fplugin=x.so", "-include/etc/passwd", "-B/tmp", "-wrapper", "-ffast-math", "-Wl,-z,execstack", "-specs=x", "@file", "-DX", "-x", "/etc/passwd", "-march=x86-64",
-                                 "-fprofile-use=/tmp/x", "-fdump-tree-all", "-o/tmp/x"}) {
+  for (const std::string flag : {"-fplugin=x.so", "-include/etc/passwd", "-B/tmp", "-wrapper", "-ffast-math", "-Wl,-z,execstack", "-specs=x", "@file", "-DX",
+                                 "-x", "/etc/passwd", "-march=x86-64", "-fprofile-use=/tmp/x", "-fdump-tree-all", "-o/tmp/x"}) {
     Variant variant;
     variant.flags = {flag};
     EXPECT_EQ(CpuToolchain(default_cache_dir()).compile_source("int x;\n", variant).code, "source-refused") << flag;

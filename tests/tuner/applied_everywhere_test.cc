@@ -1,10 +1,10 @@
 // What a rewrite makes of a whole model, before it is offered anywhere.
 
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/applied_everywhere.h"
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 
 namespace amdahl {
@@ -18,7 +18,8 @@ TEST(AppliedEverywhere, HalvesEveryProductThatIsLargeEnough) {
   target.device.features = {"avx2", "avx512_bf16", "avx512f", "fma"};  // sorted
   const auto declared = [&](const std::vector<const Rewrite*>& rewrites) {
     std::vector<std::string> all;
-    for (const Step& s : applied_everywhere(graph, starter_plan(graph, 1, cpu_target()), rewrites, target).steps) all.push_back(s.variant.problem.params.value("declared", ""));
+    for (const Step& s : applied_everywhere(graph, starter_plan(graph, 1, cpu_target()), rewrites, target).steps)
+      all.push_back(s.variant.problem.params.value("declared", ""));
     return all;
   };
   using Names = std::vector<std::string>;

@@ -1,11 +1,11 @@
-#include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/trials/builder.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/worker/worker_process.h"
 
 namespace amdahl {

@@ -1,8 +1,8 @@
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/carried_profile.h"
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 
 namespace amdahl {

@@ -49,9 +49,8 @@ Judge judge_of(const Graph& graph, int threads = 2) {
   Feed feed(ranges, options.backend->make_arena("amdahl-inputs"));
   Harness harness(options, program, feed, constants);
   GivenValues given;
-  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, draws_seed(), [&](const Draw& draw) {
-    return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given));
-  });
+  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, draws_seed(),
+                    [&](const Draw& draw) { return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given)); });
 }
 
 std::string description(const Draw& draw) {
@@ -62,7 +61,7 @@ std::string description(const Draw& draw) {
 }
 
 struct Row {
-  std::map<std::string, int> used;                  // by draw: examples judged by it
+  std::map<std::string, int> used;                        // by draw: examples judged by it
   std::map<std::string, std::set<std::string>> not_used;  // … and why it says nothing about others
 };
 
@@ -103,8 +102,10 @@ TEST_P(Coverage, NoStarterLeavesTheBoundsOnAnyDraw) {
     for (const Check& check : judge.checks) ++row.used[description(check.draw)];
     for (const LeftOut& left : judge.left_out) {
       row.used[description(left.draw)];
-      row.not_used[description(left.draw)].insert(left.starter_is_wrong ? fmt::format("**{}: {}**", graph.name, left.reason) : fmt::format("{}: {}", graph.name, left.reason));
-      EXPECT_FALSE(left.starter_is_wrong) << graph.name << " [" << name_of(graph.value(graph.inputs[0]).dtype) << "]" << " on " << description(left.draw) << ": " << left.reason;
+      row.not_used[description(left.draw)].insert(left.starter_is_wrong ? fmt::format("**{}: {}**", graph.name, left.reason)
+                                                                        : fmt::format("{}: {}", graph.name, left.reason));
+      EXPECT_FALSE(left.starter_is_wrong) << graph.name << " [" << name_of(graph.value(graph.inputs[0]).dtype) << "]"
+                                          << " on " << description(left.draw) << ": " << left.reason;
     }
   }
 }

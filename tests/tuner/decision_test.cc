@@ -197,8 +197,8 @@ Rates rates(double gain, double layout_sd, double delta, int builds, int trials)
 }
 
 TEST(WholeRule, KeepsNoBuildOfTheSameCode) {
-  EXPECT_EQ(rates(0, 0, 0.005, 8, 1500).kept, 0);       // A/A
-  EXPECT_LE(rates(0, 0.007, 0.005, 8, 500).kept, 1);    // placebo builds
+  EXPECT_EQ(rates(0, 0, 0.005, 8, 1500).kept, 0);     // A/A
+  EXPECT_LE(rates(0, 0.007, 0.005, 8, 500).kept, 1);  // placebo builds
   EXPECT_LE(rates(0, 0.015, 0.01, 8, 500).kept, 1);
 }
 
@@ -282,9 +282,9 @@ TEST(ModelTest, ErrsRarely) {
     }
     return n;
   };
-  EXPECT_LT(contradicted(0.05, 0.05), 15);    // it arrives
-  EXPECT_LT(contradicted(0.003, 0.003), 25);  // it arrives, unseen
-  EXPECT_GT(contradicted(0.05, 0), 450);      // it does not
+  EXPECT_LT(contradicted(0.05, 0.05), 15);     // it arrives
+  EXPECT_LT(contradicted(0.003, 0.003), 25);   // it arrives, unseen
+  EXPECT_GT(contradicted(0.05, 0), 450);       // it does not
   EXPECT_GT(contradicted(0.003, -0.03), 450);  // it harms
 }
 

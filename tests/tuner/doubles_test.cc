@@ -57,8 +57,9 @@ Graph product(DType dtype) {
 
 TEST(Doubles, ResultsRoundedToFloatsAreRefused) {
   const ExampleGraph::Attributes along{{"axes", std::vector<int64_t>{1}}};
-  for (const Judged& j : {Judged(unary("Relu")), Judged(unary("Exp")), Judged(unary("Softmax", {{"axis", int64_t{1}}})), Judged(unary("LogSoftmax", {{"axis", int64_t{1}}})),
-                          Judged(unary("ReduceMean", along)), Judged(unary("ReduceL2", along)), Judged(unary("ReduceLogSumExp", along)), Judged(product(DType::kF64))}) {
+  for (const Judged& j :
+       {Judged(unary("Relu")), Judged(unary("Exp")), Judged(unary("Softmax", {{"axis", int64_t{1}}})), Judged(unary("LogSoftmax", {{"axis", int64_t{1}}})),
+        Judged(unary("ReduceMean", along)), Judged(unary("ReduceL2", along)), Judged(unary("ReduceLogSumExp", along)), Judged(product(DType::kF64))}) {
     const std::string& op = j.graph.nodes[0].op;
     EXPECT_TRUE(j.accepts(j.floats().value)) << op;
     EXPECT_FALSE(j.accepts(j.rounded_to_floats())) << op;

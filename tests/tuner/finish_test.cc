@@ -1,8 +1,8 @@
 // The end of a session, without the command line: what a library or a bench gets.
 
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/finish.h"
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/loop_fixture.h"
 #include "tuner/search/headline.h"
 

@@ -49,8 +49,17 @@ TEST(GivenValues, AreThoseOfTheDrawWhateverWasDrawnBefore) {
     Draw draw;
   };
   GivenValues shared;
-  for (const Case& c : {Case{0, 0, normal}, {0, 0, needle}, {0, 0, nudged}, {0, 0, integers}, {0, 0, exchanged}, {0, 0, narrower}, {0, 0, normal},
-                        {0, 0, other_weights}, {0, 0.5, other_weights}, {1, 0.5, other_weights}, {0, 0.5, other_weights}}) {
+  for (const Case& c : {Case{0, 0, normal},
+                        {0, 0, needle},
+                        {0, 0, nudged},
+                        {0, 0, integers},
+                        {0, 0, exchanged},
+                        {0, 0, narrower},
+                        {0, 0, normal},
+                        {0, 0, other_weights},
+                        {0, 0.5, other_weights},
+                        {1, 0.5, other_weights},
+                        {0, 0.5, other_weights}}) {
     const WindowIo io = window_of(graph, c.node);
     const Program program = program_of(c.mean);
     GivenValues fresh;

@@ -1,8 +1,8 @@
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/headline.h"
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 #include "tuner/search/gate.h"
 

@@ -111,14 +111,15 @@ TEST(Inputs, DoublesHaveAllOfTheirBits) {
     return static_cast<double>(std::count_if(x.begin(), x.end(), [](double v) { return v == static_cast<float>(v); })) / static_cast<double>(x.size());
   };
   const auto has_last_bits = [](double v) { return v != 0 && std::isfinite(v) && (std::bit_cast<uint64_t>(v) & 3); };
-  for (Family family : {Family::kNormal, Family::kUniform, Family::kOffset, Family::kLarge, Family::kHeavyTail, Family::kSpecial, Family::kAlternate, Family::kExponents,
-                        Family::kWide, Family::kLimits}) {
+  for (Family family : {Family::kNormal, Family::kUniform, Family::kOffset, Family::kLarge, Family::kHeavyTail, Family::kSpecial, Family::kAlternate,
+                        Family::kExponents, Family::kWide, Family::kLimits}) {
     const auto x = drawn(DType::kF64, Shape{40, 100}, {family, 21});
     EXPECT_LT(share_of_floats(x), 0.15) << name_of(family);  // zeros and infinities
     EXPECT_GT(std::count_if(x.begin(), x.end(), has_last_bits), 1000) << name_of(family);
   }
   EXPECT_LT(share_of_floats(drawn(DType::kF64, 100, {Family::kEqual, 4})), 0.5);
-  for (Weights distribution : {Weights::kNormal, Weights::kConstant, Weights::kWide}) EXPECT_LT(share_of_floats(weights(DType::kF64, 4000, distribution)), 0.02);
+  for (Weights distribution : {Weights::kNormal, Weights::kConstant, Weights::kWide})
+    EXPECT_LT(share_of_floats(weights(DType::kF64, 4000, distribution)), 0.02);
   for (double w : weights(DType::kF64, 100, Weights::kDenormal)) EXPECT_LT(std::fabs(w), 0x1.0p-1022);
 }
 
@@ -163,7 +164,9 @@ TEST(Inputs, SomeRowsOfTheFirstInputAreHidden) {
   const auto hidden_rows = [](const Draw& draw, int source) {
     const auto x = drawn(DType::kF32, Shape{48, 30}, draw, source);
     int hidden = 0;
-    for (size_t row = 0; row < 48; ++row) hidden += std::all_of(x.begin() + static_cast<std::ptrdiff_t>(30 * row), x.begin() + static_cast<std::ptrdiff_t>(30 * row + 30), [](double v) { return v == -HUGE_VAL; });
+    for (size_t row = 0; row < 48; ++row)
+      hidden += std::all_of(x.begin() + static_cast<std::ptrdiff_t>(30 * row), x.begin() + static_cast<std::ptrdiff_t>(30 * row + 30),
+                            [](double v) { return v == -HUGE_VAL; });
     return hidden;
   };
   Draw near{Family::kSpecial, 6};

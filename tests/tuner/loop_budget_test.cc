@@ -132,7 +132,8 @@ TEST_F(LoopBudget, AMachineThatGetsSlowerTakesNoHeadline) {
       HeadlineOptions headline;
       headline.out_of_time = [&] { return lab.clock - start > budget; };
       headline.must_stop = [&] { return lab.clock - start > latest_headline(budget); };
-      EXPECT_GE(measure_headline(lab, starter_plan(graph, 1, cpu_target()), gated_plan(store), headline).gain.pairs, kFewestHeadlinePairs) << budget << ' ' << share;
+      EXPECT_GE(measure_headline(lab, starter_plan(graph, 1, cpu_target()), gated_plan(store), headline).gain.pairs, kFewestHeadlinePairs)
+          << budget << ' ' << share;
       EXPECT_LE(lab.clock - start, budget + overrun_allowed(budget)) << budget << ' ' << share;
     }
   EXPECT_GT(with_plan, 4);

@@ -297,8 +297,7 @@ TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
   EXPECT_EQ(after.outcome, Outcome::kKept);
   EXPECT_TRUE(after.prove_log_ratios == proven.prove_log_ratios);
   EXPECT_GE(after.confirm_log_ratios.size(), 9u);
-  for (size_t i = stages; i < lab.stages.size(); ++i)
-    EXPECT_TRUE(lab.stages[i].candidate != proven.candidate || lab.stages[i].first > 1) << "proven twice";
+  for (size_t i = stages; i < lab.stages.size(); ++i) EXPECT_TRUE(lab.stages[i].candidate != proven.candidate || lab.stages[i].first > 1) << "proven twice";
 }
 
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {

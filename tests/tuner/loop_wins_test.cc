@@ -270,8 +270,7 @@ TEST_F(Loop, ImpossibleTimesAreNeverCountedAndEndAProofInTheEnd) {
   tune(all);
   EXPECT_EQ(count(all, Outcome::kKept), 0);
   ASSERT_GT(count(all, Outcome::kMistrusted), 0);
-  for (const Experiment& e : all.experiments())
-    EXPECT_TRUE(e.outcome != Outcome::kMistrusted || (e.code == "below-floor" && e.prove_log_ratios.empty()));
+  for (const Experiment& e : all.experiments()) EXPECT_TRUE(e.outcome != Outcome::kMistrusted || (e.code == "below-floor" && e.prove_log_ratios.empty()));
 }
 
 // The challenger loses every pair; one time below a floor does not spare it that pair.

@@ -1,12 +1,12 @@
 // Equal windows that follow one another: each stage of ResNet-50 is a chain of equal blocks.
 
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/opportunity.h"
 
 #include <gtest/gtest.h>
 
 #include "graph/models/load_model.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
 
 namespace amdahl {

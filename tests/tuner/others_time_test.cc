@@ -14,13 +14,9 @@ TEST(OthersTime, OwnWorkIsNoDisturbance) {
   EXPECT_EQ(disturbance_of(/*busy_ticks=*/80, /*stolen_ticks=*/0, /*own_seconds=*/0.78, /*wall_seconds=*/0.5, /*processors=*/2), "");
 }
 
-TEST(OthersTime, AnotherProgramOnOneProcessorIs) {
-  EXPECT_EQ(disturbance_of(98, 0, 0.5, 0.5, 2), "other programs took 480 ms of 1000");
-}
+TEST(OthersTime, AnotherProgramOnOneProcessorIs) { EXPECT_EQ(disturbance_of(98, 0, 0.5, 0.5, 2), "other programs took 480 ms of 1000"); }
 
-TEST(OthersTime, TicksThatCameByChanceAreNot) {
-  EXPECT_EQ(disturbance_of(60, 0, 0.5, 0.5, 2), "");
-}
+TEST(OthersTime, TicksThatCameByChanceAreNot) { EXPECT_EQ(disturbance_of(60, 0, 0.5, 0.5, 2), ""); }
 
 TEST(OthersTime, TheHostIs) {
   EXPECT_EQ(disturbance_of(50, 4, 0.5, 0.5, 2), "the host took 40 ms of 1000");

@@ -1,10 +1,10 @@
 // Floors by hand on made-up ceilings.
 
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/measurement/provable_floor.h"
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 
 namespace amdahl {
@@ -14,8 +14,10 @@ namespace {
 Ceilings ceilings() {
   Ceilings c;
   c.arithmetic = {{"fp32", 1, true, 100, 0}, {"fp32", 2, true, 200, 0}, {"bf16", 1, false, 5000, 0}};
-  c.bandwidth = {{MemoryLevel::kL1, "read", 1, 0, 1000, 0}, {MemoryLevel::kL2, "read", 1, 0, 100, 0},
-                 {MemoryLevel::kL3, "read", 1, 0, 20, 0}, {MemoryLevel::kDram, "read", 1, 0, 10, 0}};
+  c.bandwidth = {{MemoryLevel::kL1, "read", 1, 0, 1000, 0},
+                 {MemoryLevel::kL2, "read", 1, 0, 100, 0},
+                 {MemoryLevel::kL3, "read", 1, 0, 20, 0},
+                 {MemoryLevel::kDram, "read", 1, 0, 10, 0}};
   c.l1d_bytes = 32 << 10;
   c.l2_bytes = 1 << 20;
   c.l3_bytes = 16 << 20;

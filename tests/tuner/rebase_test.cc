@@ -1,4 +1,3 @@
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/rebase.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 
 #include "graph/models/builders.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 #include "tuner/search/opportunity.h"
 

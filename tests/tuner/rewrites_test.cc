@@ -14,8 +14,8 @@
 #include "base/random.h"
 #include "graph/models/builders.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
+#include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tests/plan/made_plans.h"
 #include "tuner/search/opportunity.h"
@@ -32,11 +32,12 @@ constexpr int kWellKnown = 8;                      // candidates of a rewrite th
 // One candidate's end: "" or what the judge said.
 class Bench {
  public:
-  explicit Bench(const Graph& graph, uint64_t draws_seed = 1) : graph_(graph), builder_(std::make_shared<const CpuToolchain>(default_cache_dir(), KernelRules::kSymbolsAlone), kThreads, nullptr) {
+  explicit Bench(const Graph& graph, uint64_t draws_seed = 1)
+      : graph_(graph), builder_(std::make_shared<const CpuToolchain>(default_cache_dir(), KernelRules::kSymbolsAlone), kThreads, nullptr) {
     BenchOptions options;
     options.worker.threads = kThreads;
     options.race_seconds = 0.004;
-    const char* asked = std::getenv("AMDAHL_DRAWS_SEED");  // other numbers, while working on bounds
+    const char* asked = std::getenv("AMDAHL_DRAWS_SEED");                         // other numbers, while working on bounds
     options.draws_seed = asked ? std::strtoull(asked, nullptr, 10) : draws_seed;  // what one run accepts, the next one does
     bench_ = std::make_unique<WindowBench>(graph_, builder_, options);
   }
@@ -130,12 +131,13 @@ class Rewrites {
       EXPECT_EQ(check(graph, next), "") << o.rewrite->name() << " on " << o.describe(plan);
       Random random(1);
       bool nobody_is_judged = true;
-      for (const Proposal& p : propose(o.match, [](const std::vector<Step>& s) { return s; }, cpu_target(), {}, kCandidates, random)) {
+      for (const Proposal& p : propose(
+               o.match, [](const std::vector<Step>& s) { return s; }, cpu_target(), {}, kCandidates, random)) {
         EXPECT_FALSE(std::exchange(nobody_is_judged, false) && bench.pace(p.steps)) << o.rewrite->name();
         const std::string verdict = bench.judge(p.steps);
         // F(2,3) is refused on some adversarial families: there it has no candidate.
-        const bool too_inexact = o.rewrite->name().starts_with("use_winograd") &&
-                                 (verdict.rfind("numerics", 0) == 0 || verdict.find("rms error") != std::string::npos);
+        const bool too_inexact =
+            o.rewrite->name().starts_with("use_winograd") && (verdict.rfind("numerics", 0) == 0 || verdict.find("rms error") != std::string::npos);
         if (verdict.empty()) {
           ++passed[o.rewrite];
           EXPECT_TRUE(bench.pace(p.steps)) << o.rewrite->name();  // the next one races it
@@ -200,7 +202,8 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   rewrites.walk(primitive, starter_plan(primitive, kThreads, cpu_target()), playbook(), kWindowsAPlan);
   const Graph product = product_of_quarters();
   rewrites.walk(product, starter_plan(product, kThreads, cpu_target()), rewrites.missing(), 1);
-  rewrites.walk(product, after(product, starter_plan(product, kThreads, cpu_target()), [](const Rewrite& r) { return r.name() == "multiply_in_bf16"; }), rewrites.missing(), 1);
+  rewrites.walk(product, after(product, starter_plan(product, kThreads, cpu_target()), [](const Rewrite& r) { return r.name() == "multiply_in_bf16"; }),
+                rewrites.missing(), 1);
   const Graph large = large_result();
   rewrites.walk(large, starter_plan(large, kThreads, cpu_target()), rewrites.missing(), 1);
   // What no shipped model has: the examples of the kernel kinds.
@@ -274,7 +277,8 @@ void expect_no_more_spoilt(const Graph& graph, const std::vector<const char*>& r
     variant.source_override = "#define amdahl_run exact_run\n" + cpu_target().source(variant) +
                               "\n#undef amdahl_run\nextern \"C\" void amdahl_run(const void* const* in, void* const* out, void* workspace) {\n"
                               "  exact_run(in, out, workspace);\n"
-                              "  float* y = static_cast<float*>(out[0]);\n" + spoil + "}\n";
+                              "  float* y = static_cast<float*>(out[0]);\n" +
+                              spoil + "}\n";
     const std::string verdict = bench.judge(steps);
     EXPECT_NE(verdict.find("special inputs"), std::string::npos) << verdict;
   }
@@ -319,8 +323,10 @@ TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
     EXPECT_EQ(bench.judge(honest), "");
     const auto edited = [&](const std::string& find, const std::string& put) { return judged_edited(bench, honest, find, put); };
     // A and B in half precision, and sums of A rounded to it.
-    EXPECT_NE(edited("chunks[q].part[p] = load(from[q] + at + p * LANES);",
-                     "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(from[q] + at + p * LANES) & ~0x1fff); }"), "");
+    EXPECT_NE(
+        edited("chunks[q].part[p] = load(from[q] + at + p * LANES);",
+               "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(from[q] + at + p * LANES) & ~0x1fff); }"),
+        "");
     EXPECT_NE(edited("to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
     EXPECT_NE(edited("to[i] = first[i] + second[i];", "to[i] = (float)(_Float16)(first[i] + second[i]);"), "");
   }
@@ -340,9 +346,13 @@ TEST(Rewrites, StrassenOfAConvolutionIsJudgedByWhatItDeclares) {
     ASSERT_EQ(offered.size(), 1u);
     const std::vector<Step> honest = offered[0].match.replacement;
     EXPECT_EQ(bench.judge(honest), "");
-    EXPECT_NE(judged_edited(bench, honest, "chunks[q].part[p] = load(from[q] + at + p * LANES);",
-                            "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(from[q] + at + p * LANES) & ~0x1fff); }"), "");
-    EXPECT_NE(judged_edited(bench, honest, "to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"), "");
+    EXPECT_NE(
+        judged_edited(
+            bench, honest, "chunks[q].part[p] = load(from[q] + at + p * LANES);",
+            "{ typedef int32_t Bits __attribute__((vector_size(VLEN * 4))); chunks[q].part[p] = (Vec)((Bits)load(from[q] + at + p * LANES) & ~0x1fff); }"),
+        "");
+    EXPECT_NE(judged_edited(bench, honest, "to[i] = b[row * B_ROW + (column + i) * B_COL];", "to[i] = (float)(_Float16)b[row * B_ROW + (column + i) * B_COL];"),
+              "");
     EXPECT_NE(judged_edited(bench, honest, "min_of(min_of(m1 + PASS_M, BLOCK_M), M - row);", "min_of(min_of(m1 + PASS_M, BLOCK_M), M - row - 1);"), "");
   }
 }

@@ -1,12 +1,12 @@
 // What the calls of a rig share.
 
-#include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/worker/rig.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/trials/builder.h"
 #include "tuner/worker/cpu_worker_device.h"
 

@@ -1,9 +1,9 @@
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/same_blocks.h"
 
 #include <gtest/gtest.h>
 
 #include "plan/algorithm.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 
 namespace amdahl {

@@ -1,12 +1,12 @@
 // What is proposed, and in which order.
 
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/searcher.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "starter_kernels/cpu/cpu_target.h"
 #include "tests/tuner/simulated_laboratory.h"
 
 namespace amdahl {
@@ -23,7 +23,8 @@ class Searcher : public ::testing::Test {
     for (const char* name : {"MR", "NRV"}) match.search.push_back({0, name, space.find(name)->values});
   }
   std::vector<Proposal> proposals(int count, Random& random) {
-    std::vector<Proposal> p = propose(match, [](const std::vector<Step>& s) { return s; }, cpu_target(), known, count, random);
+    std::vector<Proposal> p = propose(
+        match, [](const std::vector<Step>& s) { return s; }, cpu_target(), known, count, random);
     for (const Proposal& one : p) known.insert(one.id);
     return p;
   }

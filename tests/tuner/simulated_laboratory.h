@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "playbook/rewrite.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tuner/trials/laboratory.h"
 #include "tuner/search/searcher.h"
+#include "tuner/trials/laboratory.h"
 
 namespace amdahl::testing {
 
@@ -173,11 +173,11 @@ class SimulatedLaboratory : public Laboratory {
     double at;
   };
   std::vector<Stage> stages;
-  std::function<double(const Step&)> luck;         // log ratio that a race shows too much
-  std::function<double(const Step&)> loses_later;  // log ratio that a confirmation misses of its proof
+  std::function<double(const Step&)> luck;                        // log ratio that a race shows too much
+  std::function<double(const Step&)> loses_later;                 // log ratio that a confirmation misses of its proof
   std::function<std::optional<double>(const Step&, int)> paired;  // log ratio of a pair, by challenger and number of the stage's first build
-  std::function<bool(double)> disturbed;           // whether a pair with this log ratio is
-  std::function<bool(int)> impossible;             // pairs with a time below the floor, by number
+  std::function<bool(double)> disturbed;                          // whether a pair with this log ratio is
+  std::function<bool(int)> impossible;                            // pairs with a time below the floor, by number
   double clock = 1000, screen_seconds = 0.2, model_seconds = 1, last_screen = 0;
   std::function<bool(const Knobs&)> fails_to_build;
   std::function<std::optional<Failure>(const Knobs&)> verdict;

@@ -30,14 +30,12 @@ std::vector<std::byte> counting(size_t bytes) {
 }
 
 class EveryBackend : public ::testing::TestWithParam<const WorkerBackend*> {};
-INSTANTIATE_TEST_SUITE_P(Backends, EveryBackend, ::testing::ValuesIn(all_backends()),
-                         [](const auto& info) { return std::string(info.param->name()); });
+INSTANTIATE_TEST_SUITE_P(Backends, EveryBackend, ::testing::ValuesIn(all_backends()), [](const auto& info) { return std::string(info.param->name()); });
 
 // What a worker would see of a region's pages.
 class View {
  public:
-  View(int file, const Region& region, size_t pages, int protection)
-      : bytes_(pages), first_(mmap(nullptr, pages, protection, MAP_SHARED, file, region.at)) {}
+  View(int file, const Region& region, size_t pages, int protection) : bytes_(pages), first_(mmap(nullptr, pages, protection, MAP_SHARED, file, region.at)) {}
   ~View() { munmap(first_, bytes_); }
   std::byte* first() const { return static_cast<std::byte*>(first_); }
 

@@ -94,8 +94,7 @@ bool contradicts(double predicted, const Gain& measured) {
   return measured.hi < predicted / 2 || measured.hi <= 0 || (should_show && measured.log <= 0);
 }
 
-ModelTest::ModelTest(double predicted, const GateRule& rule)
-    : predicted_(predicted), rule_(rule), slower_({rule.delta, rule.wealth, rule.max_pairs}) {}
+ModelTest::ModelTest(double predicted, const GateRule& rule) : predicted_(predicted), rule_(rule), slower_({rule.delta, rule.wealth, rule.max_pairs}) {}
 
 void ModelTest::add(double log_ratio) {
   log_ratios_.push_back(log_ratio);

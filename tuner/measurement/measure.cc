@@ -9,15 +9,15 @@
 #include "base/counted.h"
 #include "base/entropy.h"
 #include "base/statistics.h"
-#include "tuner/validation/conduct.h"
 #include "tuner/measurement/cpu_time.h"
 #include "tuner/measurement/others_time.h"
+#include "tuner/validation/conduct.h"
 
 namespace amdahl {
 namespace {
 
-constexpr int kMostCalls = 256;                         // of a segment: each has mappings of its own
-constexpr int kSingles = 6;                             // calls one at a time, beside segments of several
+constexpr int kMostCalls = 256;  // of a segment: each has mappings of its own
+constexpr int kSingles = 6;      // calls one at a time, beside segments of several
 
 }  // namespace
 
@@ -52,9 +52,12 @@ namespace {
 
 class Race {
  public:
-  Race(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
-       double deadline, Random& random)
-      : arms_{&incumbent, &challenger}, segments_(segments), contents_(contents), deadline_(deadline), random_(random),
+  Race(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random)
+      : arms_{&incumbent, &challenger},
+        segments_(segments),
+        contents_(contents),
+        deadline_(deadline),
+        random_(random),
         cpu_time_{CpuTime(threads), CpuTime(threads)} {}
 
   Timing run() {
@@ -101,8 +104,8 @@ class Race {
       const int rows = 2 * segments_.blocks, lo = static_cast<int>(k) * rows / static_cast<int>(contents_.known.size()),
                 hi = static_cast<int>(k + 1) * rows / static_cast<int>(contents_.known.size());
       if (hi <= lo) continue;
-      hidden_.push_back({lo + static_cast<int>(random_.below(static_cast<uint64_t>(hi - lo))),
-                         static_cast<int>(random_.below(static_cast<uint64_t>(segments_.calls))), k});
+      hidden_.push_back(
+          {lo + static_cast<int>(random_.below(static_cast<uint64_t>(hi - lo))), static_cast<int>(random_.below(static_cast<uint64_t>(segments_.calls))), k});
     }
   }
 
@@ -139,8 +142,7 @@ class Race {
     for (int i = 0; i < calls; ++i) {
       const size_t slot = (at_ + static_cast<size_t>(i)) % slots;
       const std::vector<std::byte> a = harness(0).outputs(slot), b = harness(1).outputs(slot);
-      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance
-                                                        : -contents_.tolerance * root_mean_square(harness(0).program(), a);
+      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance : -contents_.tolerance * root_mean_square(harness(0).program(), a);
       const double share = share_different(harness(0).program(), a, harness(1).program(), b, tolerance);
       if (share > contents_.share_allowed)
         return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * share));
@@ -170,9 +172,9 @@ class Race {
   const Segments segments_;
   const Contents& contents_;
   double deadline_;
-  Random& random_;             // what is drawn without looking at arms: orders, places
+  Random& random_;  // what is drawn without looking at arms: orders, places
   const uint64_t seed_ = entropy();
-  Random numbers_{seed_};      // what calls read
+  Random numbers_{seed_};  // what calls read
   std::vector<Hidden> hidden_;
   double handover_ = 0;  // the same for both: neither is favoured
   CpuTime cpu_time_[2];
@@ -187,8 +189,8 @@ class Race {
 
 }  // namespace
 
-Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
-                 double deadline, Random& random, std::optional<Foul>* foul) {
+Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads, double deadline,
+                 Random& random, std::optional<Foul>* foul) {
   Race race(incumbent, challenger, segments, contents, threads, deadline, random);
   const Timing timing = race.run();
   *foul = race.foul();

@@ -34,9 +34,9 @@ size_t operand_bytes(const Program& program);
 // What the calls of a race read.
 struct Contents {
   Family family = Family::kNormal;
-  std::vector<Draw> known;           // at most one call of each, at a random place
-  double tolerance = 0;              // between the arms' outputs; when negative, of their root mean square
-  double share_allowed = 1e-3;       // of elements beyond it: where a rounding decides a comparison, honest programs differ
+  std::vector<Draw> known;      // at most one call of each, at a random place
+  double tolerance = 0;         // between the arms' outputs; when negative, of their root mean square
+  double share_allowed = 1e-3;  // of elements beyond it: where a rounding decides a comparison, honest programs differ
 };
 
 // One side of a race.
@@ -46,14 +46,14 @@ struct Contestant {
 };
 
 struct Timing {
-  double seconds_a = 0, seconds_b = 0;    // one call, median over segments
-  double log_ratio = 0;                   // log(a / b), median over rows: a segment of each arm, one after the other
+  double seconds_a = 0, seconds_b = 0;         // one call, median over segments
+  double log_ratio = 0;                        // log(a / b), median over rows: a segment of each arm, one after the other
   std::vector<double> segments_a, segments_b;  // one call, by segment in order of time: what other rules would decide on
   // All calls together, each row at most by the processor time that its threads took: a row that waited for a processor says nothing of a kernel, one call in
   // ten that computes for long does, and no median shows it.
   double worked_a = 0, worked_b = 0;
-  double single_a = 0, single_b = 0;      // one call, one at a time; 0 when segments are that already
-  uint64_t seed = 0;                      // of the numbers that the calls read: from the operating system, for this race alone
+  double single_a = 0, single_b = 0;  // one call, one at a time; 0 when segments are that already
+  uint64_t seed = 0;                  // of the numbers that the calls read: from the operating system, for this race alone
 };
 
 // Median of log(a / b) over rows; 0 for none. A neighbour on the core slows both runs of a row (phases of 20 to 80 ms were seen), and their
@@ -67,8 +67,8 @@ struct Foul {
 };
 
 // `deadline`: of one segment. Throws WorkerDied, Stopped. `foul` is set by the first one found; the timing is worthless then.
-Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads,
-                 double deadline, Random& random, std::optional<Foul>* foul);
+Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads, double deadline,
+                 Random& random, std::optional<Foul>* foul);
 
 // One arm as a pair of fresh processes gets it. `programs` compute the same from different builds of the same code (placebo
 // builds: other code addresses); one is drawn for each pair.
@@ -93,8 +93,8 @@ struct Drive {
 std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random);
 
 struct PairResult {
-  Timing timing;            // a: incumbent, b: challenger
-  std::string dropped;      // not empty: a reason that neither looks at which arm was faster nor can be caused by one
+  Timing timing;        // a: incumbent, b: challenger
+  std::string dropped;  // not empty: a reason that neither looks at which arm was faster nor can be caused by one
   std::optional<Foul> foul;
 };
 // Random order of starting, random blocks, both processes fresh.

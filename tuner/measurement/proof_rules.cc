@@ -17,9 +17,12 @@ bool has(const std::vector<Step>& steps, Traits::Family family) {
 
 std::string_view to_string(NoiseFamily family) {
   switch (family) {
-    case NoiseFamily::kProducts: return "products";
-    case NoiseFamily::kElements: return "elements";
-    case NoiseFamily::kRows: return "rows";
+    case NoiseFamily::kProducts:
+      return "products";
+    case NoiseFamily::kElements:
+      return "elements";
+    case NoiseFamily::kRows:
+      return "rows";
   }
   return "elements";
 }
@@ -43,8 +46,10 @@ const ProofRule& ProofRules::of(NoiseFamily family) const {
 namespace {
 
 Json json_of(const ProofRule& p) {
-  return {{"delta", p.rule.delta},   {"wealth", p.rule.wealth}, {"max_pairs", p.rule.max_pairs}, {"futility_pairs", p.rule.futility_pairs},
-          {"builds", p.rule.builds}, {"confirm_after", p.rule.confirm_after}, {"hopeful_gain", p.hopeful_gain}};
+  return {{"delta", p.rule.delta},         {"wealth", p.rule.wealth},
+          {"max_pairs", p.rule.max_pairs}, {"futility_pairs", p.rule.futility_pairs},
+          {"builds", p.rule.builds},       {"confirm_after", p.rule.confirm_after},
+          {"hopeful_gain", p.hopeful_gain}};
 }
 
 ProofRule rule_of(const Json& j) {

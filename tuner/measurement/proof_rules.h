@@ -14,7 +14,7 @@ namespace amdahl {
 
 enum class NoiseFamily { kProducts, kElements, kRows };
 
-std::string_view to_string(NoiseFamily family);  // "products", "elements", "rows"
+std::string_view to_string(NoiseFamily family);         // "products", "elements", "rows"
 NoiseFamily noise_family_named(std::string_view name);  // throws std::out_of_range
 
 // Products where a step multiplies matrices (matmul, conv, attention, fused_mlp, inverted_residual), else rows where one folds rows, else elements.

@@ -45,9 +45,10 @@ double provable_floor(const std::vector<Step>& steps, int instances, int threads
 
 std::string below_floor(double incumbent_seconds, double incumbent_floor, double challenger_seconds, double challenger_floor) {
   const auto too_fast = [](const char* arm, double seconds, double floor) {
-    return fmt::format("the {} took {} a call, and this machine needs {} for its work: if that is not true, "
-                       "`amdahl doctor --fresh` measures the machine again",
-                       arm, time_text(seconds), time_text(floor));
+    return fmt::format(
+        "the {} took {} a call, and this machine needs {} for its work: if that is not true, "
+        "`amdahl doctor --fresh` measures the machine again",
+        arm, time_text(seconds), time_text(floor));
   };
   if (challenger_seconds < challenger_floor) return too_fast("challenger", challenger_seconds, challenger_floor);
   if (incumbent_seconds < incumbent_floor) return too_fast("incumbent", incumbent_seconds, incumbent_floor);

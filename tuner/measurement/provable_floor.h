@@ -18,8 +18,7 @@ struct FloorOptions {
 
 // Seconds of one call of `steps`, by the work that their own problems state; `instances` copies of the weights take turns.
 // 0 when nothing can be proven: integers and 16-bit types have peaks that the ceilings do not hold.
-double provable_floor(const std::vector<Step>& steps, int instances, int threads, const Ceilings& ceilings,
-                      const FloorOptions& options = {});
+double provable_floor(const std::vector<Step>& steps, int instances, int threads, const Ceilings& ceilings, const FloorOptions& options = {});
 
 // "" or why a pair's times cannot be true.
 std::string below_floor(double incumbent_seconds, double incumbent_floor, double challenger_seconds, double challenger_floor);

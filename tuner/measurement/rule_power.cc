@@ -28,8 +28,7 @@ bool passes(const DecisionRule& rule, const PairNoise& noise, double log_gain, R
 
 Power power_at(const DecisionRule& rule, const PairNoise& noise, double log_gain, int trials, Random& random) {
   int kept = 0, pairs = 0;
-  for (int t = 0; t < trials; ++t)
-    kept += passes(rule, noise, log_gain, random, &pairs) && passes(rule, noise, log_gain, random, &pairs);
+  for (int t = 0; t < trials; ++t) kept += passes(rule, noise, log_gain, random, &pairs) && passes(rule, noise, log_gain, random, &pairs);
   return {static_cast<double>(kept) / trials, static_cast<double>(pairs) / trials};
 }
 

@@ -15,8 +15,11 @@ constexpr double kHopeless = 0.35;  // a first form this much slower is no place
 }  // namespace
 
 Campaign::Campaign(const Graph& graph, const Plan& head, const Opportunity& target, double model_seconds)
-    : target_(target), task_(window_task(graph, head, target.signature, target.windows[0])), incumbent_(candidate_id(task_.incumbent)),
-      share_(target.seconds / std::max(model_seconds, 1e-12)), draft_(graph, head, target.windows[0]) {}
+    : target_(target),
+      task_(window_task(graph, head, target.signature, target.windows[0])),
+      incumbent_(candidate_id(task_.incumbent)),
+      share_(target.seconds / std::max(model_seconds, 1e-12)),
+      draft_(graph, head, target.windows[0]) {}
 
 std::vector<Opportunity> Campaign::offers(const std::vector<const Rewrite*>& rewrites, const Target& target) const {
   std::vector<Opportunity> offers;

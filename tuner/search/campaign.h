@@ -62,9 +62,9 @@ class Campaign {
   std::string incumbent_;
   double share_;
   Draft draft_;
-  double draft_ratio_ = 0;         // in the race; a first form of a fusion may start below zero
+  double draft_ratio_ = 0;  // in the race; a first form of a fusion may start below zero
   double pace_ratio_ = 0;
-  std::set<std::string> barren_;   // rewrites
+  std::set<std::string> barren_;  // rewrites
   std::optional<Best> best_;
 };
 

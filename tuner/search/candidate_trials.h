@@ -41,9 +41,9 @@ class CandidateTrials {
   const KnownForms& known_;
   ProgressReporter& progress_;
   std::map<std::string, std::map<std::string, int64_t>> codes_;  // signature, object code -> experiment (0: an incumbent)
-  int64_t take_backs_ = 0;       // as of codes_
-  std::set<std::string> ready_;  // signatures of windows that were made ready in this run
-  double runs_to_enter_ = 0;     // what it has taken to make ready for a window, in runs of it: the most of those seen
+  int64_t take_backs_ = 0;                                       // as of codes_
+  std::set<std::string> ready_;                                  // signatures of windows that were made ready in this run
+  double runs_to_enter_ = 0;                                     // what it has taken to make ready for a window, in runs of it: the most of those seen
 };
 
 }  // namespace amdahl

@@ -6,8 +6,7 @@
 
 namespace amdahl {
 
-Draft::Draft(const Graph& graph, const Plan& head, const Window& window)
-    : graph_(graph), head_(head), window_(window), plan_(head), inside_(window.steps) {
+Draft::Draft(const Graph& graph, const Plan& head, const Window& window) : graph_(graph), head_(head), window_(window), plan_(head), inside_(window.steps) {
   for (size_t i = 0; i < head.steps.size(); ++i)
     if (!std::binary_search(window.steps.begin(), window.steps.end(), static_cast<int>(i)))
       outside_.insert(head.steps[i].outputs.begin(), head.steps[i].outputs.end());
@@ -34,8 +33,7 @@ std::vector<Opportunity> Draft::offers(const std::vector<const Rewrite*>& rewrit
     for (int anchor : inside_) {
       std::string refusal;
       std::optional<Match> match = rewrite->match(context, anchor, &refusal);
-      if (!match || !std::includes(inside_.begin(), inside_.end(), match->window.steps.begin(), match->window.steps.end()))
-        continue;
+      if (!match || !std::includes(inside_.begin(), inside_.end(), match->window.steps.begin(), match->window.steps.end())) continue;
       if (rewrite->structural()) begin_as_tuned(context, *match);
       Opportunity o;
       o.rewrite = rewrite;

@@ -17,8 +17,14 @@ namespace {
 class Finish {
  public:
   Finish(const TuneContext& c, const TuneSummary& run)
-      : graph_(c.graph), store_(c.store), lab_(c.laboratory), options_(c.options), observer_(c.observer), run_(run),
-        starter_(starter_plan(graph_, options_.threads, lab_.target())), begun_(lab_.now()) {}
+      : graph_(c.graph),
+        store_(c.store),
+        lab_(c.laboratory),
+        options_(c.options),
+        observer_(c.observer),
+        run_(run),
+        starter_(starter_plan(graph_, options_.threads, lab_.target())),
+        begun_(lab_.now()) {}
 
   void run() {
     HeadlineOptions options = headline_options();
@@ -44,9 +50,7 @@ class Finish {
     o.inputs = headline_inputs(graph_);
     o.out_of_time = [this, budget] { return budget > 0 && spent() > budget; };
     o.must_stop = [this, budget] { return budget > 0 && spent() > latest_headline(budget); };
-    o.time_for_another = [this, budget](double seconds) {
-      return run_.end == TuneEnd::kTimeUp && graph_.buckets.empty() && spent() + seconds <= budget;
-    };
+    o.time_for_another = [this, budget](double seconds) { return run_.end == TuneEnd::kTimeUp && graph_.buckets.empty() && spent() + seconds <= budget; };
     o.made_again_seconds = PairsMadeAgain::seconds_of(budget);
     return o;
   }

@@ -11,16 +11,14 @@
 namespace amdahl {
 
 // Inputs that no gate has had before: what a plan gives for them is known to nobody.
-std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random,
-                                       const std::function<bool()>& give_up) {
+std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random, const std::function<bool()>& give_up) {
   LedgerEntry entry;
   entry.predicted = predicted;
   Draw inputs;
   inputs.seed = random.next() >> 1;
   const ModelCheck start = laboratory_.check_model(starter_, inputs);
   if (start.failure)
-    throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal,
-                "the starter plan fails on the whole model: " + start.failure->reason);
+    throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal, "the starter plan fails on the whole model: " + start.failure->reason);
   const ModelCheck check = laboratory_.check_model(after, inputs);
   if (check.failure) {
     entry.reason = check.failure->reason;
@@ -57,8 +55,7 @@ std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, do
   entry.after_seconds = median(after_seconds);
   entry.kept = test.verdict() == ModelTest::Verdict::kArrived;
   entry.reason = fmt::format("{:+.2f}% measured [{:+.2f}, {:+.2f}], {:+.2f}% predicted", 100 * std::expm1(entry.measured.log),
-                             100 * std::expm1(entry.measured.lo), 100 * std::expm1(entry.measured.hi),
-                             100 * std::expm1(predicted));
+                             100 * std::expm1(entry.measured.lo), 100 * std::expm1(entry.measured.hi), 100 * std::expm1(predicted));
   return entry;
 }
 

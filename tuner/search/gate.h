@@ -18,7 +18,7 @@ struct GateOptions {
   GateRule rule;
   // Error of the model's outputs (relative norm, against float64): at most twice the starter plan's, or this more.
   double error_floor = 1e-6;
-  double allowed_error = 0;    // what the user allows where precision is reduced, if that is more
+  double allowed_error = 0;                                  // what the user allows where precision is reduced, if that is more
   double made_again_seconds = PairsMadeAgain::kMostSeconds;  // for pairs that the host disturbed
 
   double limit(double starter_error) const { return std::max(2 * starter_error + error_floor, allowed_error); }
@@ -26,16 +26,15 @@ struct GateOptions {
 
 class Gate {
  public:
-  Gate(Laboratory& laboratory, const Plan& starter, const GateOptions& options = {})
-      : laboratory_(laboratory), starter_(starter), options_(options) {}
+  Gate(Laboratory& laboratory, const Plan& starter, const GateOptions& options = {}) : laboratory_(laboratory), starter_(starter), options_(options) {}
 
   // Of one pair, by the laboratory's clock; 0 before the first.
   double pair_seconds() const { return pair_seconds_; }
 
   // Fills measured, before_seconds, after_seconds, error_ratio, kept and reason; the rest is the caller's. `give_up` is asked before every pair:
   // then nothing is decided.
-  std::optional<LedgerEntry> judge(const Plan& before, const Plan& after, double predicted, Random& random,
-                                   const std::function<bool()>& give_up = [] { return false; });
+  std::optional<LedgerEntry> judge(
+      const Plan& before, const Plan& after, double predicted, Random& random, const std::function<bool()>& give_up = [] { return false; });
 
  private:
   Laboratory& laboratory_;

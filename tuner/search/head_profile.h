@@ -31,8 +31,8 @@ class HeadProfile {
   Laboratory& lab_;
   SessionState& state_;
   Profile profile_;
-  int64_t plan_ = 0;          // that was measured last
-  double measured_at_ = 0;    // in seconds spent
+  int64_t plan_ = 0;        // that was measured last
+  double measured_at_ = 0;  // in seconds spent
   int64_t revision_ = 0;
 };
 

@@ -24,10 +24,10 @@ int headline_pairs(double budget_seconds, double pair_seconds);
 std::vector<Family> headline_inputs(const Graph& graph);
 
 struct HeadlineOptions {
-  int64_t plan = 0;                              // the kept one
+  int64_t plan = 0;  // the kept one
   int pairs = kHeadlinePairs;
-  uint64_t seed = 1;                             // base/entropy.h: nobody may know the inputs beforehand
-  std::vector<Family> inputs{Family::kNormal};   // headline_inputs()
+  uint64_t seed = 1;                            // base/entropy.h: nobody may know the inputs beforehand
+  std::vector<Family> inputs{Family::kNormal};  // headline_inputs()
   // Asked before every pair. Out of time: kFewestHeadlinePairs are enough. Must stop: whatever there is; fewer than those are no headline.
   std::function<bool()> out_of_time = [] { return false; }, must_stop = [] { return false; };
   // Asked after `pairs`: whether there is time for one that takes so many seconds. The clock decides, never what was measured.

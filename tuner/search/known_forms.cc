@@ -7,8 +7,7 @@
 
 namespace amdahl {
 
-std::optional<size_t> KnownForms::most_promising(Prospects& prospects, const SessionState& state, const AllowedRewrites& rewrites,
-                                                 double model_seconds) const {
+std::optional<size_t> KnownForms::most_promising(Prospects& prospects, const SessionState& state, const AllowedRewrites& rewrites, double model_seconds) const {
   const std::vector<Opportunity>& offers = prospects.offers();
   std::optional<size_t> best;
   double most = smallest_gain_;

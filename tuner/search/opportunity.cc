@@ -20,8 +20,7 @@ std::string Opportunity::describe(const Plan& plan) const {
     return p.kind + (p.out.empty() ? "" : " " + in_words(p.out[0].shape));
   };
   const std::vector<int>& steps = windows[0].steps;
-  if (steps.size() > 3)
-    return fmt::format("{} + {} + … + {} ({} steps)", name(steps[0]), name(steps[1]), name(steps.back()), steps.size());
+  if (steps.size() > 3) return fmt::format("{} + {} + … + {} ({} steps)", name(steps[0]), name(steps[1]), name(steps.back()), steps.size());
   std::string text;
   for (int s : steps) text += (text.empty() ? "" : " + ") + name(s);
   return text;
@@ -58,8 +57,8 @@ std::set<Operand> results_out_of_cache(const Plan& plan, const Profile& profile)
 
 }  // namespace
 
-std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile,
-                                            const std::vector<const Rewrite*>& rewrites, const Target& target) {
+std::vector<Opportunity> find_opportunities(const Graph& graph, const Plan& plan, const Profile& profile, const std::vector<const Rewrite*>& rewrites,
+                                            const Target& target) {
   const Uses uses = uses_of(graph);
   const std::vector<ValueId> storage = storage_of(graph);
   RewriteContext context = RewriteContext::of(graph, plan, target, uses, storage);
@@ -113,13 +112,11 @@ std::vector<Step> without_conversions_made(const Plan& plan, const Window& place
 
 }  // namespace
 
-Plan apply_everywhere(const Graph& graph, const Plan& plan, const std::vector<Window>& windows,
-                      const std::vector<Step>& replacement, int* applied) {
+Plan apply_everywhere(const Graph& graph, const Plan& plan, const std::vector<Window>& windows, const std::vector<Step>& replacement, int* applied) {
   Plan out = plan;
   *applied = 0;
   for (const Window& window : windows) {
-    const std::vector<Step> here =
-        window.steps == windows[0].steps ? replacement : transfer(graph, plan, windows[0], window, replacement);
+    const std::vector<Step> here = window.steps == windows[0].steps ? replacement : transfer(graph, plan, windows[0], window, replacement);
     const std::optional<Window> place = relocate(plan, window, out);
     if (!place) continue;
     try {

@@ -3,8 +3,8 @@
 namespace amdahl {
 
 void to_json(Json& j, const PendingWin& p) {
-  j = Json{{"experiment", p.experiment}, {"plan", p.plan},           {"predicted", p.predicted}, {"share", p.share},
-           {"proven_at", p.proven_at},   {"confirm_at", p.confirm_at}, {"confirmed", p.confirmed}};
+  j = Json{{"experiment", p.experiment}, {"plan", p.plan},          {"predicted", p.predicted}, {"share", p.share}, {"proven_at", p.proven_at},
+           {"confirm_at", p.confirm_at}, {"confirmed", p.confirmed}};
 }
 
 void from_json(const Json& j, PendingWin& p) {

@@ -9,8 +9,8 @@ namespace amdahl {
 
 struct PendingWin {
   int64_t experiment = 0, plan = 0;
-  double predicted = 0;   // log speedup of the model
-  double share = 1;       // of the model's time that all its places had
+  double predicted = 0;                  // log speedup of the model
+  double share = 1;                      // of the model's time that all its places had
   double proven_at = 0, confirm_at = 0;  // in seconds spent
   bool confirmed = false;
 };

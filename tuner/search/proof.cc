@@ -78,9 +78,8 @@ class Stage {
 
 }  // namespace
 
-Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built,
-                         int first_build, Random& random, const std::function<bool(const std::vector<double>&)>& give_up,
-                         const std::vector<double>& earlier) {
+Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built, int first_build,
+                         Random& random, const std::function<bool(const std::vector<double>&)>& give_up, const std::vector<double>& earlier) {
   Stage stage(rule, earlier);
   const auto broken = [&](Failure failure) {
     Evidence evidence = stage.evidence(Evidence::End::kBroken);
@@ -89,8 +88,7 @@ Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const
   };
   Placebos placebos;
   if (rule.builds > 0) placebos = laboratory.placebos(challenger, first_build, rule.builds);
-  if (!placebos.message.empty())
-    return broken({Outcome::kBuildFailed, "build-failed", "build", "a placebo build failed: " + placebos.message, 0});
+  if (!placebos.message.empty()) return broken({Outcome::kBuildFailed, "build-failed", "build", "a placebo build failed: " + placebos.message, 0});
   while (!stage.decided()) {
     if (give_up(stage.counted())) return stage.evidence(Evidence::End::kUnfinished);
     const Paired paired = laboratory.pair(challenger, built, placebos, random);

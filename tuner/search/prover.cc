@@ -34,8 +34,7 @@ std::string Prover::why_not_worth_it(const Campaign::Best& win) const {
     return fmt::format("{:.3f}% of the model, not worth a proof (from {:.2f}% on)", percent(promised), percent(options.smallest_gain));
   const ProofRule& rule = options.rules.of(win.form.steps);
   const double provable = std::max(rule.rule.delta, rule.hopeful_gain);
-  if (e.race_log_ratio < provable)
-    return fmt::format("a gain below {:.1f}% is hardly ever proven on this machine, not worth a proof", percent(provable));
+  if (e.race_log_ratio < provable) return fmt::format("a gain below {:.1f}% is hardly ever proven on this machine, not worth a proof", percent(provable));
   return "";
 }
 
@@ -57,8 +56,7 @@ bool Prover::prove(Campaign::Best& win, double rate_elsewhere) {
       return false;
     case Evidence::End::kUnfinished:
       if (evidence.log_ratios.empty()) return false;  // as it was after its race
-      end(e, Outcome::kInconclusive, "race",
-          not_proven(evidence) + " yet: " + (budget_.out_of_time() ? "time is up" : "others promise more a second"));
+      end(e, Outcome::kInconclusive, "race", not_proven(evidence) + " yet: " + (budget_.out_of_time() ? "time is up" : "others promise more a second"));
       return false;
   }
   return false;

@@ -9,9 +9,7 @@
 namespace amdahl {
 namespace {
 
-bool same(const Step& a, const Step& b) {
-  return a.outputs == b.outputs && a.inputs == b.inputs && a.nodes == b.nodes && a.variant.id() == b.variant.id();
-}
+bool same(const Step& a, const Step& b) { return a.outputs == b.outputs && a.inputs == b.inputs && a.nodes == b.nodes && a.variant.id() == b.variant.id(); }
 
 std::optional<int> find(const Plan& plan, const Step& step) {
   const auto at = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return same(s, step); });

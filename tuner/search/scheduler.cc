@@ -84,8 +84,7 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   return offer;
 }
 
-std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities,
-                                        double model_seconds, Random& random) const {
+std::optional<Choice> Scheduler::choose(const std::vector<Opportunity>& opportunities, double model_seconds, Random& random) const {
   std::vector<Offer> offers;
   std::set<int> taken_over;  // steps that an untried rewrite with kernels of its own would replace
   for (size_t i = 0; i < opportunities.size(); ++i) {

@@ -32,31 +32,29 @@ struct SchedulerOptions {
 
 struct Choice {
   size_t opportunity = 0;
-  double expected_gain = 0;     // log speedup of the model
-  double expected_cost = 0;     // seconds
+  double expected_gain = 0;  // log speedup of the model
+  double expected_cost = 0;  // seconds
   double rate() const { return expected_gain / expected_cost; }
-  std::string why;              // "attention [12, 64, 64]: 18% of the model, 2.1 ms above its roofline, fuse_attention won 2 of 9"
+  std::string why;  // "attention [12, 64, 64]: 18% of the model, 2.1 ms above its roofline, fuse_attention won 2 of 9"
 };
 
 class Scheduler {
  public:
   // `policy` is referred to.
-  explicit Scheduler(const SearchPolicy& policy = most_gain_a_second(), const SchedulerOptions& options = {})
-      : policy_(policy), options_(options) {}
+  explicit Scheduler(const SearchPolicy& policy = most_gain_a_second(), const SchedulerOptions& options = {}) : policy_(policy), options_(options) {}
 
   // In order of experiment id; a later row of the same id replaces the earlier one's effect when all are given again.
   void observe(const Experiment& experiment);
   // A window that cannot be judged, or whose search space is exhausted, until the plan changes.
   void exclude(const std::string& rewrite, const std::string& signature);
   // nullopt: nothing left that is worth a try.
-  std::optional<Choice> choose(const std::vector<Opportunity>& opportunities, double model_seconds,
-                               Random& random) const;
+  std::optional<Choice> choose(const std::vector<Opportunity>& opportunities, double model_seconds, Random& random) const;
 
  private:
   struct Record {
     double wins = 0, windows = 0, seconds = 0;  // faded; seconds of tries, without proofs
     int tries = 0, kept = 0;                    // candidates
-    double share_won = 0, shares = 0;  // of the winnable time, by wins
+    double share_won = 0, shares = 0;           // of the winnable time, by wins
   };
   const Record& record_of(const Opportunity& opportunity) const;
   // What one experiment on a window is of a campaign there, in experiments on a short window.

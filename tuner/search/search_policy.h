@@ -8,12 +8,12 @@ namespace amdahl {
 
 // What the scheduler knows of one rewrite on one window.
 struct Offer {
-  size_t number = 0;    // in playbook order, then in the order of the plan
-  double gain = 0;      // log speedup of the model, when it wins
-  double chance = 0;    // that it does
-  double seconds = 0;   // that a try takes
-  int tries = 0;        // experiments here that did not win
-  double luck = 0;      // a standard normal number of its own
+  size_t number = 0;   // in playbook order, then in the order of the plan
+  double gain = 0;     // log speedup of the model, when it wins
+  double chance = 0;   // that it does
+  double seconds = 0;  // that a try takes
+  int tries = 0;       // experiments here that did not win
+  double luck = 0;     // a standard normal number of its own
 };
 
 class SearchPolicy {

@@ -15,11 +15,9 @@ std::string knob_name(const Match& match, const Match::OpenKnob& open) {
 
 class Search {
  public:
-  Search(const Match& match, const FormOf& form_of, const Target& target, const std::set<std::string>& known,
-         Random& random)
+  Search(const Match& match, const FormOf& form_of, const Target& target, const std::set<std::string>& known, Random& random)
       : match_(match), form_of_(form_of), known_(known), random_(random) {
-    for (const Step& step : match.replacement)
-      spaces_.push_back(target.space(step.variant.problem));
+    for (const Step& step : match.replacement) spaces_.push_back(target.space(step.variant.problem));
     for (const Match::OpenKnob& open : match.search) {
       const Knobs& at = match.replacement[static_cast<size_t>(open.step)].variant.knobs;
       const auto it = at.find(open.name);
@@ -42,8 +40,7 @@ class Search {
   bool add(const Knobs& knobs) { return add(with(knobs), knobs); }
   bool add(const std::vector<Step>& steps, const Knobs& knobs) {
     for (size_t s = 0; s < steps.size(); ++s)
-      if (spaces_[s].refuse && !steps[s].variant.knobs.empty() && !spaces_[s].refuse(steps[s].variant.knobs).empty())
-        return false;
+      if (spaces_[s].refuse && !steps[s].variant.knobs.empty() && !spaces_[s].refuse(steps[s].variant.knobs).empty()) return false;
     Proposal p;
     p.steps = form_of_(steps);
     p.knobs = knobs;
@@ -138,8 +135,7 @@ std::string candidate_id(const std::vector<Step>& steps) {
   return hash_hex(text);
 }
 
-std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const Target& target,
-                              const std::set<std::string>& known, int count, Random& random) {
+std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const Target& target, const std::set<std::string>& known, int count, Random& random) {
   Search search(match, form_of, target, known, random);
   search.add(search.first());
   for (const std::vector<Step>& other : match.others)

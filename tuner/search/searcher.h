@@ -15,8 +15,8 @@ namespace amdahl {
 
 struct Proposal {
   std::vector<Step> steps;
-  Knobs knobs;            // of the open knobs; named NAME, or NAME@step when the replacement has several steps
-  std::string id;         // candidate identity: equal for equal variants
+  Knobs knobs;     // of the open knobs; named NAME, or NAME@step when the replacement has several steps
+  std::string id;  // candidate identity: equal for equal variants
 };
 
 // Identity of a replacement: its variants, in order, wherever in the model they stand.
@@ -26,7 +26,6 @@ std::string candidate_id(const std::vector<Step>& steps);
 using FormOf = std::function<std::vector<Step>(const std::vector<Step>&)>;
 
 // At most `count` proposals whose id is not in `known`. Fewer, down to none, when the space runs out.
-std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const Target& target,
-                              const std::set<std::string>& known, int count, Random& random);
+std::vector<Proposal> propose(const Match& match, const FormOf& form_of, const Target& target, const std::set<std::string>& known, int count, Random& random);
 
 }  // namespace amdahl

@@ -7,13 +7,9 @@
 
 namespace amdahl {
 
-bool SessionBudget::out_of_experiments() const {
-  return options_.experiments > 0 && static_cast<int64_t>(state_.experiments().size()) >= options_.experiments;
-}
+bool SessionBudget::out_of_experiments() const { return options_.experiments > 0 && static_cast<int64_t>(state_.experiments().size()) >= options_.experiments; }
 
-double SessionBudget::seconds_left(double without_limit) const {
-  return has_limit() ? std::max(0.0, options_.seconds - state_.spent()) : without_limit;
-}
+double SessionBudget::seconds_left(double without_limit) const { return has_limit() ? std::max(0.0, options_.seconds - state_.spent()) : without_limit; }
 
 int64_t SessionBudget::experiments_left(int64_t without_limit) const {
   if (options_.experiments <= 0) return without_limit;

@@ -18,9 +18,9 @@ namespace amdahl {
 // What the stages that end a session have taken so far, in seconds. Before the first gate they are guessed from a profile.
 struct ClosingCosts {
   double gate = 10;
-  double model_pair = 2;   // of processes that run the whole model
-  bool measured = false;   // both of them
-  double profile = 0;      // the newest
+  double model_pair = 2;  // of processes that run the whole model
+  bool measured = false;  // both of them
+  double profile = 0;     // the newest
 };
 
 class SessionState {

@@ -9,22 +9,22 @@
 #include "experiments/session_store.h"
 #include "experiments/wisdom.h"
 #include "playbook/rewrite.h"
-#include "tuner/trials/laboratory.h"
 #include "tuner/search/progress.h"
 #include "tuner/search/search_policy.h"
 #include "tuner/search/tune_options.h"
+#include "tuner/trials/laboratory.h"
 
 namespace amdahl {
 
 // What is referred to outlives whoever holds the context.
 struct TuneContext {
   const Graph& graph;
-  SessionStore& store;                       // all state is there
+  SessionStore& store;  // all state is there
   Laboratory& laboratory;
-  std::vector<const Rewrite*> rewrites;      // in playbook order
-  TuneOptions options;                       // of this run; the store keeps those of the first
+  std::vector<const Rewrite*> rewrites;  // in playbook order
+  TuneOptions options;                   // of this run; the store keeps those of the first
   TuneObserver& observer;
-  const std::atomic<bool>& stop;             // raised by the user: the run ends as soon as nothing is lost by it
+  const std::atomic<bool>& stop;  // raised by the user: the run ends as soon as nothing is lost by it
   // Forms proven in earlier sessions, by signature of their window (known_at()); where one promises anything it is the first to be tried there.
   std::map<std::string, WisdomForm> known = {};
   const SearchPolicy& policy = most_gain_a_second();

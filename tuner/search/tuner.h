@@ -18,7 +18,7 @@ enum class TuneEnd { kTimeUp, kExperimentsDone, kConverged, kBusy, kStopped };
 
 struct TuneSummary {
   TuneEnd end = TuneEnd::kConverged;
-  std::string why;               // one line
+  std::string why;  // one line
   TuneStatus status;
 };
 

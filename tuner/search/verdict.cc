@@ -28,9 +28,7 @@ void add_evidence(Experiment& e, const Evidence& evidence) {
   e.challenger_seconds = evidence.challenger_seconds;
 }
 
-Outcome outcome_of(const Evidence& evidence) {
-  return median(evidence.log_ratios) > 0 ? Outcome::kInconclusive : Outcome::kReverted;
-}
+Outcome outcome_of(const Evidence& evidence) { return median(evidence.log_ratios) > 0 ? Outcome::kInconclusive : Outcome::kReverted; }
 
 std::string not_proven(const Evidence& evidence) {
   const double gain = median(evidence.log_ratios);

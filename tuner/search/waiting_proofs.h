@@ -12,7 +12,7 @@ double worth_a_second(const Experiment& e, const DecisionRule& rule);
 
 struct WaitingProof {
   int64_t experiment;
-  size_t opportunity;     // of the prospects' offers: its window, which stands as it did
+  size_t opportunity;  // of the prospects' offers: its window, which stands as it did
   double worth_a_second;
 };
 

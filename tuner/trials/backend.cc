@@ -11,9 +11,7 @@ namespace {
 class CpuBackend : public Backend {
  public:
   const Target& target() const override { return cpu_target(); }
-  std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override {
-    return std::make_shared<const CpuToolchain>(cache_dir);
-  }
+  std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override { return std::make_shared<const CpuToolchain>(cache_dir); }
   const WorkerBackend& workers() const override { return cpu_worker_backend(); }
   const CeilingProbe& probe() const override { return cpu_probe(); }
 };

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "profiler/profile.h"
-#include "tuner/trials/builder.h"
 #include "tuner/measurement/measure.h"
+#include "tuner/trials/builder.h"
 #include "tuner/validation/validate.h"
 
 namespace amdahl {
@@ -25,27 +25,27 @@ struct WindowTask {
 
 struct Screened {
   std::optional<Failure> failure;
-  Timing race;                      // when it did not fail: a quick race in one pair of living processes
-  bool pace_lost = false;           // pace()'s form went wrong meanwhile: the race, if there was one, was against the incumbent, as are those to come
+  Timing race;             // when it did not fail: a quick race in one pair of living processes
+  bool pace_lost = false;  // pace()'s form went wrong meanwhile: the race, if there was one, was against the incumbent, as are those to come
   double validate_seconds = 0, race_seconds = 0;
 };
 
 // Builds that the arms of a pair draw from, of the same code at other addresses; none: the arms run as written.
 struct Placebos {
   std::vector<Built> incumbent, challenger;
-  std::string message;              // not empty: why there are none
+  std::string message;  // not empty: why there are none
 };
 
 struct Paired {
-  std::optional<Failure> failure;   // of the challenger, or of the fresh process's outputs
+  std::optional<Failure> failure;  // of the challenger, or of the fresh process's outputs
   PairResult pair;
-  int instances = 1;                // copies of the weights that took turns
-  std::string below_floor;          // not empty: why one of the times cannot be true
+  int instances = 1;        // copies of the weights that took turns
+  std::string below_floor;  // not empty: why one of the times cannot be true
 };
 
 struct ModelCheck {
   std::optional<Failure> failure;
-  double error = 0;                 // largest relative norm of an output's error against float64
+  double error = 0;  // largest relative norm of an output's error against float64
 };
 
 class Laboratory {
@@ -54,9 +54,7 @@ class Laboratory {
   // What its kernels are made for.
   virtual const Target& target() const = 0;
   // Seconds of a clock that never goes back.
-  virtual double now() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  virtual double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
   // Lets seconds pass, so that others may finish what they do.
   virtual void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
   virtual std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) = 0;

@@ -1,4 +1,3 @@
-#include "base/machine.h"
 #include "tuner/trials/machine_noise.h"
 
 #include <fmt/format.h>
@@ -15,19 +14,19 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/machine.h"
 #include "base/processors.h"
 #include "base/statistics.h"
 #include "starter_kernels/examples/example_graph.h"
-#include "tuner/validation/input_ranges.h"
 #include "tuner/measurement/layout_noise.h"
 #include "tuner/measurement/measure.h"
 #include "tuner/measurement/rule_power.h"
+#include "tuner/validation/input_ranges.h"
 
 namespace fs = std::filesystem;
 
 namespace amdahl {
 namespace {
-
 
 constexpr int kFormat = 4;  // of the cached file
 constexpr uint64_t kSeed = 20;
@@ -54,7 +53,11 @@ Graph layernorm_graph() {
 class Specimen {
  public:
   Specimen(NoiseFamily family, std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
-      : family_(family), name_(std::move(name)), graph_(std::move(graph)), constants_(graph_), feed_(input_ranges(graph_, graph_.inputs), bench.worker.backend->make_arena("amdahl-inputs")) {
+      : family_(family),
+        name_(std::move(name)),
+        graph_(std::move(graph)),
+        constants_(graph_),
+        feed_(input_ranges(graph_, graph_.inputs), bench.worker.backend->make_arena("amdahl-inputs")) {
     const Plan plan = starter_plan(graph_, options.threads, builder.target());
     Window window;
     for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));
@@ -94,8 +97,9 @@ class Specimen {
 
   KernelNoise result() const {
     const LayoutNoise n = estimate_layout_noise(same_, by_build_);
-    KernelNoise k{family_, name_, median(calls_), n.process_sd, n.layout_sd, n.layout_high, static_cast<int>(by_build_.size()),
-                  static_cast<int>(calls_.size()), median(seconds_)};
+    KernelNoise k{
+        family_,         name_, median(calls_), n.process_sd, n.layout_sd, n.layout_high, static_cast<int>(by_build_.size()), static_cast<int>(calls_.size()),
+        median(seconds_)};
     DecisionRule rule;
     set_rule_for(n.layout_high, rule);
     k.delta = rule.delta;
@@ -251,13 +255,31 @@ void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir
 }
 
 void to_json(Json& j, const MachineNoise& n) {
-  j = Json{{"format", kFormat}, {"machine", n.machine}, {"processors", n.processors}, {"threads", n.threads}, {"measured_at", n.measured_at}, {"took_seconds", n.took_seconds},
-           {"quick", n.quick}, {"kernels", Json::array()}, {"pairs_dropped", n.pairs_dropped}, {"build_seconds", n.build_seconds}};
+  j = Json{{"format", kFormat},
+           {"machine", n.machine},
+           {"processors", n.processors},
+           {"threads", n.threads},
+           {"measured_at", n.measured_at},
+           {"took_seconds", n.took_seconds},
+           {"quick", n.quick},
+           {"kernels", Json::array()},
+           {"pairs_dropped", n.pairs_dropped},
+           {"build_seconds", n.build_seconds}};
   for (const KernelNoise& k : n.kernels)
-    j["kernels"].push_back({{"family", to_string(k.family)}, {"name", k.name}, {"seconds", k.seconds}, {"process_sd", k.process_sd},
-                            {"layout_sd", k.layout_sd}, {"layout_high", k.layout_high}, {"builds", k.builds}, {"pairs", k.pairs},
-                            {"pair_seconds", k.pair_seconds}, {"delta", k.delta}, {"proof_builds", k.proof_builds},
-                            {"smallest_gain", k.smallest_gain}, {"hopeful_gain", k.hopeful_gain}, {"proof_pairs", k.proof_pairs},
+    j["kernels"].push_back({{"family", to_string(k.family)},
+                            {"name", k.name},
+                            {"seconds", k.seconds},
+                            {"process_sd", k.process_sd},
+                            {"layout_sd", k.layout_sd},
+                            {"layout_high", k.layout_high},
+                            {"builds", k.builds},
+                            {"pairs", k.pairs},
+                            {"pair_seconds", k.pair_seconds},
+                            {"delta", k.delta},
+                            {"proof_builds", k.proof_builds},
+                            {"smallest_gain", k.smallest_gain},
+                            {"hopeful_gain", k.hopeful_gain},
+                            {"proof_pairs", k.proof_pairs},
                             {"proof_seconds", k.proof_seconds}});
 }
 
@@ -272,9 +294,9 @@ void from_json(const Json& j, MachineNoise& n) {
   n.pairs_dropped = j.at("pairs_dropped");
   n.build_seconds = j.at("build_seconds");
   for (const Json& k : j.at("kernels"))
-    n.kernels.push_back({noise_family_named(k.at("family").get<std::string>()), k.at("name"), k.at("seconds"), k.at("process_sd"),
-                         k.at("layout_sd"), k.at("layout_high"), k.at("builds"), k.at("pairs"), k.at("pair_seconds"), k.at("delta"),
-                         k.at("proof_builds"), k.at("smallest_gain"), k.at("hopeful_gain"), k.at("proof_pairs"), k.at("proof_seconds")});
+    n.kernels.push_back({noise_family_named(k.at("family").get<std::string>()), k.at("name"), k.at("seconds"), k.at("process_sd"), k.at("layout_sd"),
+                         k.at("layout_high"), k.at("builds"), k.at("pairs"), k.at("pair_seconds"), k.at("delta"), k.at("proof_builds"), k.at("smallest_gain"),
+                         k.at("hopeful_gain"), k.at("proof_pairs"), k.at("proof_seconds")});
 }
 
 }  // namespace amdahl

@@ -17,31 +17,31 @@ namespace amdahl {
 struct KernelNoise {
   NoiseFamily family = NoiseFamily::kProducts;  // what it stands for
   std::string name;
-  double seconds = 0;       // a call
-  double process_sd = 0;    // of a pair of processes, robust
-  double layout_sd = 0;     // of a build, beyond that
-  double layout_high = 0;   // as it may be, one standard error up
+  double seconds = 0;      // a call
+  double process_sd = 0;   // of a pair of processes, robust
+  double layout_sd = 0;    // of a build, beyond that
+  double layout_high = 0;  // as it may be, one standard error up
   int builds = 0, pairs = 0;
   double pair_seconds = 0;  // wall clock, starting the processes included
 
   // What follows for its family.
   double delta = 0.01;
   int proof_builds = 8;
-  double smallest_gain = 0; // log ratio that passes both stages with 95%
-  double hopeful_gain = 0;  // with 20%: promises below it are not worth a proof
+  double smallest_gain = 0;                   // log ratio that passes both stages with 95%
+  double hopeful_gain = 0;                    // with 20%: promises below it are not worth a proof
   double proof_pairs = 0, proof_seconds = 0;  // of the smallest gain, both stages
 };
 
 struct MachineNoise {
-  std::string machine;      // DeviceInfo::fingerprint()
-  std::string processors;   // Processors::text()
+  std::string machine;     // DeviceInfo::fingerprint()
+  std::string processors;  // Processors::text()
   int threads = 1;
   int64_t measured_at = 0;  // Unix time
   double took_seconds = 0;
-  bool quick = false;       // the short form: wider, so the rule is set more carefully
+  bool quick = false;  // the short form: wider, so the rule is set more carefully
   std::vector<KernelNoise> kernels;
-  int pairs_dropped = 0;    // stolen time, preemption
-  double build_seconds = 0; // a placebo build of one kernel
+  int pairs_dropped = 0;     // stolen time, preemption
+  double build_seconds = 0;  // a placebo build of one kernel
 
   // More than half of the pairs were disturbed: what was seen is how busy the machine was. It is measured again when there is time for it.
   bool while_busy() const;
@@ -55,7 +55,7 @@ void set_rules_for(const MachineNoise& noise, ProofRules& rules);
 void set_rule_for(double layout_sd, DecisionRule& rule);
 
 struct NoiseOptions {
-  bool quick = false;       // at most 15 seconds instead of 60
+  bool quick = false;  // at most 15 seconds instead of 60
   int threads = 1;
 };
 using NoiseProgress = std::function<void(double fraction, const std::string& what)>;

@@ -15,14 +15,19 @@
 #include "base/statistics.h"
 #include "graph/oracle.h"
 #include "profiler/processor_load.h"
-#include "tuner/validation/conduct.h"
 #include "tuner/trials/despite_kills.h"
+#include "tuner/validation/conduct.h"
 #include "tuner/validation/input_ranges.h"
 
 namespace amdahl {
 
 ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, const CeilingProbe& probe, std::string cache_dir)
-    : graph_(graph), builder_(builder), options_(options), probe_(probe), cache_dir_(std::move(cache_dir)), constants_(graph),
+    : graph_(graph),
+      builder_(builder),
+      options_(options),
+      probe_(probe),
+      cache_dir_(std::move(cache_dir)),
+      constants_(graph),
       feed_(input_ranges(graph, graph.inputs), options.worker.backend->make_arena("amdahl-inputs")) {}
 
 const Ceilings& ModelBench::ceilings() {
@@ -54,9 +59,8 @@ Drive ModelBench::drive(const Program& program) {
   d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), operand_budget(builder_.target().device), call > 0.5 ? 1 : 2);
   d.slots = std::max(d.segments.calls, 2);
   // Address space: the mapped constants, packed copies of them, activations, operands, and what a process needs anyway.
-  d.worker.memory_bytes =
-      static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
-      std::max<int64_t>(options_.worker.memory_bytes, 0);
+  d.worker.memory_bytes = static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
+                          std::max<int64_t>(options_.worker.memory_bytes, 0);
   // Two plans of one model round differently, layer after layer: what is looked for here is old or missing outputs.
   d.contents.tolerance = -options_.model_tolerance;
   d.contents.share_allowed = 0.02;
@@ -199,8 +203,9 @@ ModelCheck ModelBench::check(const Plan& plan, const Draw& inputs) {
     }
     const double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
     if (!(relative < INFINITY))
-      result.failure = Failure{Outcome::kWrong, "wrong-value", "gate", fmt::format("output '{}' of the whole model is not finite where it should be",
-                                                                    shown(graph_.value(graph_.outputs[o]).name)), inputs.seed};
+      result.failure =
+          Failure{Outcome::kWrong, "wrong-value", "gate",
+                  fmt::format("output '{}' of the whole model is not finite where it should be", shown(graph_.value(graph_.outputs[o]).name)), inputs.seed};
     result.error = std::max(result.error, relative);
   }
   return result;

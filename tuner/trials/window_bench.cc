@@ -1,4 +1,3 @@
-#include "base/machine.h"
 #include "tuner/trials/window_bench.h"
 
 #include <fmt/format.h>
@@ -11,16 +10,16 @@
 #include "base/entropy.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/machine.h"
 #include "base/statistics.h"
 #include "profiler/profile.h"
-#include "tuner/validation/conduct.h"
 #include "tuner/measurement/decision.h"
 #include "tuner/trials/despite_kills.h"
+#include "tuner/validation/conduct.h"
 #include "tuner/validation/input_ranges.h"
 
 namespace amdahl {
 namespace {
-
 
 // The window in row-major form: what starter steps read and write.
 WindowIo plain(WindowIo io) {
@@ -50,8 +49,7 @@ Work work_of(const std::vector<Step>& steps) {
 std::string weights_id(const Program& program) {
   std::set<std::string> weights;
   for (const Program::Buffer& b : program.buffers)
-    if (b.role == Program::Role::kConstant && b.blob_offset < 0)
-      weights.insert(fmt::format("{} {} {}", b.source, b.mean, b.deviation));
+    if (b.role == Program::Role::kConstant && b.blob_offset < 0) weights.insert(fmt::format("{} {} {}", b.source, b.mean, b.deviation));
   std::string text;
   for (const std::string& w : weights) text += w + ";";
   return hash_hex(text);
@@ -85,16 +83,14 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       constants_(graph),
       cache_(options.reference_bytes, std::min(options.window_reference_bytes, static_cast<size_t>(this_machine().memory_bytes) / 8)) {}
 
-Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries,
-                                int threads) {
+Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads) {
   Blob blob;
   Program program = window_program(graph_, io, steps, libraries, threads, &blob);
   constants_.adopt(program, blob);
   return program;
 }
 
-ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature,
-                                    const ErrorConstant& constant) {
+ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature, const ErrorConstant& constant) {
   return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
     // Integers (that the narrower type holds) are exact there too.
     const ProductArithmetic products = draw.ternary ? ProductArithmetic{} : constant.products;
@@ -126,8 +122,7 @@ const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incum
     const std::set<NodeId> nodes(io.nodes.begin(), io.nodes.end());
     std::vector<Step> steps;
     for (const Step& s : starter_.steps)
-      if (!s.nodes.empty() && std::all_of(s.nodes.begin(), s.nodes.end(), [&](NodeId n) { return nodes.count(n) > 0; }))
-        steps.push_back(s);
+      if (!s.nodes.empty() && std::all_of(s.nodes.begin(), s.nodes.end(), [&](NodeId n) { return nodes.count(n) > 0; })) steps.push_back(s);
     const Built built = builder_.build({steps})[0];
     if (!built.ok) throw WorkerRefused("the starter does not compile: " + built.message);
     const Program starter = program_of(io, steps, built.libraries, task.threads);
@@ -190,10 +185,12 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
   for (const Check& check : at_.judge->known) {
     const std::shared_ptr<const Expected> known = expected(check.draw);
     for (const ExpectedOutput& o : known->outputs)
-      std::visit([&](const auto& f) {
-        for (const double b : f.bound)
-          if (std::isfinite(b)) bound = std::max(bound, b);
-      }, o.floats);
+      std::visit(
+          [&](const auto& f) {
+            for (const double b : f.bound)
+              if (std::isfinite(b)) bound = std::max(bound, b);
+          },
+          o.floats);
   }
   return at_.tolerances.emplace_back(constant, std::max(undeclared, 4 * bound)).second;
 }
@@ -273,13 +270,12 @@ std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Prog
   return hashes;
 }
 
-Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds,
-                         std::optional<Failure>* failure) {
+Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure) {
   Random random(timing_secrets_.next());
   Contestant pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
   std::optional<Foul> foul;
-  const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads,
-                             at_.judge->deadline(at_.timed.slots), random, &foul);
+  const Timing t =
+      alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads, at_.judge->deadline(at_.timed.slots), random, &foul);
   if (foul) *failure = failure_of(foul, "race", at_.judge->checks[0].draw.seed);
   return t;
 }
@@ -372,8 +368,8 @@ std::optional<Failure> WindowBench::batched_only(const std::string& code, const 
   const double in_a_row = t.seconds_a - t.seconds_b, alone = t.single_a - t.single_b;
   it->second.add(in_a_row / 5 - alone);
   if (it->second.wealth() < 1000) return std::nullopt;
-  return Failure{Outcome::kMistrusted, "batched-only", "prove",
-                 fmt::format("saves {:.2f} us a call in a row of calls, but not one at a time", 1e6 * in_a_row), 0};
+  return Failure{Outcome::kMistrusted, "batched-only", "prove", fmt::format("saves {:.2f} us a call in a row of calls, but not one at a time", 1e6 * in_a_row),
+                 0};
 }
 
 Placebos WindowBench::placebos(const std::vector<Step>& challenger, int first, int count) {

@@ -6,24 +6,24 @@
 #include <memory>
 #include <optional>
 
-#include "tuner/validation/declared.h"
 #include "tuner/measurement/decision.h"
 #include "tuner/trials/laboratory.h"
+#include "tuner/validation/declared.h"
 #include "tuner/validation/reference_cache.h"
 
 namespace amdahl {
 
 struct BenchOptions {
   WorkerOptions worker;
-  uint64_t seed = 1;                        // of the session: what whole models read
-  std::optional<uint64_t> draws_seed;       // of all that candidates of windows are asked; none: from the operating system
-  size_t reference_bytes = size_t{512} << 20;         // of float64 references that are kept
-  size_t window_reference_bytes = size_t{2} << 30;    // and of one window's, where that is more: 7 draws of 32 million elements
-  double race_seconds = 0.12;               // a race; clear losers run a quarter of it
-  double loser_margin = 0.05;               // log ratio by which a first heat drops a candidate
-  double tie_margin = 0.002;                // and a whole race, before the dear stages of its validation
-  double pair_seconds = 0.25;               // timed part of a pair of processes
-  double model_tolerance = 1e-3;            // between outputs of two plans of a model, of their root mean square
+  uint64_t seed = 1;                                // of the session: what whole models read
+  std::optional<uint64_t> draws_seed;               // of all that candidates of windows are asked; none: from the operating system
+  size_t reference_bytes = size_t{512} << 20;       // of float64 references that are kept
+  size_t window_reference_bytes = size_t{2} << 30;  // and of one window's, where that is more: 7 draws of 32 million elements
+  double race_seconds = 0.12;                       // a race; clear losers run a quarter of it
+  double loser_margin = 0.05;                       // log ratio by which a first heat drops a candidate
+  double tie_margin = 0.002;                        // and a whole race, before the dear stages of its validation
+  double pair_seconds = 0.25;                       // timed part of a pair of processes
+  double model_tolerance = 1e-3;                    // between outputs of two plans of a model, of their root mean square
 };
 
 class WindowBench {
@@ -49,9 +49,9 @@ class WindowBench {
     std::unique_ptr<Feed> feed;
     Program incumbent;
     double incumbent_seconds = 0;
-    double own_tolerance = 0;        // between two programs as precise as the incumbent
-    double tolerance = 0;            // between the arms that race now, on numbers drawn as in the first check
-    size_t pairs = 0;                // measured so far: whose turn it is of Judge::timed
+    double own_tolerance = 0;                                  // between two programs as precise as the incumbent
+    double tolerance = 0;                                      // between the arms that race now, on numbers drawn as in the first check
+    size_t pairs = 0;                                          // measured so far: whose turn it is of Judge::timed
     std::vector<std::pair<ErrorConstant, double>> tolerances;  // by what a form declares: the bounds of millions of outputs are looked through
     TimedBinding timed;
     std::vector<std::string> incumbent_hashes;
@@ -65,8 +65,7 @@ class WindowBench {
 
   Program program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads);
   const Judge& judge_for(const WindowTask& task, const Program& incumbent);
-  ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature,
-                         const ErrorConstant& constant = {});
+  ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature, const ErrorConstant& constant = {});
   double tolerance_of(const Program& program, const std::vector<Step>& steps);
   Contents contents(size_t turn = 0) const;
   Segments segments(double budget_seconds, int fewest_blocks) const;
@@ -84,7 +83,7 @@ class WindowBench {
   Plan starter_;
   Random secrets_;         // what candidates are asked
   Random timing_secrets_;  // of races; apart, since how many there are is for the clock to say, and what is asked must not be
-  size_t run_bytes_;  // bytes_of_run() of the starter
+  size_t run_bytes_;       // bytes_of_run() of the starter
   ConstantsFile constants_;
   ReferenceCache cache_;
   GivenValues given_;

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/machine.h"
+#include "tuner/measurement/provable_floor.h"
 #include "tuner/trials/backend.h"
 #include "tuner/trials/model_bench.h"
-#include "tuner/measurement/provable_floor.h"
 #include "tuner/trials/window_bench.h"
 
 namespace amdahl {
@@ -26,13 +26,9 @@ class Workbench : public Laboratory {
     task_ = task;
     return window_.enter(task);
   }
-  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
-    return window_.screen(challenger, built, bar);
-  }
+  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override { return window_.screen(challenger, built, bar); }
   bool pace(const std::vector<Step>& form, const Built& built) override { return window_.pace(form, built); }
-  Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
-    return window_.placebos(challenger, first, count);
-  }
+  Placebos placebos(const std::vector<Step>& challenger, int first, int count) override { return window_.placebos(challenger, first, count); }
   Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
     Paired p = window_.pair(challenger, built, placebos, random);
     const auto floor = [&](const std::vector<Step>& steps) { return provable_floor(steps, p.instances, task_.threads, ceilings()); };
@@ -40,9 +36,7 @@ class Workbench : public Laboratory {
     return p;
   }
   Profile profile(const Plan& plan) override { return model_.profile(plan); }
-  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override {
-    return model_.pair(before, after, inputs, random);
-  }
+  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override { return model_.pair(before, after, inputs, random); }
   ModelCheck check_model(const Plan& plan, const Draw& inputs) override { return model_.check(plan, inputs); }
   const Ceilings& ceilings() { return model_.ceilings(); }
   const Toolchain& toolchain() const { return builder_.toolchain(); }

@@ -30,14 +30,14 @@ bool affinities_differ(const ProcessState& now, const ProcessState& honest) {
 
 std::optional<Misconduct> misconduct(const Report& report, const ProcessState& now, const ProcessState& honest) {
   if (report.damaged_temporaries) return Misconduct{"wrote-beside", "wrote beside a temporary, a workspace or a packed copy"};
-  if (report.float_control_changed)
-    return Misconduct{"left-float-control", "changed the floating-point control word (rounding, flush to zero)"};
+  if (report.float_control_changed) return Misconduct{"left-float-control", "changed the floating-point control word (rounding, flush to zero)"};
   if (now.threads > honest.threads) return Misconduct{"left-threads", fmt::format("left {} behind", counted(now.threads - honest.threads, "thread"))};
   if (now.descriptors > honest.descriptors)
     return Misconduct{"left-descriptors", fmt::format("left {} open", counted(now.descriptors - honest.descriptors, "file"))};
   if (handlers_differ(report, now, honest)) return Misconduct{"left-handlers", "changed what signals do"};
   if (affinities_differ(now, honest))
-    return Misconduct{"left-affinity", fmt::format("changed the CPUs of its threads: {}, were {}", fmt::join(now.affinities, " "), fmt::join(honest.affinities, " "))};
+    return Misconduct{"left-affinity",
+                      fmt::format("changed the CPUs of its threads: {}, were {}", fmt::join(now.affinities, " "), fmt::join(honest.affinities, " "))};
   return std::nullopt;
 }
 
@@ -46,8 +46,6 @@ std::optional<Misconduct> lost_memory(int64_t grown, int64_t calls) {
   return Misconduct{"left-memory", fmt::format("{} left {} KiB of memory behind", counted(calls, "call"), grown >> 10)};
 }
 
-bool is_misconduct(const std::string& code) {
-  return code.starts_with("left-") || std::find(kOfConduct.begin(), kOfConduct.end(), code) != kOfConduct.end();
-}
+bool is_misconduct(const std::string& code) { return code.starts_with("left-") || std::find(kOfConduct.begin(), kOfConduct.end(), code) != kOfConduct.end(); }
 
 }  // namespace amdahl

@@ -10,7 +10,7 @@
 namespace amdahl {
 
 struct Misconduct {
-  std::string code;    // "left-threads", "wrote-beside"; docs/trust.md lists them
+  std::string code;  // "left-threads", "wrote-beside"; docs/trust.md lists them
   std::string reason;
 };
 

@@ -21,9 +21,13 @@ namespace {
 // strassen: bounded by the oracle. On uniform inputs, 128 and 197 rows, 768 and 3072 steps, its rms error was 1.4 (KC 128) to 3.3 (KC 768) times
 // that of a plain product with KC 256, the starter's; strassen2's 2.0 (KC 64) to 6.4 (KC 768) times.
 const std::map<std::string, ErrorConstant> kConstants = {
-    {"winograd_f43", {4, 3, {}, 12}}, {"winograd_f23", {2, 1}},        {"bf16", {1, 0, {0x1.0p-8, 0}, HUGE_VAL}},
-    {"strassen", {1, 0, {0, 1}, 4}},  {"strassen2", {1, 0, {0, 2}, 8}},
-    {"bf16_strassen", {1, 0, {0x1.0p-8, 1}, HUGE_VAL}}, {"bf16_strassen2", {1, 0, {0x1.0p-8, 2}, HUGE_VAL}},
+    {"winograd_f43", {4, 3, {}, 12}},
+    {"winograd_f23", {2, 1}},
+    {"bf16", {1, 0, {0x1.0p-8, 0}, HUGE_VAL}},
+    {"strassen", {1, 0, {0, 1}, 4}},
+    {"strassen2", {1, 0, {0, 2}, 8}},
+    {"bf16_strassen", {1, 0, {0x1.0p-8, 1}, HUGE_VAL}},
+    {"bf16_strassen2", {1, 0, {0x1.0p-8, 2}, HUGE_VAL}},
 };
 
 // The largest of each row's neighbours within `reach`; `stride` apart, `extent` of them.
@@ -62,18 +66,20 @@ Expected widened(const Expected& expected, const ErrorConstant& constant, const 
   Expected wide = expected;
   for (size_t number = 0; number < wide.outputs.size(); ++number) {
     ExpectedOutput& o = wide.outputs[number];
-    std::visit([&](auto& f) {
-      using Real = std::remove_reference_t<decltype(f.bound[0])>;
-      // A value that is not finite spoils the sums of all its neighbours.
-      for (size_t i = 0; i < f.bound.size(); ++i)
-        if (!std::isfinite(f.value[i]) || (spoilt && std::isnan(spoilt->outputs[number].value_at(i)))) f.bound[i] = std::numeric_limits<Real>::infinity();
-      if (o.shape.size() == 4 && !f.bound.empty()) {
-        const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
-        dilate(f.bound, width, 1, static_cast<size_t>(constant.reach));
-        dilate(f.bound, height, width, static_cast<size_t>(constant.reach));
-      }
-      for (Real& b : f.bound) b *= static_cast<Real>(constant.factor);
-    }, o.floats);
+    std::visit(
+        [&](auto& f) {
+          using Real = std::remove_reference_t<decltype(f.bound[0])>;
+          // A value that is not finite spoils the sums of all its neighbours.
+          for (size_t i = 0; i < f.bound.size(); ++i)
+            if (!std::isfinite(f.value[i]) || (spoilt && std::isnan(spoilt->outputs[number].value_at(i)))) f.bound[i] = std::numeric_limits<Real>::infinity();
+          if (o.shape.size() == 4 && !f.bound.empty()) {
+            const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
+            dilate(f.bound, width, 1, static_cast<size_t>(constant.reach));
+            dilate(f.bound, height, width, static_cast<size_t>(constant.reach));
+          }
+          for (Real& b : f.bound) b *= static_cast<Real>(constant.factor);
+        },
+        o.floats);
   }
   return wide;
 }

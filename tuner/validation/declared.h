@@ -10,7 +10,7 @@
 namespace amdahl {
 
 struct ErrorConstant {
-  double factor = 1;   // of the bound of a plain sum
+  double factor = 1;  // of the bound of a plain sum
   // Along each side of an image: outputs within this distance share intermediate sums, so that each may round relative to
   // the largest of them.
   int64_t reach = 0;

@@ -48,8 +48,7 @@ Stand Feed::stand(const Program& program, Layout layout, int slots, int copies) 
   for (size_t slot = 0; slot < made.inputs.size(); ++slot) {
     for (size_t i = 0; i < program.inputs.size(); ++i) {
       const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
-      made.inputs[slot].push_back(region({false, static_cast<int>(layout), slot, source_of(b, i), b.format, b.bytes,
-                                          static_cast<int>(b.dtype)}, b, layout));
+      made.inputs[slot].push_back(region({false, static_cast<int>(layout), slot, source_of(b, i), b.format, b.bytes, static_cast<int>(b.dtype)}, b, layout));
     }
   }
   made.weights.resize(static_cast<size_t>(copies));
@@ -57,8 +56,7 @@ Stand Feed::stand(const Program& program, Layout layout, int slots, int copies) 
     for (const Program::Buffer& b : program.buffers) {
       if (!is_seeded(b)) continue;
       const Layout at = layout_of_weight(b.bytes, layout);
-      made.weights[copy].push_back(region({true, static_cast<int>(at), copy, b.source, b.format, b.bytes,
-                                           static_cast<int>(b.dtype)}, b, at));
+      made.weights[copy].push_back(region({true, static_cast<int>(at), copy, b.source, b.format, b.bytes, static_cast<int>(b.dtype)}, b, at));
     }
   }
   return made;
@@ -69,8 +67,7 @@ void Feed::draw_inputs(const Program& program, const Stand& stand, size_t slot, 
     const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
     const int source = source_of(b, i);
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
-    fill_stored(b, stand.inputs[slot][i].data,
-                [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
+    fill_stored(b, stand.inputs[slot][i].data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
     arena_->publish(stand.inputs[slot][i]);
   }
 }
@@ -88,9 +85,7 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
         held = what;
         // Copies need other addresses, not other numbers.
         if (copy > 0) std::memcpy(region.data, stand.weights[0][w].data, b.bytes);
-        else fill_stored(b, region.data, [&](std::byte* plain) {
-          fill_weight(plain, b.dtype, numel(b.shape), b.mean, b.deviation, draw, b.source);
-        });
+        else fill_stored(b, region.data, [&](std::byte* plain) { fill_weight(plain, b.dtype, numel(b.shape), b.mean, b.deviation, draw, b.source); });
         arena_->publish(region);
       }
       ++w;

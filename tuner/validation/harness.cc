@@ -64,9 +64,7 @@ std::string Harness::unwritten(size_t slot, uint64_t seed) {
 
 bool Harness::slack_intact(size_t slot) {
   const std::vector<Region>& outputs = worker_.outputs(slot);
-  return std::all_of(outputs.begin(), outputs.end(), [](const Region& r) {
-    return r.at < 0 || amdahl::slack_intact(r.data, r.bytes, kOutputSlack);
-  });
+  return std::all_of(outputs.begin(), outputs.end(), [](const Region& r) { return r.at < 0 || amdahl::slack_intact(r.data, r.bytes, kOutputSlack); });
 }
 
 // visit(data, bytes) for every output in order.

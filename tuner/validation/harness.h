@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tuner/worker/constants_file.h"
 #include "tuner/validation/feed.h"
 #include "tuner/validation/reference.h"
+#include "tuner/worker/constants_file.h"
 #include "tuner/worker/worker_process.h"
 
 namespace amdahl {

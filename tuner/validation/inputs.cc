@@ -18,8 +18,8 @@
 namespace amdahl {
 namespace {
 
-constexpr std::array<std::string_view, 14> kNames = {"normal", "uniform",     "offset",        "large",     "heavy-tail", "equal", "integer", "special",
-                                                     "needle", "alternating", "powers-of-two", "exponents", "wide",       "limits"};
+constexpr std::array<std::string_view, 14> kNames = {"normal",  "uniform", "offset",      "large",         "heavy-tail", "equal", "integer",
+                                                     "special", "needle",  "alternating", "powers-of-two", "exponents",  "wide",  "limits"};
 constexpr std::array<std::string_view, 6> kWeightNames = {"normal", "sparse", "constant", "wide", "denormal", "special"};
 constexpr int64_t kChunk = 1024;
 constexpr int64_t kLeast = 1 << 18;  // elements that are worth a thread: 0.3 ms
@@ -56,18 +56,30 @@ double special(DType dtype, int number) {
   const Limits limits = limits_of(dtype);
   const double denormal = 0.25 * limits.smallest_normal;
   switch (number) {
-    case 0: return -0.0;
-    case 1: return 0.0;
-    case 2: return denormal;
-    case 3: return -denormal;
-    case 4: return limits.largest;
-    case 5: return -limits.largest;
-    case 6: return limits.smallest_normal;
-    case 7: return -limits.smallest_normal;
-    case 8: return std::numeric_limits<double>::infinity();
-    case 9: return -std::numeric_limits<double>::infinity();
-    case 10: return std::numeric_limits<double>::quiet_NaN();
-    default: return -std::numeric_limits<double>::quiet_NaN();  // what x86 makes of infinity less infinity
+    case 0:
+      return -0.0;
+    case 1:
+      return 0.0;
+    case 2:
+      return denormal;
+    case 3:
+      return -denormal;
+    case 4:
+      return limits.largest;
+    case 5:
+      return -limits.largest;
+    case 6:
+      return limits.smallest_normal;
+    case 7:
+      return -limits.smallest_normal;
+    case 8:
+      return std::numeric_limits<double>::infinity();
+    case 9:
+      return -std::numeric_limits<double>::infinity();
+    case 10:
+      return std::numeric_limits<double>::quiet_NaN();
+    default:
+      return -std::numeric_limits<double>::quiet_NaN();  // what x86 makes of infinity less infinity
   }
 }
 
@@ -101,8 +113,7 @@ AMDAHL_WIDE void normal_chunk(float* out, int64_t n, uint64_t seed, int64_t firs
 }
 
 AMDAHL_WIDE void uniform_chunk(float* out, int64_t n, uint64_t seed, int64_t first) {
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = (static_cast<float>(static_cast<int32_t>(bits_at(seed, first + i) >> 41)) + 0.5f) * 0x1.0p-23f;
+  for (int64_t i = 0; i < n; ++i) out[i] = (static_cast<float>(static_cast<int32_t>(bits_at(seed, first + i) >> 41)) + 0.5f) * 0x1.0p-23f;
 }
 
 // Doubles have bits below those of the floats of the same seed: a sum of four uniforms has 65,536 times four steps.
@@ -161,7 +172,9 @@ Rows rows_along(Along along, const Shape& shape, uint64_t seed) {
   for (int64_t extent : shape)
     if (extent > 1) extents.push_back(extent);
   if (extents.empty()) return {};
-  const auto product_from = [&](size_t first) { return std::accumulate(extents.begin() + static_cast<std::ptrdiff_t>(first), extents.end(), int64_t{1}, std::multiplies<>()); };
+  const auto product_from = [&](size_t first) {
+    return std::accumulate(extents.begin() + static_cast<std::ptrdiff_t>(first), extents.end(), int64_t{1}, std::multiplies<>());
+  };
   const size_t last = extents.size() - 1;
   if (last == 0 || along == Along::kLast) return {extents[last], 1};
   if (along == Along::kAllFromOne) return {product_from(1 + mix(seed) % last), 1};
@@ -194,12 +207,18 @@ void even_row(Real* out, int64_t n, const Limits& limits, int64_t row, uint64_t 
     for (int64_t i = 0; (b & 1) && i < n; ++i) out[i] = std::fabs(out[i]);
   };
   switch (kind_of_row(seed, row, 8)) {
-    case 0: return all_of_one(limits.lowest_exponent, std::ilogb(limits.smallest_normal) - 1);
+    case 0:
+      return all_of_one(limits.lowest_exponent, std::ilogb(limits.smallest_normal) - 1);
     case 1:
-    case 2: return all_of_one(-3 * limits.highest_exponent / 4, -limits.highest_exponent / 4);
-    case 3: return all_of_one(limits.lowest_exponent, limits.highest_exponent - 12);  // of which thousands have a sum
-    case 4: std::fill(out, out + n, Real{0}); return;
-    default: return;
+    case 2:
+      return all_of_one(-3 * limits.highest_exponent / 4, -limits.highest_exponent / 4);
+    case 3:
+      return all_of_one(limits.lowest_exponent, limits.highest_exponent - 12);  // of which thousands have a sum
+    case 4:
+      std::fill(out, out + n, Real{0});
+      return;
+    default:
+      return;
   }
 }
 
@@ -217,10 +236,14 @@ template <typename Real>
 void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows& rows, uint64_t seed, int source, int64_t first) {
   const Limits limits = limits_of(dtype);
   switch (draw.family) {
-    case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
-    case Family::kUniform: return uniform_chunk(out, n, seed, first);
-    case Family::kOffset: return normal_chunk(out, n, seed, first, 1000, 1);
-    case Family::kLarge: return normal_chunk(out, n, seed, first, 0, 3000);
+    case Family::kNormal:
+      return normal_chunk(out, n, seed, first, 0, 1);
+    case Family::kUniform:
+      return uniform_chunk(out, n, seed, first);
+    case Family::kOffset:
+      return normal_chunk(out, n, seed, first, 1000, 1);
+    case Family::kLarge:
+      return normal_chunk(out, n, seed, first, 0, 3000);
     case Family::kHeavyTail:
       uniform_chunk(out, n, seed, first);
       for (int64_t i = 0; i < n; ++i) {
@@ -240,7 +263,8 @@ void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows
       normal_chunk(out, n, seed, first, 0, 1);
       // About one in 512: rows of a reduction are mostly left clean.
       for (int64_t i = 0; i < n; ++i)
-        if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0) out[i] = static_cast<Real>(special(dtype, static_cast<int>((b >> 9) % kSpecials)));
+        if (const uint64_t b = mix(bits_at(seed, first + i)); (b & 511) == 0)
+          out[i] = static_cast<Real>(special(dtype, static_cast<int>((b >> 9) % kSpecials)));
       return;
     }
     case Family::kNeedle:
@@ -259,9 +283,12 @@ void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows
         out[i] = std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b % 25) - 12);
       }
       return;
-    case Family::kExponents: return exponents_by_rows(out, n, limits, rows, seed, first);
-    case Family::kWide: return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
-    case Family::kLimits: return normal_chunk(out, n, seed, first, 0, 1);
+    case Family::kExponents:
+      return exponents_by_rows(out, n, limits, rows, seed, first);
+    case Family::kWide:
+      return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
+    case Family::kLimits:
+      return normal_chunk(out, n, seed, first, 0, 1);
   }
 }
 
@@ -289,10 +316,18 @@ void store(std::byte* data, DType dtype, int64_t first, const Real* values, int6
   std::byte* out = data + static_cast<size_t>(first) * size_of(dtype);
   for (int64_t i = 0; i < n; ++i) {
     switch (dtype) {
-      case DType::kF64: reinterpret_cast<double*>(out)[i] = values[i]; break;
-      case DType::kF16: reinterpret_cast<uint16_t*>(out)[i] = f64_to_f16(values[i]); break;
-      case DType::kBF16: reinterpret_cast<uint16_t*>(out)[i] = f32_to_bf16(static_cast<float>(values[i])); break;
-      default: reinterpret_cast<float*>(out)[i] = static_cast<float>(values[i]); break;
+      case DType::kF64:
+        reinterpret_cast<double*>(out)[i] = values[i];
+        break;
+      case DType::kF16:
+        reinterpret_cast<uint16_t*>(out)[i] = f64_to_f16(values[i]);
+        break;
+      case DType::kBF16:
+        reinterpret_cast<uint16_t*>(out)[i] = f32_to_bf16(static_cast<float>(values[i]));
+        break;
+      default:
+        reinterpret_cast<float*>(out)[i] = static_cast<float>(values[i]);
+        break;
     }
   }
 }
@@ -325,7 +360,8 @@ void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Dr
     const int64_t from = n * p / places, length = n * (p + 1) / places - from;
     const int64_t at = from + static_cast<int64_t>(bits_at(~seed, p) % static_cast<uint64_t>(length));
     const int64_t number = ((p + static_cast<int64_t>(seed % static_cast<uint64_t>(places))) % places + std::max(0, draw.turn) * places + source) % kinds;
-    const double drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)), value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
+    const double drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)),
+                 value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
     store(data, dtype, at, &value, 1);
   }
 }
@@ -339,7 +375,8 @@ void hide_rows(std::byte* data, DType dtype, const Shape& shape, const Draw& dra
     const int kind = kind_of_row(seed, row, 16);
     if (kind > 2) continue;
     // All of it; its beginning, as padding on the left leaves it; its end, as a causal mask does.
-    const int64_t part = kind == 0 || rows.length < 2 ? rows.length : 1 + static_cast<int64_t>(bits_at(seed ^ 0x6d61736bull, row) % static_cast<uint64_t>(rows.length - 1));
+    const int64_t part =
+        kind == 0 || rows.length < 2 ? rows.length : 1 + static_cast<int64_t>(bits_at(seed ^ 0x6d61736bull, row) % static_cast<uint64_t>(rows.length - 1));
     const int64_t first = row * rows.length + (kind == 2 ? rows.length - part : 0);
     for (int64_t i = 0; i < part; ++i) store(data, dtype, first + i, &hidden, 1);
   }
@@ -353,7 +390,8 @@ int64_t any_integer(DType dtype, Family family, uint64_t b) {
     return static_cast<int64_t>(ends[(b >> 3) % ends.size()]);
   }
   const uint64_t whole = mix(b);
-  return static_cast<int64_t>(family == Family::kLarge ? whole : static_cast<uint64_t>(static_cast<int64_t>(whole) >> (64 - 1 - (b >> 3) % static_cast<uint64_t>(bits))));
+  return static_cast<int64_t>(
+      family == Family::kLarge ? whole : static_cast<uint64_t>(static_cast<int64_t>(whole) >> (64 - 1 - (b >> 3) % static_cast<uint64_t>(bits))));
 }
 
 bool reaches_everywhere(Family family) {
@@ -388,11 +426,16 @@ void nudge_int(std::byte* data, DType dtype, int64_t at, const InputRange& range
 uint64_t poison_bits(DType dtype, uint64_t seed, int64_t i) {
   const uint64_t b = bits_at(seed ^ 0xdeadull, i) | 1;
   switch (dtype) {
-    case DType::kF32: return 0x7f800000u | (b & 0x803fffffu);  // quiet bit clear, payload not zero; as poison_f32
-    case DType::kF64: return 0x7ff0000000000000u | (b & 0x8007ffffffffffffu);
-    case DType::kF16: return 0x7c00u | (b & 0x81ffu);
-    case DType::kBF16: return 0x7f80u | (b & 0x803fu);
-    default: return b | 2;  // not a bool
+    case DType::kF32:
+      return 0x7f800000u | (b & 0x803fffffu);  // quiet bit clear, payload not zero; as poison_f32
+    case DType::kF64:
+      return 0x7ff0000000000000u | (b & 0x8007ffffffffffffu);
+    case DType::kF16:
+      return 0x7c00u | (b & 0x81ffu);
+    case DType::kBF16:
+      return 0x7f80u | (b & 0x803fu);
+    default:
+      return b | 2;  // not a bool
   }
 }
 
@@ -403,8 +446,7 @@ AMDAHL_WIDE void poison_f32(uint32_t* data, int64_t first, int64_t last, uint64_
 
 AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t first, int64_t last, uint64_t seed) {
   int64_t count = 0;
-  for (int64_t i = first; i < last; ++i)
-    count += data[i] == (0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu));
+  for (int64_t i = first; i < last; ++i) count += data[i] == (0x7f800000u | (static_cast<uint32_t>(bits_at(seed ^ 0xdeadull, i) | 1) & 0x803fffffu));
   return count;
 }
 

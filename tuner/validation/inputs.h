@@ -30,7 +30,7 @@ enum class Family : uint8_t {
   kExponents,  // either sign, exponents uniform over all of the type's, denormals too; five rows in eight of one exponent throughout, of either sign or positive, or
                // all zeros. Rows lie along the last dimension, or another, or all from one on
   kWide,       // the same over the third of them around 1: squares and sums of products stay within the type
-  kLimits,     // normal, with zeros, denormals and the type's limits in every tensor (Draw::turn), all finite: rows of a reduction say more
+  kLimits,  // normal, with zeros, denormals and the type's limits in every tensor (Draw::turn), all finite: rows of a reduction say more
 };
 std::string_view name_of(Family family);
 
@@ -49,7 +49,8 @@ std::string_view name_of(Weights weights);
 struct InputRange {
   int64_t lo = 0, hi = 2;
   bool is_number = false;  // any of its type will do: kLarge, kExponents, kWide, kSpecial and kLimits draw from all of them
-  bool from_the_end = false;  // positions that may be counted from the end too, -hi being the first: these families, kHeavyTail and kNeedle draw half of them so
+  bool from_the_end =
+      false;  // positions that may be counted from the end too, -hi being the first: these families, kHeavyTail and kNeedle draw half of them so
 };
 
 // One set of inputs and weights.
@@ -57,15 +58,16 @@ struct Draw {
   Family family = Family::kNormal;
   uint64_t seed = 1;
   uint64_t weights_seed = 1;
-  bool ternary = false;  // weights are -1, 0 and 1
+  bool ternary = false;    // weights are -1, 0 and 1
   bool exchanged = false;  // of a ternary draw: the weights are the integers, the inputs are -1, 0 and 1
-  int integer_bits = 12; // with the sign beside them; fewer where a narrower type must hold them (declared.h)
-  bool nudged = false;   // one element somewhere inside every input is another than in the same draw without it
-  bool infinities_as_nan = false;  // and what is near them (2^10): what depends on a value that is or may become not finite is NaN, even where -inf would end as 0
-  bool once = false;     // for one candidate alone: its reference is not kept, and the starter was not asked
-  int scale = 0;         // float inputs are multiplied by 2^scale
+  int integer_bits = 12;   // with the sign beside them; fewer where a narrower type must hold them (declared.h)
+  bool nudged = false;     // one element somewhere inside every input is another than in the same draw without it
+  bool infinities_as_nan =
+      false;          // and what is near them (2^10): what depends on a value that is or may become not finite is NaN, even where -inf would end as 0
+  bool once = false;  // for one candidate alone: its reference is not kept, and the starter was not asked
+  int scale = 0;      // float inputs are multiplied by 2^scale
   Weights weights = Weights::kNormal;
-  int turn = 0;          // a tensor of fewer than eight elements a special holds others in each turn: see turns()
+  int turn = 0;                     // a tensor of fewer than eight elements a special holds others in each turn: see turns()
   static constexpr int kNear = -1;  // a turn without the largest numbers, which overflow in sums: infinities for them
 
   bool has_own_weights() const { return ternary || weights != Weights::kNormal; }

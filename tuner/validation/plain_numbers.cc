@@ -9,11 +9,11 @@ namespace amdahl {
 namespace {
 
 bool takes_any_number(const Graph& graph, const Node& node, size_t input) {
-  static const std::set<std::string_view> kInAnyPlace = {"Add", "Sub", "Mul", "Neg", "Abs", "Sign", "Max", "Min", "Clip", "Relu", "MatMul", "BitwiseAnd",
-                                                         "BitwiseOr", "BitwiseXor", "BitwiseNot", "Equal", "Less", "LessOrEqual", "Greater",
-                                                         "GreaterOrEqual", "Concat", "Identity"};
-  static const std::set<std::string_view> kAsData = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Expand", "Tile", "Pad",
-                                                     "Gather", "GatherElements", "GatherND", "ReduceMax", "ReduceMin", "MaxPool"};
+  static const std::set<std::string_view> kInAnyPlace = {
+      "Add",        "Sub",       "Mul",        "Neg",        "Abs",   "Sign", "Max",         "Min",     "Clip",           "Relu",   "MatMul",
+      "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Concat", "Identity"};
+  static const std::set<std::string_view> kAsData = {"Reshape", "Flatten", "Squeeze", "Unsqueeze",      "Transpose", "Slice",     "Split",     "Expand",
+                                                     "Tile",    "Pad",     "Gather",  "GatherElements", "GatherND",  "ReduceMax", "ReduceMin", "MaxPool"};
   if (!node.domain.empty()) return false;
   if (node.op == "Where") return input > 0;
   // Doubles of the oracle hold integers of 32 bits.

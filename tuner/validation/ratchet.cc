@@ -20,7 +20,8 @@ std::optional<std::string> beyond_ratchet(double starter_rms_error, double start
   const double allowed = times * luck_of(d.deciding), floor = 4 * times * kU32 * d.rms_value;
   if (d.rms_error > allowed * starter_rms_error + floor) return fmt::format("rms error {:.2g}, the starter's is {:.2g}", d.rms_error, starter_rms_error);
   // The largest of many: 4.3 times the rms of 50,000 normal errors, and ten times where their size differs by place, as in Winograd's tiles.
-  if (d.max_error > allowed * starter_max_error + 6 * floor) return fmt::format("largest error {:.2g}, the starter's is {:.2g}", d.max_error, starter_max_error);
+  if (d.max_error > allowed * starter_max_error + 6 * floor)
+    return fmt::format("largest error {:.2g}, the starter's is {:.2g}", d.max_error, starter_max_error);
   return std::nullopt;
 }
 

@@ -33,9 +33,7 @@ Tensor drawn_weight(const Program::Buffer& b, const Draw& draw) {
 }
 
 // Half a unit in the last place of the storage type, for results that are rounded when stored.
-double storage_rounding(DType dtype) {
-  return dtype == DType::kF16 ? 0x1.0p-11 : dtype == DType::kBF16 ? 0x1.0p-8 : 0;
-}
+double storage_rounding(DType dtype) { return dtype == DType::kF16 ? 0x1.0p-11 : dtype == DType::kBF16 ? 0x1.0p-8 : 0; }
 
 template <typename Real>
 BoundedFloats<Real> rounded(const RefTensor& r) {
@@ -82,14 +80,16 @@ void describe(Expected& e) {
   int64_t all = 0, judged = 0, nonzero = 0;
   bool exact = true;
   for (const ExpectedOutput& o : e.outputs) {
-    std::visit([&](const auto& f) {
-      for (size_t i = 0; i < f.value.size(); ++i) {
-        judged += !std::isfinite(f.value[i]) || std::isfinite(f.bound[i]);
-        nonzero += f.value[i] != 0;
-        exact = exact && std::abs(f.value[i]) < 0x1.0p24f && f.value[i] == std::rint(f.value[i]);
-      }
-      all += static_cast<int64_t>(f.value.size());
-    }, o.floats);
+    std::visit(
+        [&](const auto& f) {
+          for (size_t i = 0; i < f.value.size(); ++i) {
+            judged += !std::isfinite(f.value[i]) || std::isfinite(f.bound[i]);
+            nonzero += f.value[i] != 0;
+            exact = exact && std::abs(f.value[i]) < 0x1.0p24f && f.value[i] == std::rint(f.value[i]);
+          }
+          all += static_cast<int64_t>(f.value.size());
+        },
+        o.floats);
     for (int64_t v : o.ints) nonzero += v != 0;
     judged += static_cast<int64_t>(o.ints.size()) - std::count_if(o.int_bound.begin(), o.int_bound.end(), [](double b) { return std::isinf(b); });
     all += static_cast<int64_t>(o.ints.size());
@@ -216,20 +216,20 @@ const RefValues& GivenValues::of(const Graph& graph, const WindowIo& io, const P
   for (const Program::Buffer& b : program.buffers) {
     if (b.role != Program::Role::kConstant || b.blob_offset >= 0) continue;
     seeded.push_back(&b);
-    weights += fmt::format("{} {} {} {} {} {};", io.constants[static_cast<size_t>(b.source)], b.source, name_of(b.dtype), to_string(b.shape), b.mean, b.deviation);
+    weights +=
+        fmt::format("{} {} {} {} {} {};", io.constants[static_cast<size_t>(b.source)], b.source, name_of(b.dtype), to_string(b.shape), b.mean, b.deviation);
   }
   if (weights != weights_) {
     values_.clear();
     for (const Program::Buffer* b : seeded) values_[io.constants[static_cast<size_t>(b->source)]] = RefTensor::of(drawn_weight(*b, draw));
     weights_ = weights;
   }
-  for (size_t s = 0; s < inputs.size(); ++s)
-    values_[inputs[s]] = RefTensor::of(drawn_input(graph.value(inputs[s]), draw, static_cast<int>(s), ranges[s]));
+  for (size_t s = 0; s < inputs.size(); ++s) values_[inputs[s]] = RefTensor::of(drawn_input(graph.value(inputs[s]), draw, static_cast<int>(s), ranges[s]));
   return values_;
 }
 
-Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges, const ProductArithmetic& products, GivenValues& given) {
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges,
+                          const ProductArithmetic& products, GivenValues& given) {
   std::vector<ValueId> wanted;
   for (const Operand& o : io.outputs) wanted.push_back(o.value);
   const RefValues values = evaluate(graph, io.nodes, given.of(graph, io, program, draw, ranges), wanted, /*bounds=*/true, products);
@@ -305,12 +305,14 @@ int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<con
     const auto limit = static_cast<float>(tolerance), relative = static_cast<float>(kSame);
     // Equal infinities have no difference, NaNs no equality.
     for (int64_t i = 0; i < n; ++i)
-      different += !(std::abs(x[i] - y[i]) <= std::max(limit, relative * std::min(std::abs(x[i]), std::numeric_limits<float>::max()))) && !(x[i] == y[i]) && !(x[i] != x[i] && y[i] != y[i]);
+      different += !(std::abs(x[i] - y[i]) <= std::max(limit, relative * std::min(std::abs(x[i]), std::numeric_limits<float>::max()))) && !(x[i] == y[i]) &&
+                   !(x[i] != x[i] && y[i] != y[i]);
   } else if (dtype == DType::kF64) {
     const auto* x = reinterpret_cast<const double*>(a.data());
     const auto* y = reinterpret_cast<const double*>(b.data());
     for (int64_t i = 0; i < n; ++i)
-      different += !(std::abs(x[i] - y[i]) <= std::max(tolerance, kSame * std::min(std::abs(x[i]), std::numeric_limits<double>::max()))) && !(x[i] == y[i]) && !(x[i] != x[i] && y[i] != y[i]);
+      different += !(std::abs(x[i] - y[i]) <= std::max(tolerance, kSame * std::min(std::abs(x[i]), std::numeric_limits<double>::max()))) && !(x[i] == y[i]) &&
+                   !(x[i] != x[i] && y[i] != y[i]);
   } else {
     for (int64_t i = 0; i < n; ++i) {
       const size_t at = static_cast<size_t>(i) * width;
@@ -331,8 +333,7 @@ int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<con
 
 }  // namespace
 
-double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program,
-                       std::span<const std::byte> b, double tolerance) {
+double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b, double tolerance) {
   std::atomic<int64_t> different = 0;
   int64_t all = 0;
   size_t at_a = 0, at_b = 0;

@@ -26,7 +26,7 @@ struct ExpectedOutput {
   DType dtype = DType::kF32;
   Shape shape;
   std::variant<BoundedFloats<float>, BoundedFloats<double>> floats;  // doubles of f64 alone: outputs of millions of elements are kept
-  bool zero_signs = false;  // a zero with bound 0 has that sign (graph/zero_signs.h)
+  bool zero_signs = false;                                           // a zero with bound 0 has that sign (graph/zero_signs.h)
   std::vector<int64_t> ints;
   std::vector<double> int_bound;  // empty: exact. How far integers may be off that floats decided; infinite: anything
 
@@ -37,9 +37,9 @@ struct ExpectedOutput {
 
 struct Expected {
   std::vector<ExpectedOutput> outputs;
-  double judged = 0;        // share of elements with a finite bound, or that are not finite
-  double nonzero = 0;       // share of elements that are not 0
-  bool exact = false;       // all values are integers below 2^24: sums of integers, fp32 has no excuse
+  double judged = 0;   // share of elements with a finite bound, or that are not finite
+  double nonzero = 0;  // share of elements that are not 0
+  bool exact = false;  // all values are integers below 2^24: sums of integers, fp32 has no excuse
   size_t bytes() const;
 };
 
@@ -55,13 +55,13 @@ class GivenValues {
 };
 
 // `subject`: a program of the window (its seeded constants state mean and deviation). `products`: as in EvalContext.
-Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw,
-                          const std::vector<InputRange>& ranges, const ProductArithmetic& products, GivenValues& given);
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges,
+                          const ProductArithmetic& products, GivenValues& given);
 
 struct Discrepancy {
   bool within = true;
-  std::string message;      // first offender
-  bool sign_of_zero = false;  // all that is wrong with it
+  std::string message;                                                               // first offender
+  bool sign_of_zero = false;                                                         // all that is wrong with it
   double max_error = 0, rms_error = 0, rms_value = 0, rms_bound = 0, max_bound = 0;  // over judged elements
   // How many elements decide the errors: as many as if all had one bound, fewer where a few are far larger than the others (Kish's effective size of
   // a sample, of the squares of the bounds).
@@ -73,8 +73,7 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
 
 // Outputs of two programs of one window on the same inputs: the share of elements that differ by more than `tolerance`
 // and a thousandth (integers: at all). NaN equals NaN.
-double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program,
-                       std::span<const std::byte> b, double tolerance);
+double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b, double tolerance);
 
 // Of the finite elements of the outputs of fp32 and f64.
 double root_mean_square(const Program& program, std::span<const std::byte> outputs);

@@ -23,9 +23,8 @@ class ReferenceCache {
   // `signature`: of the window; `make`: () -> Expected.
   template <typename Make>
   std::shared_ptr<const Expected> get(const std::string& signature, const ProductArithmetic& products, const Draw& draw, Make make) {
-    const Key key{signature,         products.rounding, products.strassen, static_cast<int>(draw.family), draw.seed,
-                  draw.weights_seed, draw.ternary,      draw.exchanged,    draw.integer_bits,            draw.nudged, draw.infinities_as_nan,
-                  draw.scale,          draw.weights,      draw.turn};
+    const Key key{signature,      products.rounding, products.strassen, static_cast<int>(draw.family), draw.seed,  draw.weights_seed, draw.ternary,
+                  draw.exchanged, draw.integer_bits, draw.nudged,       draw.infinities_as_nan,        draw.scale, draw.weights,      draw.turn};
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       if (it->key != key) continue;
       entries_.splice(entries_.begin(), entries_, it);
@@ -43,7 +42,8 @@ class ReferenceCache {
   size_t bytes() const { return bytes_; }
 
  private:
-  using Key = std::tuple<std::string, double, int, int, uint64_t, uint64_t, bool, bool, int, bool, bool, int, Weights, int>;  // signature, ProductArithmetic, then as in Draw
+  using Key = std::tuple<std::string, double, int, int, uint64_t, uint64_t, bool, bool, int, bool, bool, int, Weights,
+                         int>;  // signature, ProductArithmetic, then as in Draw
   struct Entry {
     Key key;
     std::shared_ptr<const Expected> expected;

@@ -47,9 +47,7 @@ bool scales(const Program& program, const std::vector<std::byte>& whole, const s
   return true;
 }
 
-bool has_specials(const Draw& draw) {
-  return draw.family == Family::kSpecial || draw.family == Family::kLimits || draw.weights == Weights::kSpecial;
-}
+bool has_specials(const Draw& draw) { return draw.family == Family::kSpecial || draw.family == Family::kLimits || draw.weights == Weights::kSpecial; }
 
 Draw scaled(Draw draw) {
   draw.scale = kScale;
@@ -62,32 +60,40 @@ double Judge::deadline(int calls) const { return std::clamp(100 * call_seconds, 
 
 Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) {
   switch (death.kind) {
-    case Death::Kind::kSignal: return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
-    case Death::Kind::kOutOfBounds: return {Outcome::kCrashed, "out-of-bounds", stage, death.reason, seed};
-    case Death::Kind::kReadOnly: return {Outcome::kCrashed, "wrote-read-only", stage, death.reason, seed};
-    case Death::Kind::kMemory: return {Outcome::kCrashed, "memory-limit", stage, death.reason, seed};
-    case Death::Kind::kExit: return {Outcome::kCrashed, "exited", stage, death.reason, seed};
-    case Death::Kind::kTimeout: return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
-    case Death::Kind::kForbidden: return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
-    case Death::Kind::kGarbage: return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
-    case Death::Kind::kStillWorking: return {Outcome::kMistrusted, "still-working", stage, death.reason, seed};
-    case Death::Kind::kKilled: return {Outcome::kCrashed, "killed", stage, death.reason, seed};
+    case Death::Kind::kSignal:
+      return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
+    case Death::Kind::kOutOfBounds:
+      return {Outcome::kCrashed, "out-of-bounds", stage, death.reason, seed};
+    case Death::Kind::kReadOnly:
+      return {Outcome::kCrashed, "wrote-read-only", stage, death.reason, seed};
+    case Death::Kind::kMemory:
+      return {Outcome::kCrashed, "memory-limit", stage, death.reason, seed};
+    case Death::Kind::kExit:
+      return {Outcome::kCrashed, "exited", stage, death.reason, seed};
+    case Death::Kind::kTimeout:
+      return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
+    case Death::Kind::kForbidden:
+      return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
+    case Death::Kind::kGarbage:
+      return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
+    case Death::Kind::kStillWorking:
+      return {Outcome::kMistrusted, "still-working", stage, death.reason, seed};
+    case Death::Kind::kKilled:
+      return {Outcome::kCrashed, "killed", stage, death.reason, seed};
   }
   return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }
 
 namespace {
 
-constexpr size_t kUnseen = 3;         // draws that a candidate alone is asked
-constexpr int kTwins = 8;             // slots, which two instances take in turn
+constexpr size_t kUnseen = 3;          // draws that a candidate alone is asked
+constexpr int kTwins = 8;              // slots, which two instances take in turn
 constexpr double kTwinsPatience = 10;  // seconds: two teams on the same processors wait for one another's time slices
 
 // A program that uses an exported kernel may have given OpenMP other teams, or call from inside a parallel region, where a team has one thread.
 std::vector<Trial> odd_teams(int asked) { return {{.team = 1}, {.team = asked + 1}, {.nested = true}}; }
 
-void bind_two(Harness& harness, const Judge& judge) {
-  harness.bind(Layout::kModel, kTwins, 1, judge.checks[0].draw, judge.deadline(), /*twin=*/true);
-}
+void bind_two(Harness& harness, const Judge& judge) { harness.bind(Layout::kModel, kTwins, 1, judge.checks[0].draw, judge.deadline(), /*twin=*/true); }
 
 // Finds what a judge needs to know by trying the starter.
 class JudgeMaker {
@@ -208,12 +214,9 @@ class JudgeMaker {
   }
 
   void conclude() {
-    const bool starts_plain = !judge_.checks.empty() && (judge_.checks[0].draw.family == Family::kNormal ||
-                                                         judge_.checks[0].draw.family == Family::kUniform);
-    if (!starts_plain)
-      judge_.unusable = refused_.empty() ? "the oracle bounds under half of its outputs" : "the starter itself is wrong: " + refused_;
-    else if (!substance_)
-      judge_.unusable = "its expected outputs are nearly all zero: they would prove nothing";
+    const bool starts_plain = !judge_.checks.empty() && (judge_.checks[0].draw.family == Family::kNormal || judge_.checks[0].draw.family == Family::kUniform);
+    if (!starts_plain) judge_.unusable = refused_.empty() ? "the oracle bounds under half of its outputs" : "the starter itself is wrong: " + refused_;
+    else if (!substance_) judge_.unusable = "its expected outputs are nearly all zero: they would prove nothing";
     if (!judge_.unusable.empty()) return;
     const Draw first = judge_.checks[0].draw;
     Draw nudged = first, other = first;
@@ -272,8 +275,7 @@ bool too_large_for_two(const Program& program) {
 
 }  // namespace
 
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed,
-                 const ExpectedOf& expected) {
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed, const ExpectedOf& expected) {
   Judge judge;
   judge.endurance_calls = endurance_calls(work);
   judge.dear = is_dear(work);
@@ -328,7 +330,8 @@ std::optional<Failure> Validation::judge_slot(size_t slot, const Check& check, c
   // One number throughout is one error throughout: the starter's may be none by luck (a mean of 48 equal numbers came out exact, its variance zero, and its
   // normalised row with them).
   if (check.draw.family == Family::kEqual) return std::nullopt;
-  if (const auto what = beyond_ratchet(check.starter_rms_error, check.starter_max_error, must_be_exact ? 2 : declared_.ratchet, d)) return failure(Outcome::kWrong, "less-precise", on + *what);
+  if (const auto what = beyond_ratchet(check.starter_rms_error, check.starter_max_error, must_be_exact ? 2 : declared_.ratchet, d))
+    return failure(Outcome::kWrong, "less-precise", on + *what);
   return std::nullopt;
 }
 
@@ -366,8 +369,7 @@ std::optional<Failure> Validation::numerics() {
     harness_.draw(0, draw_);
     harness_.worker().run(0, 1, 1, judge_.deadline());
     if (!scales(harness_.program(), first_outputs_, harness_.outputs(0)))
-      return failure(Outcome::kWrong, "not-homogeneous",
-                     fmt::format("inputs times 2^{} do not give outputs times 2^{}, as the starter's do", kScale, kScale));
+      return failure(Outcome::kWrong, "not-homogeneous", fmt::format("inputs times 2^{} do not give outputs times 2^{}, as the starter's do", kScale, kScale));
   }
   for (size_t i = 1; i < judge_.checks.size(); ++i) {
     Check check = judge_.checks[i];

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "experiments/experiment.h"
 #include "starter_kernels/kinds/kernel_kind.h"
-#include "base/random.h"
 #include "tuner/validation/conduct.h"
 #include "tuner/validation/declared.h"
 #include "tuner/validation/harness.h"
@@ -25,9 +25,9 @@ namespace amdahl {
 // What became of a candidate that did not pass.
 struct Failure {
   Outcome outcome = Outcome::kWrong;
-  std::string code;           // one word for what was found: "unwritten", "stale", "forbidden-call"; docs/trust.md lists them
+  std::string code;  // one word for what was found: "unwritten", "stale", "forbidden-call"; docs/trust.md lists them
   std::string stage, reason;
-  uint64_t seed = 0;          // replays it
+  uint64_t seed = 0;  // replays it
 };
 Failure failure_of(const Death& death, const std::string& stage, uint64_t seed);
 
@@ -53,21 +53,21 @@ struct TimedNumbers {
 struct Judge {
   std::string signature;
   std::vector<InputRange> ranges;
-  std::vector<Check> checks;         // the first is normal or uniform; those with weights of their own last
+  std::vector<Check> checks;  // the first is normal or uniform; those with weights of their own last
   // Drawn as the first check: itself, the same but for one element of each input, and others. Their outputs are judged, so
   // that they can be recognised among timed calls.
   std::vector<Check> known;
-  std::vector<LeftOut> left_out;     // draws that judge nothing here
+  std::vector<LeftOut> left_out;  // draws that judge nothing here
   // What pairs take in turns, as the headline does: numbers drawn as in the first check, then others as models have them (of pixels and what comes out of a
   // Sigmoid, all positive; mostly zero, as behind a ReLU). A kernel that is fast on some of them alone loses the pairs of the others.
   std::vector<TimedNumbers> timed;
-  bool homogeneous = false;          // the starter's outputs scale with its inputs, bit by bit
-  ProcessState honest;               // a worker's state after the starter's trials
-  double call_seconds = 0;           // of the starter, first calls: sets deadlines
-  bool too_large_for_two = false;    // two instances of it would take more memory than trials should
-  bool dear = false;                 // an oracle of many operations: a candidate is asked one set of numbers of its own, not several
-  int endurance_calls = 8;           // in a row at the same addresses: from the window's work, so that no clock decides what is found
-  std::string unusable;              // not empty: why nothing can be judged here
+  bool homogeneous = false;              // the starter's outputs scale with its inputs, bit by bit
+  ProcessState honest;                   // a worker's state after the starter's trials
+  double call_seconds = 0;               // of the starter, first calls: sets deadlines
+  bool too_large_for_two = false;        // two instances of it would take more memory than trials should
+  bool dear = false;                     // an oracle of many operations: a candidate is asked one set of numbers of its own, not several
+  int endurance_calls = 8;               // in a row at the same addresses: from the window's work, so that no clock decides what is found
+  std::string unusable;                  // not empty: why nothing can be judged here
   double deadline(int calls = 1) const;  // of a run of so many
 };
 
@@ -75,8 +75,7 @@ struct Judge {
 using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
 
 // Tries the starter in `starter`, a fresh harness; `work`: of one call. Throws what WorkerProcess throws.
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed,
-                 const ExpectedOf& expected);
+Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed, const ExpectedOf& expected);
 
 // How candidates are bound for timing: fixed by the incumbent, whatever the candidate's speed.
 struct TimedBinding {
@@ -103,9 +102,7 @@ class Validation {
  private:
   using Stage = std::optional<Failure> (Validation::*)();
   std::optional<Failure> guarded(std::initializer_list<Stage> stages);
-  Failure failure(Outcome outcome, std::string code, std::string reason) const {
-    return {outcome, std::move(code), stage_, std::move(reason), draw_.seed};
-  }
+  Failure failure(Outcome outcome, std::string code, std::string reason) const { return {outcome, std::move(code), stage_, std::move(reason), draw_.seed}; }
   // `conditions`: under which the call is made; its slot is 0 and its seed drawn.
   std::optional<Failure> try_check(const Check& check, const char* code, Trial conditions = {});
   std::optional<Failure> judge_slot(size_t slot, const Check& check, const char* code);

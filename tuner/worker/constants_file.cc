@@ -31,8 +31,7 @@ void ConstantsFile::adopt(Program& program, const Blob& blob) {
   std::map<int64_t, int64_t> moved;
   for (const auto& [offset, tensor] : blob.pieces) {
     const auto own = by_address_.find(tensor.data());
-    int64_t& at = own != by_address_.end() ? own->second
-                                           : by_content_.try_emplace(hash_hex(tensor.data(), tensor.bytes()), -1).first->second;
+    int64_t& at = own != by_address_.end() ? own->second : by_content_.try_emplace(hash_hex(tensor.data(), tensor.bytes()), -1).first->second;
     if (at < 0) {
       at = static_cast<int64_t>(bytes_);
       bytes_ += (tensor.bytes() + 63) / 64 * 64;

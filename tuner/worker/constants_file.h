@@ -25,7 +25,7 @@ class ConstantsFile {
   void make_room();
 
   int writable_ = -1, read_only_ = -1;
-  size_t bytes_ = 0, room_ = 0;  // used, and of the file
+  size_t bytes_ = 0, room_ = 0;                     // used, and of the file
   std::map<const std::byte*, int64_t> by_address_;  // the graph's own tensors live as long as it does
   std::map<std::string, int64_t> by_content_;       // reformatted copies
 };

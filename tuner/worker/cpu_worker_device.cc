@@ -53,8 +53,7 @@ const std::byte* CpuWorkerDevice::constants(size_t bytes) {
   return constants_.first;
 }
 
-std::unique_ptr<GuardedBuffer> CpuWorkerDevice::map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands,
-                                                    int64_t at) {
+std::unique_ptr<GuardedBuffer> CpuWorkerDevice::map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands, int64_t at) {
   const bool writable = operands == Operands::kWritten;
   return std::make_unique<GuardedMemory>(name, bytes, element, layout, writable ? kOutputsDescriptor : kInputsDescriptor, at, writable);
 }

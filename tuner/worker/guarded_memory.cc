@@ -30,8 +30,7 @@ void GuardedMemory::reserve(size_t bytes, const Placing& p) {
   name_addresses(data_, bytes, name_);
 }
 
-GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout)
-    : name_(std::move(name)), bytes_(bytes) {
+GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout) : name_(std::move(name)), bytes_(bytes) {
   const Placing p = placing(bytes, element, layout);
   reserve(bytes, p);
   if (mprotect(first_, p.pages, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
@@ -45,8 +44,7 @@ GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Lay
     : name_(std::move(name)), bytes_(bytes) {
   const Placing p = placing(bytes, element, layout);
   reserve(bytes, p);
-  if (mmap(first_, p.pages, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, fd, at) == MAP_FAILED)
-    throw std::bad_alloc();
+  if (mmap(first_, p.pages, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, fd, at) == MAP_FAILED) throw std::bad_alloc();
   if (p.huge) madvise(first_, p.pages, MADV_HUGEPAGE);
 }
 

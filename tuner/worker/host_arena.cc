@@ -14,9 +14,7 @@
 namespace amdahl {
 namespace {
 
-[[noreturn]] void refuse() {
-  throw Error(ExitCode::kIo, "out of memory for what workers are given: close other programs or take a smaller model");
-}
+[[noreturn]] void refuse() { throw Error(ExitCode::kIo, "out of memory for what workers are given: close other programs or take a smaller model"); }
 
 }  // namespace
 

@@ -19,9 +19,7 @@ struct Buffer {
 };
 std::array<Buffer, 2048> buffers;
 
-void write_text(int fd, const char* text) {
-  [[maybe_unused]] const ssize_t n = write(fd, text, std::strlen(text));
-}
+void write_text(int fd, const char* text) { [[maybe_unused]] const ssize_t n = write(fd, text, std::strlen(text)); }
 
 void write_number(int fd, size_t n) {
   char digits[24];

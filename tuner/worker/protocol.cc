@@ -84,30 +84,25 @@ IoStatus move_all(int fd, short events, size_t bytes, double seconds, const std:
 
 }  // namespace
 
-IoStatus Channel::send(const Json& header, std::span<const std::byte> payload, double seconds,
-                       const std::atomic<bool>* stop) {
+IoStatus Channel::send(const Json& header, std::span<const std::byte> payload, double seconds, const std::atomic<bool>* stop) {
   const std::string text = header.dump();
   const Prefix prefix{kMagic, static_cast<uint32_t>(text.size()), payload.size()};
   // One write for prefix and header: short requests are on the clock.
   std::string head(reinterpret_cast<const char*>(&prefix), sizeof prefix);
   head += text;
   const PipeSignalBlocked blocked;
-  const IoStatus status = move_all(out_, POLLOUT, head.size(), seconds, stop,
-                                   [&](size_t at) { return write(out_, head.data() + at, head.size() - at); });
+  const IoStatus status = move_all(out_, POLLOUT, head.size(), seconds, stop, [&](size_t at) { return write(out_, head.data() + at, head.size() - at); });
   if (status != IoStatus::kOk || payload.empty()) return status;
-  return move_all(out_, POLLOUT, payload.size(), seconds, stop,
-                  [&](size_t at) { return write(out_, payload.data() + at, payload.size() - at); });
+  return move_all(out_, POLLOUT, payload.size(), seconds, stop, [&](size_t at) { return write(out_, payload.data() + at, payload.size() - at); });
 }
 
 IoStatus Channel::receive(Frame& frame, size_t max_payload, double seconds, const std::atomic<bool>* stop) {
   const auto fill = [&](void* data, size_t bytes) {
-    return move_all(in_, POLLIN, bytes, seconds, stop,
-                    [&](size_t at) { return read(in_, static_cast<char*>(data) + at, bytes - at); });
+    return move_all(in_, POLLIN, bytes, seconds, stop, [&](size_t at) { return read(in_, static_cast<char*>(data) + at, bytes - at); });
   };
   Prefix prefix;
   if (const IoStatus s = fill(&prefix, sizeof prefix); s != IoStatus::kOk) return s;
-  if (prefix.magic != kMagic || prefix.header_bytes > kMaxHeader || prefix.payload_bytes > max_payload)
-    return IoStatus::kGarbage;
+  if (prefix.magic != kMagic || prefix.header_bytes > kMaxHeader || prefix.payload_bytes > max_payload) return IoStatus::kGarbage;
   std::string text(prefix.header_bytes, '\0');
   if (const IoStatus s = fill(text.data(), text.size()); s != IoStatus::kOk) return s;
   frame.payload.resize(prefix.payload_bytes);

@@ -32,8 +32,7 @@ class Channel {
 
   // `seconds` <= 0 waits for ever. `stop`, when given, is looked at every 50 ms. A deadline needs descriptors with
   // O_NONBLOCK, else a full pipe blocks past it.
-  IoStatus send(const Json& header, std::span<const std::byte> payload, double seconds = 0,
-                const std::atomic<bool>* stop = nullptr);
+  IoStatus send(const Json& header, std::span<const std::byte> payload, double seconds = 0, const std::atomic<bool>* stop = nullptr);
   int in() const { return in_; }
   int out() const { return out_; }
   // A frame whose payload is larger than `max_payload` is garbage: a broken peer must not exhaust our memory.

@@ -11,9 +11,9 @@
 namespace amdahl {
 namespace {
 
-constexpr std::byte kPoison{0xff};                       // a NaN in every float type, -1 in every integer type
-constexpr uint64_t kNanBits = 0x7fff7fff7fff7fffull;     // with any sign: NaN as one double, two floats, four halves or bfloat16
-constexpr size_t kPiece = size_t{64} << 10;              // bytes that are made before they are written: whole words
+constexpr std::byte kPoison{0xff};                    // a NaN in every float type, -1 in every integer type
+constexpr uint64_t kNanBits = 0x7fff7fff7fff7fffull;  // with any sign: NaN as one double, two floats, four halves or bfloat16
+constexpr size_t kPiece = size_t{64} << 10;           // bytes that are made before they are written: whole words
 
 }  // namespace
 

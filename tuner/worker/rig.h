@@ -58,13 +58,13 @@ class Rig {
   Program program_;
   WorkerDevice& device_;
   Layout layout_;
-  std::vector<std::byte> piece_;  // of what is filled, on its way to the device
-  Memories operands_;             // inputs and outputs of all slots
-  Memories temporaries_;          // kModel: one arena; workspaces and packed copies
-  GuardedBuffer* workspace_ = nullptr;    // of all copies; one of temporaries_
-  std::vector<GuardedBuffer*> packed_;    // of temporaries_
+  std::vector<std::byte> piece_;                            // of what is filled, on its way to the device
+  Memories operands_;                                       // inputs and outputs of all slots
+  Memories temporaries_;                                    // kModel: one arena; workspaces and packed copies
+  GuardedBuffer* workspace_ = nullptr;                      // of all copies; one of temporaries_
+  std::vector<GuardedBuffer*> packed_;                      // of temporaries_
   std::vector<std::vector<const GuardedBuffer*>> outputs_;  // by slot; null where there is no memory of its own
-  std::vector<std::byte*> temporary_at_;  // by buffer
+  std::vector<std::byte*> temporary_at_;                    // by buffer
   std::vector<Copy> copies_;
   std::vector<int> binding_of_slot_;
 };

@@ -32,9 +32,7 @@ namespace {
 constexpr int kFirstOfLoader = 8;
 constexpr int kAborted = 134;  // as a shell shows it
 
-void say(const char* text) {
-  [[maybe_unused]] const ssize_t n = write(2, text, std::strlen(text));
-}
+void say(const char* text) { [[maybe_unused]] const ssize_t n = write(2, text, std::strlen(text)); }
 
 // abort() has its own last resort, an instruction that faults, which would be taken for the cause.
 [[noreturn]] void on_abort() {
@@ -78,9 +76,7 @@ class Filter {
  public:
   explicit Filter(uint32_t otherwise) : otherwise_(otherwise), context_(seccomp_init(otherwise)) {
     // Threads that exist already are filtered too. Privileges are given up once, in drop_capabilities().
-    if (!context_ || seccomp_attr_set(context_, SCMP_FLTATR_CTL_NNP, 0) != 0 ||
-        seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1) != 0)
-      fail();
+    if (!context_ || seccomp_attr_set(context_, SCMP_FLTATR_CTL_NNP, 0) != 0 || seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1) != 0) fail();
   }
   ~Filter() { seccomp_release(context_); }
   void allow(std::initializer_list<const char*> names) { add(SCMP_ACT_ALLOW, names); }
@@ -161,13 +157,14 @@ void allow_arithmetic(Filter& filter) {
   // A page that was data stays data.
   filter.rule(SCMP_ACT_ALLOW, "mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
   filter.rule(SCMP_ACT_KILL_PROCESS, "mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
-  for (int advice : {MADV_DONTNEED, MADV_FREE, MADV_HUGEPAGE})
-    filter.rule(SCMP_ACT_ALLOW, "madvise", SCMP_A2(SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice)));
+  for (int advice : {MADV_DONTNEED, MADV_FREE, MADV_HUGEPAGE}) filter.rule(SCMP_ACT_ALLOW, "madvise", SCMP_A2(SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice)));
   // Waiting and waking. Not those that lend priority or name a thread to wake on its death.
   for (int operation : {FUTEX_WAIT, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET})
-    filter.rule(SCMP_ACT_ALLOW, "futex", SCMP_A1(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(FUTEX_CMD_MASK) & 0xffffffff, static_cast<scmp_datum_t>(operation)));
+    filter.rule(SCMP_ACT_ALLOW, "futex",
+                SCMP_A1(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(FUTEX_CMD_MASK) & 0xffffffff, static_cast<scmp_datum_t>(operation)));
   // Threads: clone with CLONE_THREAD and no namespaces. clone3 keeps its flags in memory, where no filter sees them: glibc falls back.
-  constexpr auto kNamespaces = static_cast<scmp_datum_t>(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET);
+  constexpr auto kNamespaces =
+      static_cast<scmp_datum_t>(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET);
   filter.rule(SCMP_ACT_ALLOW, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, kNamespaces | CLONE_THREAD | CLONE_VFORK, CLONE_THREAD));
   filter.rule(SCMP_ACT_KILL_PROCESS, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
@@ -210,9 +207,34 @@ void Sandbox::enter(const std::vector<std::string>& artifacts) {
   Filter filter(SCMP_ACT_ERRNO(EPERM));
   allow_arithmetic(filter);
   filter.allow(kClocks);
-  filter.allow({"readv", "pread64", "close", "fstat", "newfstatat", "stat", "lstat", "lseek", "access", "faccessat", "faccessat2",
-                "readlink", "readlinkat", "getcwd", "getdents64", "sigaltstack", "getuid", "geteuid", "getrandom", "getrusage", "uname",
-                "arch_prctl", "sched_getaffinity", "sched_setaffinity", "rt_sigaction", "read", "write", "writev",
+  filter.allow({"readv",
+                "pread64",
+                "close",
+                "fstat",
+                "newfstatat",
+                "stat",
+                "lstat",
+                "lseek",
+                "access",
+                "faccessat",
+                "faccessat2",
+                "readlink",
+                "readlinkat",
+                "getcwd",
+                "getdents64",
+                "sigaltstack",
+                "getuid",
+                "geteuid",
+                "getrandom",
+                "getrusage",
+                "uname",
+                "arch_prctl",
+                "sched_getaffinity",
+                "sched_setaffinity",
+                "rt_sigaction",
+                "read",
+                "write",
+                "writev",
                 "seccomp"});  // seal() needs it; a candidate can only forbid itself more
   // Opening: read-only.
   filter.rule(SCMP_ACT_ALLOW, "openat", SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY));
@@ -222,14 +244,59 @@ void Sandbox::enter(const std::vector<std::string>& artifacts) {
   // Libraries: code is never writable, and comes from descriptors 8 to 15.
   filter.rule(SCMP_ACT_ALLOW, "mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
   filter.rule(SCMP_ACT_ALLOW, "mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC | PROT_WRITE, PROT_EXEC),
-              SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE, MAP_PRIVATE),
-              SCMP_A4(SCMP_CMP_MASKED_EQ, 0xfffffff8, kFirstOfLoader));
-  filter.kill({"fork", "vfork", "execve", "execveat", "kill", "tkill", "ptrace", "process_vm_readv", "process_vm_writev",
-               "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmsg", "creat",
-               "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "mount", "setns", "unshare",
-               "bpf", "perf_event_open", "io_uring_setup", "pidfd_open", "memfd_create", "shmget", "timer_create",
-               "userfaultfd", "setpriority", "sched_setscheduler", "sched_setparam", "sched_setattr", "mlock", "mlockall",
-               "mbind", "set_mempolicy", "migrate_pages", "move_pages", "personality", "setrlimit", "setitimer", "alarm", "ftruncate"});
+              SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE, MAP_PRIVATE), SCMP_A4(SCMP_CMP_MASKED_EQ, 0xfffffff8, kFirstOfLoader));
+  filter.kill({"fork",
+               "vfork",
+               "execve",
+               "execveat",
+               "kill",
+               "tkill",
+               "ptrace",
+               "process_vm_readv",
+               "process_vm_writev",
+               "socket",
+               "socketpair",
+               "connect",
+               "bind",
+               "listen",
+               "accept",
+               "accept4",
+               "sendto",
+               "sendmsg",
+               "creat",
+               "unlink",
+               "unlinkat",
+               "rename",
+               "renameat",
+               "renameat2",
+               "mkdir",
+               "mkdirat",
+               "mount",
+               "setns",
+               "unshare",
+               "bpf",
+               "perf_event_open",
+               "io_uring_setup",
+               "pidfd_open",
+               "memfd_create",
+               "shmget",
+               "timer_create",
+               "userfaultfd",
+               "setpriority",
+               "sched_setscheduler",
+               "sched_setparam",
+               "sched_setattr",
+               "mlock",
+               "mlockall",
+               "mbind",
+               "set_mempolicy",
+               "migrate_pages",
+               "move_pages",
+               "personality",
+               "setrlimit",
+               "setitimer",
+               "alarm",
+               "ftruncate"});
   filter.load();
 }
 
@@ -243,7 +310,8 @@ void Sandbox::seal(int channel_in, int channel_out, bool clock) {
   for (int fd : {1, 2, channel_out}) filter.rule(SCMP_ACT_ALLOW, "write", descriptor(fd));
   filter.rule(SCMP_ACT_ALLOW, "writev", descriptor(2));  // assertions of the C library
   // Memory of its own, or operands that the supervisor shares, of which the kernel knows which can be written.
-  filter.rule(SCMP_ACT_ALLOW, "mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0), SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE, MAP_ANONYMOUS | MAP_PRIVATE));
+  filter.rule(SCMP_ACT_ALLOW, "mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+              SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE, MAP_ANONYMOUS | MAP_PRIVATE));
   for (int fd : {kConstantsDescriptor, kInputsDescriptor, kOutputsDescriptor})
     filter.rule(SCMP_ACT_ALLOW, "mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0), SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0),
                 SCMP_A4(SCMP_CMP_MASKED_EQ, 0xffffffff, static_cast<scmp_datum_t>(fd)));

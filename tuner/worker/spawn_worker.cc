@@ -18,9 +18,12 @@ constexpr size_t kStackBytes = size_t{64} << 10;  // of the few calls between cl
 
 int namespaces_of(PidWall wall) {
   switch (wall) {
-    case PidWall::kNone: return 0;
-    case PidWall::kNamespace: return CLONE_NEWPID;
-    case PidWall::kUserNamespace: return CLONE_NEWUSER | CLONE_NEWPID;
+    case PidWall::kNone:
+      return 0;
+    case PidWall::kNamespace:
+      return CLONE_NEWPID;
+    case PidWall::kUserNamespace:
+      return CLONE_NEWUSER | CLONE_NEWPID;
   }
   return 0;
 }
@@ -33,7 +36,8 @@ pid_t clone_with(PidWall wall, int (*body)(void*), void* argument) {
 }
 
 bool works(PidWall wall) {
-  const pid_t pid = clone_with(wall, [](void*) -> int { _exit(0); }, nullptr);
+  const pid_t pid = clone_with(
+      wall, [](void*) -> int { _exit(0); }, nullptr);
   int how = 0;
   return pid > 0 && waitpid(pid, &how, 0) == pid && WIFEXITED(how) && WEXITSTATUS(how) == 0;
 }

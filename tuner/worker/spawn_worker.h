@@ -21,7 +21,7 @@ enum class PidWall {
 PidWall pid_wall();
 
 struct SpawnRequest {
-  std::vector<std::string> arguments;    // [0]: path of the program
+  std::vector<std::string> arguments;  // [0]: path of the program
   std::vector<std::string> environment;
   std::vector<std::pair<int, int>> descriptors;  // (ours, the program's); nothing else is handed on
 };

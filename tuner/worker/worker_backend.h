@@ -17,7 +17,7 @@ class WorkerBackend {
   virtual std::string_view name() const = 0;  // what the worker program is asked for: --backend NAME
 
   // In the supervisor.
-  virtual std::string worker_program() const = 0;                        // path; throws Error(kIo) when it is missing
+  virtual std::string worker_program() const = 0;                         // path; throws Error(kIo) when it is missing
   virtual std::unique_ptr<Arena> make_arena(const char* name) const = 0;  // `name` is for who looks at the machine; throws Error(kIo)
 
   // In the worker, before anything else. A device may ask the system for what it is refused later.

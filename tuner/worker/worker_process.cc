@@ -41,8 +41,7 @@ using Clock = std::chrono::steady_clock;
 std::vector<std::string> worker_environment(const WorkerOptions& options) {
   std::vector<std::string> env;
   for (char** e = environ; *e; ++e)
-    if (std::strncmp(*e, "OMP_", 4) != 0 && std::strncmp(*e, "GOMP_", 5) != 0 && std::strncmp(*e, "LD_PRELOAD", 10) != 0)
-      env.emplace_back(*e);
+    if (std::strncmp(*e, "OMP_", 4) != 0 && std::strncmp(*e, "GOMP_", 5) != 0 && std::strncmp(*e, "LD_PRELOAD", 10) != 0) env.emplace_back(*e);
   env.push_back(fmt::format("OMP_NUM_THREADS={}", options.threads));
   env.push_back("OMP_PROC_BIND=true");
   env.push_back("OMP_PLACES=cores");
@@ -100,8 +99,8 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, const Arena& inputs, 
                                 std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
 
-  std::vector<std::pair<int, int>> descriptors = {{request.read, 0},  {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor},
-                                                  {output_arena_->writable(), kOutputsDescriptor}};
+  std::vector<std::pair<int, int>> descriptors = {
+      {request.read, 0}, {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor}, {output_arena_->writable(), kOutputsDescriptor}};
   if (constants_fd >= 0) descriptors.emplace_back(constants_fd, kConstantsDescriptor);
   pid_ = spawn_worker({argv, env, descriptors});
   if (pid_ < 0) throw machine_refuses(fmt::format("start {}", argv[0]), errno);
@@ -156,7 +155,8 @@ void WorkerProcess::die(IoStatus status, double seconds, std::optional<Death> kn
   } else if (status == IoStatus::kGarbage) {
     death = {Death::Kind::kGarbage, "answered with bytes that are no reply"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGSYS) {
-    death = {Death::Kind::kForbidden, "SIGSYS: made a system call that kernels may not make: they need memory and threads of their own, nothing else of the system"};
+    death = {Death::Kind::kForbidden,
+             "SIGSYS: made a system call that kernels may not make: they need memory and threads of their own, nothing else of the system"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {  // the watchdog's was a time-out
     death = {Death::Kind::kKilled, "SIGKILL from outside: somebody killed it, or the kernel did because memory ran out"};
   } else if (memory) {
@@ -164,8 +164,7 @@ void WorkerProcess::die(IoStatus status, double seconds, std::optional<Death> kn
   } else if (WIFSIGNALED(how)) {
     Death::Kind kind = Death::Kind::kSignal;
     if (words.find("read-only") != std::string::npos) kind = Death::Kind::kReadOnly;
-    else if (words.find("past the end of") != std::string::npos || words.find("before the start of") != std::string::npos)
-      kind = Death::Kind::kOutOfBounds;
+    else if (words.find("past the end of") != std::string::npos || words.find("before the start of") != std::string::npos) kind = Death::Kind::kOutOfBounds;
     death = {kind, signal_text(WTERMSIG(how)) + tail};
   } else if (words.starts_with("SIG")) {  // the worker's own word for abort()
     death = {Death::Kind::kSignal, words};
@@ -251,8 +250,10 @@ void WorkerProcess::load(const std::vector<std::string>& libraries, double secon
 // No candidate's code has run yet: whatever goes wrong is the machine's doing.
 void WorkerProcess::enter(const std::vector<std::string>& libraries, double seconds) {
   const auto refuse = [](const std::string& why) {
-    throw Error(ExitCode::kIo, fmt::format("a worker cannot start: {}; is there too little memory, or are there too many processes or threads (ulimit -u) or open "
-                                           "files (ulimit -n)?", why));
+    throw Error(ExitCode::kIo,
+                fmt::format("a worker cannot start: {}; is there too little memory, or are there too many processes or threads (ulimit -u) or open "
+                            "files (ulimit -n)?",
+                            why));
   };
   try {
     call({{"op", "enter"}, {"libraries", libraries}}, seconds);
@@ -293,8 +294,8 @@ void WorkerProcess::publish_outputs(size_t slot) {
     if (r.at >= 0) output_arena_->publish(r);
 }
 
-void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
-                         const std::vector<std::vector<Region>>& weights, double seconds, bool twin) {
+void WorkerProcess::bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs, const std::vector<std::vector<Region>>& weights,
+                         double seconds, bool twin) {
   make_outputs(program, layout, inputs.size());
   const auto offsets = [](const std::vector<std::vector<Region>>& regions) {
     Json rows = Json::array();
@@ -328,8 +329,8 @@ RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
 }
 
 std::vector<uint64_t> WorkerProcess::trial(const Trial& t, double seconds) {
-  const Json reply = call({{"op", "trial"}, {"slot", t.slot}, {"soil", t.seed}, {"seed", t.seed}, {"team", t.team}, {"nested", t.nested}}, seconds,
-                          nullptr, /*settle=*/true);
+  const Json reply =
+      call({{"op", "trial"}, {"slot", t.slot}, {"soil", t.seed}, {"seed", t.seed}, {"team", t.team}, {"nested", t.nested}}, seconds, nullptr, /*settle=*/true);
   const auto digests = reply.find("digests");
   if (digests == reply.end() || !digests->is_array() || digests->size() != outputs_.at(0).regions.size()) die(IoStatus::kGarbage, seconds);
   return digests->get<std::vector<uint64_t>>();
@@ -387,8 +388,7 @@ ProcessState WorkerProcess::state_now(bool* restless) const {
   const auto names_in = [](const std::string& folder) {
     std::vector<std::string> names;
     std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-      names.push_back(it->path().filename());
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) names.push_back(it->path().filename());
     return names;
   };
   const std::vector<std::string> threads = names_in(proc + "task");

@@ -13,8 +13,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -71,17 +71,17 @@ struct Report {
 // One call that is looked at, not timed.
 struct Trial {
   int slot = 0;
-  uint64_t seed = 0;     // of what workspace and temporaries hold before the call, and of where its outputs are looked at when it returns
-  int team = 0;          // size of OpenMP's teams; 0: as in all timed calls
-  bool nested = false;   // from inside a parallel region, where teams have one thread
+  uint64_t seed = 0;    // of what workspace and temporaries hold before the call, and of where its outputs are looked at when it returns
+  int team = 0;         // size of OpenMP's teams; 0: as in all timed calls
+  bool nested = false;  // from inside a parallel region, where teams have one thread
 };
 
 // What the operating system says of a worker: not the worker's word.
 struct ProcessState {
   int threads = 0, descriptors = 0;
   uint64_t caught_signals = 0, ignored_signals = 0, blocked_signals = 0;  // masks; bit n-1 is signal n
-  std::set<std::string> affinities;  // the different lists of allowed CPUs that its threads have
-  int64_t resident_bytes = 0;        // private, not the mappings that we share
+  std::set<std::string> affinities;                                       // the different lists of allowed CPUs that its threads have
+  int64_t resident_bytes = 0;                                             // private, not the mappings that we share
 };
 
 // Beside an output's bytes, in its own pages.
@@ -99,8 +99,8 @@ class WorkerProcess {
   // far that a candidate's code would run.
   void load(const std::vector<std::string>& libraries, double seconds);  // once
   // `inputs` and `weights` as in Places (tuner/worker/rig.h). Makes the outputs of every slot; what was bound before is gone.
-  void bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs,
-            const std::vector<std::vector<Region>>& weights, double seconds, bool twin = false);
+  void bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs, const std::vector<std::vector<Region>>& weights,
+            double seconds, bool twin = false);
   void repack(double seconds);
   // Wakes its threads and stops it while they wait for work: as a model's next step finds them. `soil`: of some lines of the workspace.
   void wake(uint64_t soil, double seconds);
@@ -149,8 +149,8 @@ class WorkerProcess {
   WorkerOptions options_;
   std::unique_ptr<Arena> output_arena_;
   struct Outputs {
-    std::vector<Region> regions;   // by Program::outputs
-    uint64_t as_of = 0;            // awakenings_ when they were fetched
+    std::vector<Region> regions;  // by Program::outputs
+    uint64_t as_of = 0;           // awakenings_ when they were fetched
   };
   std::vector<Outputs> outputs_;  // by slot
   uint64_t awakenings_ = 0;

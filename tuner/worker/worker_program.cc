@@ -16,8 +16,9 @@ std::string worker_program() {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& candidate : {here / "amdahl-worker", here.parent_path() / "amdahl-worker", here.parent_path() / "libexec/amdahl/amdahl-worker"})
     if (fs::exists(candidate)) return candidate;
-  throw Error(ExitCode::kIo, fmt::format("amdahl-worker is missing beside {0} and in {0}/../libexec/amdahl: build or install it, or set AMDAHL_WORKER to its path",
-                                         here.string()));
+  throw Error(
+      ExitCode::kIo,
+      fmt::format("amdahl-worker is missing beside {0} and in {0}/../libexec/amdahl: build or install it, or set AMDAHL_WORKER to its path", here.string()));
 }
 
 }  // namespace amdahl
