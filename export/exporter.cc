@@ -34,33 +34,15 @@ namespace {
 
 // An export of one of these names would hide a header (NAME.h), a library (libNAME.so) or a target of the build.
 bool is_taken(std::string_view name) {
-  for (std::string_view taken : {"assert",   "complex",
-                                 "cpuid",    "ctype",
-                                 "errno",    "fenv",
-                                 "float",    "inttypes",
-                                 "limits",   "locale",
-                                 "malloc",   "math",
-                                 "memory",   "new",
-                                 "omp",      "setjmp",
-                                 "signal",   "stdalign",
-                                 "stdarg",   "stdatomic",
-                                 "stdbool",  "stddef",
-                                 "stdint",   "stdio",
-                                 "stdlib",   "string",
-                                 "threads",  "time",
-                                 "uchar",    "unistd",
-                                 "wchar",  // headers
-                                 "c",        "dl",
-                                 "gcc",      "gomp",
-                                 "iomp5",    "m",
-                                 "pthread",  "rt",  // libraries
-                                 "all",      "clean",
-                                 "depend",   "edit_cache",
-                                 "example",  "help",
-                                 "install",  "list_install_components",
-                                 "package",  "rebuild_cache",
-                                 "selftest", "test"})
+  // clang-format off
+  for (std::string_view taken : {"assert", "complex", "cpuid", "ctype", "errno", "fenv", "float", "inttypes", "limits", "locale", "malloc", "math", "memory",
+                                 "new", "omp", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib",
+                                 "string", "threads", "time", "uchar", "unistd", "wchar",  // headers
+                                 "c", "dl", "gcc", "gomp", "iomp5", "m", "pthread", "rt",   // libraries
+                                 "all", "clean", "depend", "edit_cache", "example", "help", "install", "list_install_components", "package",
+                                 "rebuild_cache", "selftest", "test"})
     if (name == taken) return true;
+  // clang-format on
   return false;
 }
 

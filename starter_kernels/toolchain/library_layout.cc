@@ -20,75 +20,32 @@ struct Kind {
 };
 
 // All that is loaded. What is not (.comment, .symtab, …) is nobody's to read.
-const std::map<std::string_view, Kind> kSections{{".note.gnu.build-id", {SHT_NOTE, kRead}},
-                                                 {".note.gnu.property", {SHT_NOTE, kRead}},
-                                                 {".hash", {SHT_HASH, kRead}},
-                                                 {".gnu.hash", {SHT_GNU_HASH, kRead}},
-                                                 {".dynsym", {SHT_DYNSYM, kRead}},
-                                                 {".dynstr", {SHT_STRTAB, kRead}},
-                                                 {".gnu.version", {SHT_GNU_versym, kRead}},
-                                                 {".gnu.version_r", {SHT_GNU_verneed, kRead}},
-                                                 {".rela.dyn", {SHT_RELA, kRead}},
-                                                 {".rela.plt", {SHT_RELA, kRead}},
-                                                 {".relr.dyn", {kRelr, kRead}},
-                                                 {".init", {SHT_PROGBITS, kRun}},
-                                                 {".plt", {SHT_PROGBITS, kRun}},
-                                                 {".plt.got", {SHT_PROGBITS, kRun}},
-                                                 {".plt.sec", {SHT_PROGBITS, kRun}},
-                                                 {".text", {SHT_PROGBITS, kRun}},
-                                                 {".fini", {SHT_PROGBITS, kRun}},
-                                                 {".rodata", {SHT_PROGBITS, kRead}},
-                                                 {".eh_frame_hdr", {SHT_PROGBITS, kRead}},
-                                                 {".eh_frame", {SHT_PROGBITS, kRead}},
-                                                 {".gcc_except_table", {SHT_PROGBITS, kRead}},
-                                                 {".tdata", {SHT_PROGBITS, kWrite}},
-                                                 {".tbss", {SHT_NOBITS, kWrite}},
-                                                 {".init_array", {SHT_INIT_ARRAY, kWrite}},
-                                                 {".fini_array", {SHT_FINI_ARRAY, kWrite}},
-                                                 {".data.rel.ro", {SHT_PROGBITS, kWrite}},
-                                                 {".dynamic", {SHT_DYNAMIC, kWrite}},
-                                                 {".got", {SHT_PROGBITS, kWrite}},
-                                                 {".got.plt", {SHT_PROGBITS, kWrite}},
-                                                 {".data", {SHT_PROGBITS, kWrite}},
-                                                 {".bss", {SHT_NOBITS, kWrite}},
-                                                 {".tm_clone_table", {SHT_PROGBITS, kWrite}}};
+// clang-format off
+const std::map<std::string_view, Kind> kSections{
+    {".note.gnu.build-id", {SHT_NOTE, kRead}}, {".note.gnu.property", {SHT_NOTE, kRead}}, {".hash", {SHT_HASH, kRead}},
+    {".gnu.hash", {SHT_GNU_HASH, kRead}},      {".dynsym", {SHT_DYNSYM, kRead}},          {".dynstr", {SHT_STRTAB, kRead}},
+    {".gnu.version", {SHT_GNU_versym, kRead}}, {".gnu.version_r", {SHT_GNU_verneed, kRead}},
+    {".rela.dyn", {SHT_RELA, kRead}},          {".rela.plt", {SHT_RELA, kRead}},          {".relr.dyn", {kRelr, kRead}},
+    {".init", {SHT_PROGBITS, kRun}},           {".plt", {SHT_PROGBITS, kRun}},            {".plt.got", {SHT_PROGBITS, kRun}},
+    {".plt.sec", {SHT_PROGBITS, kRun}},        {".text", {SHT_PROGBITS, kRun}},           {".fini", {SHT_PROGBITS, kRun}},
+    {".rodata", {SHT_PROGBITS, kRead}},        {".eh_frame_hdr", {SHT_PROGBITS, kRead}},  {".eh_frame", {SHT_PROGBITS, kRead}},
+    {".gcc_except_table", {SHT_PROGBITS, kRead}},
+    {".tdata", {SHT_PROGBITS, kWrite}},        {".tbss", {SHT_NOBITS, kWrite}},           {".init_array", {SHT_INIT_ARRAY, kWrite}},
+    {".fini_array", {SHT_FINI_ARRAY, kWrite}}, {".data.rel.ro", {SHT_PROGBITS, kWrite}},  {".dynamic", {SHT_DYNAMIC, kWrite}},
+    {".got", {SHT_PROGBITS, kWrite}},          {".got.plt", {SHT_PROGBITS, kWrite}},      {".data", {SHT_PROGBITS, kWrite}},
+    {".bss", {SHT_NOBITS, kWrite}},            {".tm_clone_table", {SHT_PROGBITS, kWrite}}};
+// clang-format on
 
 // GNU_STACK says what access the stack wants: kernels that ask for one that runs code are refused below.
 const std::set<uint32_t> kSegments{PT_LOAD, PT_DYNAMIC, PT_NOTE, PT_PHDR, PT_TLS, PT_GNU_EH_FRAME, PT_GNU_STACK, PT_GNU_RELRO, PT_GNU_PROPERTY};
 
 // Not here: filters, audits, text relocations, other ways to be initialized. RUNPATH is what compilers write that live outside the system's folders.
-const std::set<int64_t> kTags{DT_NEEDED,
-                              DT_RUNPATH,
-                              DT_INIT,
-                              DT_FINI,
-                              DT_INIT_ARRAY,
-                              DT_INIT_ARRAYSZ,
-                              DT_FINI_ARRAY,
-                              DT_FINI_ARRAYSZ,
-                              DT_HASH,
-                              DT_GNU_HASH,
-                              DT_STRTAB,
-                              DT_SYMTAB,
-                              DT_STRSZ,
-                              DT_SYMENT,
-                              DT_PLTGOT,
-                              DT_PLTRELSZ,
-                              DT_PLTREL,
-                              DT_JMPREL,
-                              DT_RELA,
-                              DT_RELASZ,
-                              DT_RELAENT,
-                              DT_RELACOUNT,
-                              DT_VERNEED,
-                              DT_VERNEEDNUM,
-                              DT_VERSYM,
-                              DT_FLAGS,
-                              DT_FLAGS_1,
-                              35 /* RELRSZ */,
-                              36 /* RELR */,
-                              37 /* RELRENT */,
-                              0x70000001 /* AArch64: BTI */,
-                              0x70000003 /* PAC */};
+// clang-format off
+const std::set<int64_t> kTags{DT_NEEDED, DT_RUNPATH, DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_HASH,
+                              DT_GNU_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SYMENT, DT_PLTGOT, DT_PLTRELSZ, DT_PLTREL, DT_JMPREL, DT_RELA,
+                              DT_RELASZ, DT_RELAENT, DT_RELACOUNT, DT_VERNEED, DT_VERNEEDNUM, DT_VERSYM, DT_FLAGS, DT_FLAGS_1,
+                              35 /* RELRSZ */, 36 /* RELR */, 37 /* RELRENT */, 0x70000001 /* AArch64: BTI */, 0x70000003 /* PAC */};
+// clang-format on
 
 std::string refused_section(const ElfFile::Section& s) {
   if (!(s.flags & SHF_ALLOC)) return "";

@@ -30,44 +30,13 @@ const std::set<std::string_view> kClangPragmas{"loop", "fp", "diagnostic"};
 
 // What speaks of how a function is computed, or to the reader. Not here: section, alias, ifunc, symver, weak, visibility (where a name lies, and whose
 // it is), constructor (the language has its own), naked, cleanup, copies of other declarations.
-const std::set<std::string_view> kAttributes{"aligned",
-                                             "alloc_align",
-                                             "alloc_size",
-                                             "always_inline",
-                                             "artificial",
-                                             "assume",
-                                             "assume_aligned",
-                                             "cold",
-                                             "const",
-                                             "deprecated",
-                                             "ext_vector_type",
-                                             "fallthrough",
-                                             "flatten",
-                                             "hot",
-                                             "leaf",
-                                             "likely",
-                                             "malloc",
-                                             "may_alias",
-                                             "maybe_unused",
-                                             "noclone",
-                                             "nodiscard",
-                                             "noinline",
-                                             "noipa",
-                                             "nonnull",
-                                             "noreturn",
-                                             "nothrow",
-                                             "no_unique_address",
-                                             "optimize",
-                                             "packed",
-                                             "pure",
-                                             "returns_nonnull",
-                                             "simd",
-                                             "target",
-                                             "target_clones",
-                                             "unlikely",
-                                             "unused",
-                                             "vector_size",
-                                             "warn_unused_result"};
+// clang-format off
+const std::set<std::string_view> kAttributes{
+    "aligned", "alloc_align", "alloc_size", "always_inline", "artificial", "assume", "assume_aligned", "cold", "const", "deprecated",
+    "ext_vector_type", "fallthrough", "flatten", "hot", "leaf", "likely", "malloc", "may_alias", "maybe_unused", "noclone", "nodiscard",
+    "noinline", "noipa", "nonnull", "noreturn", "nothrow", "no_unique_address", "optimize", "packed", "pure", "returns_nonnull", "simd",
+    "target", "target_clones", "unlikely", "unused", "vector_size", "warn_unused_result"};
+// clang-format on
 const std::set<std::string_view> kWithStrings{"deprecated", "nodiscard", "optimize", "target", "target_clones", "simd"};
 const std::set<std::string_view> kAsm{"asm", "__asm", "__asm__"};
 const std::set<std::string_view> kAsmQualifiers{"volatile", "__volatile__", "__volatile", "inline", "__inline__", "goto"};
@@ -77,55 +46,23 @@ constexpr const char* kDate = "makes today's build another than tomorrow's";
 constexpr const char* kPlace = "says where and under which name it was built";
 constexpr const char* kStack = "reaches for who called it";
 constexpr const char* kClock = "is a clock, a counter or the processor's name";
-const std::map<std::string_view, const char*> kWords{{"__has_include", kFiles},
-                                                     {"__has_include_next", kFiles},
-                                                     {"__has_embed", kFiles},
-                                                     {"incbin", kFiles},
-                                                     {"__pragma", kFiles},
-                                                     {"__declspec", "is an attribute in another spelling"},
-                                                     {"__DATE__", kDate},
-                                                     {"__TIME__", kDate},
-                                                     {"__TIMESTAMP__", kDate},
-                                                     {"__amdahl_date__", kDate},
-                                                     {"__FILE__", kPlace},
-                                                     {"__FILE_NAME__", kPlace},
-                                                     {"__BASE_FILE__", kPlace},
-                                                     {"__INCLUDE_LEVEL__", kPlace},
-                                                     {"__builtin_FILE", kPlace},
-                                                     {"__builtin_LINE", kPlace},
-                                                     {"__builtin_FUNCTION", kPlace},
-                                                     {"__builtin_source_location", kPlace},
-                                                     {"__func__", kPlace},
-                                                     {"__FUNCTION__", kPlace},
-                                                     {"__PRETTY_FUNCTION__", kPlace},
-                                                     {"typeid", kPlace},
-                                                     {"__builtin_return_address", kStack},
-                                                     {"__builtin_extract_return_addr", kStack},
-                                                     {"__builtin_frob_return_addr", kStack},
-                                                     {"__builtin_frame_address", kStack},
-                                                     {"__builtin_dwarf_cfa", kStack},
-                                                     {"__builtin_thread_pointer", kStack},
-                                                     {"__builtin_set_thread_pointer", kStack},
-                                                     {"__builtin_unwind_init", kStack},
-                                                     {"__builtin_eh_return", kStack},
-                                                     {"__builtin_setjmp", kStack},
-                                                     {"__builtin_longjmp", kStack},
-                                                     {"__builtin_apply", kStack},
-                                                     {"__builtin_apply_args", kStack},
-                                                     {"__builtin_return", kStack},
-                                                     {"__builtin_readcyclecounter", kClock},
-                                                     {"__builtin_ia32_rdtsc", kClock},
-                                                     {"__builtin_ia32_rdtscp", kClock},
-                                                     {"__rdtsc", kClock},
-                                                     {"__rdtscp", kClock},
-                                                     {"_rdtsc", kClock},
-                                                     {"__builtin_ia32_rdpmc", kClock},
-                                                     {"__rdpmc", kClock},
-                                                     {"_rdpmc", kClock},
-                                                     {"_rdpid_u32", kClock},
-                                                     {"_xgetbv", kClock},
-                                                     {"__builtin_ia32_xgetbv", kClock},
-                                                     {"__builtin_ia32_rdpid", kClock}};
+// clang-format off
+const std::map<std::string_view, const char*> kWords{
+    {"__has_include", kFiles}, {"__has_include_next", kFiles}, {"__has_embed", kFiles}, {"incbin", kFiles}, {"__pragma", kFiles},
+    {"__declspec", "is an attribute in another spelling"},
+    {"__DATE__", kDate}, {"__TIME__", kDate}, {"__TIMESTAMP__", kDate}, {"__amdahl_date__", kDate},
+    {"__FILE__", kPlace}, {"__FILE_NAME__", kPlace}, {"__BASE_FILE__", kPlace}, {"__INCLUDE_LEVEL__", kPlace}, {"__builtin_FILE", kPlace},
+    {"__builtin_LINE", kPlace}, {"__builtin_FUNCTION", kPlace}, {"__builtin_source_location", kPlace}, {"__func__", kPlace},
+    {"__FUNCTION__", kPlace}, {"__PRETTY_FUNCTION__", kPlace}, {"typeid", kPlace},
+    {"__builtin_return_address", kStack}, {"__builtin_extract_return_addr", kStack}, {"__builtin_frob_return_addr", kStack},
+    {"__builtin_frame_address", kStack}, {"__builtin_dwarf_cfa", kStack}, {"__builtin_thread_pointer", kStack},
+    {"__builtin_set_thread_pointer", kStack}, {"__builtin_unwind_init", kStack}, {"__builtin_eh_return", kStack},
+    {"__builtin_setjmp", kStack}, {"__builtin_longjmp", kStack}, {"__builtin_apply", kStack}, {"__builtin_apply_args", kStack},
+    {"__builtin_return", kStack},
+    {"__builtin_readcyclecounter", kClock}, {"__builtin_ia32_rdtsc", kClock}, {"__builtin_ia32_rdtscp", kClock}, {"__rdtsc", kClock},
+    {"__rdtscp", kClock}, {"_rdtsc", kClock}, {"__builtin_ia32_rdpmc", kClock}, {"__rdpmc", kClock}, {"_rdpmc", kClock}, {"_rdpid_u32", kClock},
+    {"_xgetbv", kClock}, {"__builtin_ia32_xgetbv", kClock}, {"__builtin_ia32_rdpid", kClock}};
+// clang-format on
 
 constexpr const char* kPragmaReason = "a kernel's pragmas may be omp and those that steer vectorization, written out";
 
@@ -348,33 +285,13 @@ std::vector<std::string> preprocess_arguments() {
 }
 
 std::string refused_flags(const std::vector<std::string>& flags) {
-  static const std::set<std::string_view> kFlags{"-O1",
-                                                 "-O2",
-                                                 "-O3",
-                                                 "-funroll-loops",
-                                                 "-fno-unroll-loops",
-                                                 "-fpeel-loops",
-                                                 "-fno-peel-loops",
-                                                 "-ftree-vectorize",
-                                                 "-fno-tree-vectorize",
-                                                 "-fno-tree-slp-vectorize",
-                                                 "-fomit-frame-pointer",
-                                                 "-fschedule-insns",
-                                                 "-fno-schedule-insns",
-                                                 "-fno-schedule-insns2",
-                                                 "-frename-registers",
-                                                 "-fprefetch-loop-arrays",
-                                                 "-fno-prefetch-loop-arrays",
-                                                 "-ftree-loop-distribution",
-                                                 "-fno-tree-loop-distribution",
-                                                 "-fvariable-expansion-in-unroller",
-                                                 "-fsplit-loops",
-                                                 "-funswitch-loops",
-                                                 "-fno-ivopts",
-                                                 "-fno-jump-tables",
-                                                 "-mprefer-vector-width=128",
-                                                 "-mprefer-vector-width=256",
-                                                 "-mprefer-vector-width=512"};
+  // clang-format off
+  static const std::set<std::string_view> kFlags{
+      "-O1", "-O2", "-O3", "-funroll-loops", "-fno-unroll-loops", "-fpeel-loops", "-fno-peel-loops", "-ftree-vectorize", "-fno-tree-vectorize",
+      "-fno-tree-slp-vectorize", "-fomit-frame-pointer", "-fschedule-insns", "-fno-schedule-insns", "-fno-schedule-insns2", "-frename-registers",
+      "-fprefetch-loop-arrays", "-fno-prefetch-loop-arrays", "-ftree-loop-distribution", "-fno-tree-loop-distribution", "-fvariable-expansion-in-unroller",
+      "-fsplit-loops", "-funswitch-loops", "-fno-ivopts", "-fno-jump-tables", "-mprefer-vector-width=128", "-mprefer-vector-width=256", "-mprefer-vector-width=512"};
+  // clang-format on
   for (const std::string& flag : flags)
     if (!kFlags.count(flag))
       return fmt::format("the flag {} is not one that kernels are compiled with (starter_kernels/toolchain/source_rules.cc lists them)", flag.substr(0, 60));

@@ -16,25 +16,12 @@ constexpr std::array<std::string_view, 8> kLibraries = {"libc.so",   "libm.so", 
 
 // OpenMP (GNU's and LLVM's), the C++ run-time, and the standard library's own code. omp_get_wtime and omp_set_… are not
 // among them: a clock, and state that stays behind.
-constexpr std::array<std::string_view, 19> kPrefixes = {"GOMP_",
-                                                        "__kmpc_",
-                                                        "omp_get_num_",
-                                                        "omp_get_max_",
-                                                        "omp_get_thread_num",
-                                                        "omp_in_parallel",
-                                                        "omp_init_",
-                                                        "omp_destroy_",
-                                                        "omp_unset_",
-                                                        "omp_test_",
-                                                        "__cxa_",
-                                                        "__gxx_personality_",
-                                                        "_ZSt",
-                                                        "_ZNSt",
-                                                        "_ZNKSt",
-                                                        "_ZTI",
-                                                        "_ZTV",
-                                                        "_ZGV",
-                                                        "_ZNK10__cxxabiv1"};
+// clang-format off
+constexpr std::array<std::string_view, 19> kPrefixes = {
+    "GOMP_",     "__kmpc_",  "omp_get_num_", "omp_get_max_", "omp_get_thread_num", "omp_in_parallel", "omp_init_", "omp_destroy_",
+    "omp_unset_", "omp_test_", "__cxa_",     "__gxx_personality_", "_ZSt",      "_ZNSt",       "_ZNKSt",
+    "_ZTI", "_ZTV", "_ZGV", "_ZNK10__cxxabiv1"};
+// clang-format on
 
 // Inside the standard library's names: files, clocks, entropy, what sleeps, what looks at the surroundings (a locale is named by the environment).
 constexpr std::array<std::string_view, 12> kNotEvenThere = {"filebuf",     "basic_file",         "fstream", "filesystem", "random_device", "chrono", "_clock",
