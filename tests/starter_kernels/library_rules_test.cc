@@ -64,10 +64,27 @@ TEST(LibraryRules, WhatIsNoLibraryIsRefused) {
 
 // Nothing that sleeps, yields or tells one process from another.
 TEST(LibraryRules, CallsBeyondArithmeticAreRefused) {
-  // clang-format off
-  for (const std::string name : {"sched_yield", "sched_getcpu", "usleep", "nanosleep", "getpid", "getenv", "syscall", "dlsym", "clock_gettime", "mprotect", "pthread_yield",
-                                 "pthread_cond_timedwait", "raise", "signal", "pthread_cond_wait", "_Unwind_Backtrace", "secure_getenv", "getauxval", "environ", "omp_get_wtime", "omp_set_num_threads"}) {
-  // clang-format on
+  for (const std::string name : {"sched_yield",
+                                 "sched_getcpu",
+                                 "usleep",
+                                 "nanosleep",
+                                 "getpid",
+                                 "getenv",
+                                 "syscall",
+                                 "dlsym",
+                                 "clock_gettime",
+                                 "mprotect",
+                                 "pthread_yield",
+                                 "pthread_cond_timedwait",
+                                 "raise",
+                                 "signal",
+                                 "pthread_cond_wait",
+                                 "_Unwind_Backtrace",
+                                 "secure_getenv",
+                                 "getauxval",
+                                 "environ",
+                                 "omp_get_wtime",
+                                 "omp_set_num_threads"}) {
     const CompileResult r = compiled(fmt::format("extern \"C\" int {0}(void);\nextern \"C\" int f() {{ return {0}(); }}\n", name));
     EXPECT_EQ(r.code, "forbidden-symbol") << name << ": " << r.message;
     EXPECT_NE(r.message.find("'" + name + "'"), std::string::npos) << r.message;
@@ -108,13 +125,54 @@ std::vector<std::string> first_refused(const std::vector<std::string>& assemblie
 }
 
 TEST(MachineCode, InstructionsThatDoNotComputeAreRefused) {
-  // clang-format off
-  const std::vector<std::string> assemblies{
-      "syscall", "sysenter", "int $0x80", "int $4", "rdtsc", "rdtscp", "rdpmc", "cpuid", "xgetbv", "rdrand %rax", "rdseed %rax", "clflush (%rax)",
-      "clflushopt (%rax)", "clwb (%rax)", "cldemote (%rax)", "xbegin 1f; 1:", "xabort $1", "xtest", "popfq", "rdfsbase %rax", "wrfsbase %rax", "wrgsbase %rax",
-      "rdpid %rax", "mwait", "monitor", "tpause %eax", "umwait %eax", "wrpkru", "rdpkru", "serialize", "inb $1, %al", "outb %al, $1", "hlt", "cli", "wrmsr", "rdmsr",
-      "mov %ax, %ds", "mov %cr0, %rax", "iretq", "lret", "xsetbv", "sgdt (%rax)", "smsw %ax", "vmcall", "senduipi %rax", "enclu", "ptwrite %rax", "invd"};
-  // clang-format on
+  const std::vector<std::string> assemblies{"syscall",
+                                            "sysenter",
+                                            "int $0x80",
+                                            "int $4",
+                                            "rdtsc",
+                                            "rdtscp",
+                                            "rdpmc",
+                                            "cpuid",
+                                            "xgetbv",
+                                            "rdrand %rax",
+                                            "rdseed %rax",
+                                            "clflush (%rax)",
+                                            "clflushopt (%rax)",
+                                            "clwb (%rax)",
+                                            "cldemote (%rax)",
+                                            "xbegin 1f; 1:",
+                                            "xabort $1",
+                                            "xtest",
+                                            "popfq",
+                                            "rdfsbase %rax",
+                                            "wrfsbase %rax",
+                                            "wrgsbase %rax",
+                                            "rdpid %rax",
+                                            "mwait",
+                                            "monitor",
+                                            "tpause %eax",
+                                            "umwait %eax",
+                                            "wrpkru",
+                                            "rdpkru",
+                                            "serialize",
+                                            "inb $1, %al",
+                                            "outb %al, $1",
+                                            "hlt",
+                                            "cli",
+                                            "wrmsr",
+                                            "rdmsr",
+                                            "mov %ax, %ds",
+                                            "mov %cr0, %rax",
+                                            "iretq",
+                                            "lret",
+                                            "xsetbv",
+                                            "sgdt (%rax)",
+                                            "smsw %ax",
+                                            "vmcall",
+                                            "senduipi %rax",
+                                            "enclu",
+                                            "ptwrite %rax",
+                                            "invd"};
   const std::vector<std::string> refused = first_refused(assemblies);
   for (size_t i = 0; i < assemblies.size(); ++i) {
     EXPECT_NE(refused[i], "") << assemblies[i];

@@ -266,12 +266,20 @@ void to_json(Json& j, const MachineNoise& n) {
            {"pairs_dropped", n.pairs_dropped},
            {"build_seconds", n.build_seconds}};
   for (const KernelNoise& k : n.kernels)
-    // clang-format off
-    j["kernels"].push_back({{"family", to_string(k.family)}, {"name", k.name}, {"seconds", k.seconds}, {"process_sd", k.process_sd},
-                            {"layout_sd", k.layout_sd}, {"layout_high", k.layout_high}, {"builds", k.builds}, {"pairs", k.pairs},
-                            {"pair_seconds", k.pair_seconds}, {"delta", k.delta}, {"proof_builds", k.proof_builds},
-                            {"smallest_gain", k.smallest_gain}, {"hopeful_gain", k.hopeful_gain}, {"proof_pairs", k.proof_pairs},
-    // clang-format on
+    j["kernels"].push_back({{"family", to_string(k.family)},
+                            {"name", k.name},
+                            {"seconds", k.seconds},
+                            {"process_sd", k.process_sd},
+                            {"layout_sd", k.layout_sd},
+                            {"layout_high", k.layout_high},
+                            {"builds", k.builds},
+                            {"pairs", k.pairs},
+                            {"pair_seconds", k.pair_seconds},
+                            {"delta", k.delta},
+                            {"proof_builds", k.proof_builds},
+                            {"smallest_gain", k.smallest_gain},
+                            {"hopeful_gain", k.hopeful_gain},
+                            {"proof_pairs", k.proof_pairs},
                             {"proof_seconds", k.proof_seconds}});
 }
 
