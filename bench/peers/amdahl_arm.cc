@@ -19,6 +19,7 @@
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 using namespace amdahl;
 

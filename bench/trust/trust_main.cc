@@ -18,6 +18,7 @@
 #include "bench/trust/trial_log.h"
 #include "cli/find_noise.h"
 #include "cli/number_option.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 using namespace amdahl;
 namespace po = boost::program_options;
