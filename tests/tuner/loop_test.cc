@@ -73,7 +73,7 @@ class RoundsMore final : public testing::TuneBlocks {
   std::string_view wants_allowed() const override { return "bf16"; }
   bool costs_accuracy() const override { return true; }
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
-    std::optional<Match> match = TuneBlocks::match(context, anchor, refusal);
+    std::optional<Match> match = TuneBlocks::offer(context, anchor, refusal);
     if (match) match->replacement[0].variant.problem.params["declared"] = "bf16_strassen";
     return match;
   }
@@ -209,7 +209,7 @@ class FuseTwo final : public testing::TuneBlocks {
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto next = static_cast<size_t>(anchor) + 1;
     if (anchor > 0 || next >= context.plan.steps.size() || context.plan.steps[0].nodes.size() > 1) return std::nullopt;
-    auto match = testing::TuneBlocks::match(context, anchor, refusal);
+    auto match = testing::TuneBlocks::offer(context, anchor, refusal);
     if (!match) return std::nullopt;
     const Step& second = context.plan.steps[next];
     match->window.steps = {anchor, static_cast<int>(next)};
