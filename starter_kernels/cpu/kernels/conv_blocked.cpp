@@ -9,7 +9,7 @@
 // Where they lie, the pixels of a tile are a short run in each plane of channels and kernel row: three lines for 6 pixels of 8 channels, then a jump of 6
 // to 100 KB. With GATHER > 0 a thread lays so many tiles side by side first, [tile][block of input channels][tap][pixel][16], as products of matrices
 // pack A: read in order then, whatever the stride, and all pixels are one row, so that only the image's last tile is short. Padding becomes zeros there
-// and nothing else is copied. What it brings: docs/results.md, "pixels side by side".
+// and nothing else is copied. What it brings: docs/lab/2026-11-26-pixels-side-by-side.md.
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KH * KW;
 constexpr int64_t OB = (OG + BLOCK - 1) / BLOCK, CB = (CG + BLOCK - 1) / BLOCK;  // blocks of one group
