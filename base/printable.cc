@@ -51,14 +51,10 @@ bool is_shown(char32_t code) {
 
 std::string escaped(char32_t code) {
   switch (code) {
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    default:
-      break;
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: break;
   }
   const auto number = static_cast<uint32_t>(code);
   return code < 0x80 ? fmt::format("\\x{:02x}", number) : code < 0x10000 ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);

@@ -27,24 +27,16 @@ std::string limit_text(__rlimit_resource_t which) {
 
 std::string advice_for(int error) {
   switch (error) {
-    case EMFILE:
-      return fmt::format("raise the limit of open files{}: ulimit -n 1024", limit_text(RLIMIT_NOFILE));
-    case ENFILE:
-      return "close other programs: the whole machine has too many open files";
-    case EAGAIN:
-      return fmt::format("close other programs, or raise the limit of processes and threads{}: ulimit -u", limit_text(RLIMIT_NPROC));
-    case ENOMEM:
-      return "close other programs, or take a smaller model";
+    case EMFILE: return fmt::format("raise the limit of open files{}: ulimit -n 1024", limit_text(RLIMIT_NOFILE));
+    case ENFILE: return "close other programs: the whole machine has too many open files";
+    case EAGAIN: return fmt::format("close other programs, or raise the limit of processes and threads{}: ulimit -u", limit_text(RLIMIT_NPROC));
+    case ENOMEM: return "close other programs, or take a smaller model";
     case ENOSPC:
-    case EDQUOT:
-      return "free some space, or give --cache and --session other folders";
-    case EFBIG:
-      return fmt::format("raise the limit of the size of files{} bytes: ulimit -f unlimited", limit_text(RLIMIT_FSIZE));
+    case EDQUOT: return "free some space, or give --cache and --session other folders";
+    case EFBIG: return fmt::format("raise the limit of the size of files{} bytes: ulimit -f unlimited", limit_text(RLIMIT_FSIZE));
     case EROFS:
-    case EACCES:
-      return "give another folder";
-    default:
-      return "`amdahl resume` goes on when that is mended";
+    case EACCES: return "give another folder";
+    default: return "`amdahl resume` goes on when that is mended";
   }
 }
 

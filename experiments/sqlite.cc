@@ -40,23 +40,17 @@ void throw_sqlite(const Database& database, std::string_view sql) {
   const std::string what = fmt::format("{}: {} (in: {})", database.path(), sqlite3_errmsg(database.handle()), shortened(sql));
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      throw Error(ExitCode::kSessionBusy, what + "; another process uses this session: wait for it or stop it");
+    case SQLITE_LOCKED: throw Error(ExitCode::kSessionBusy, what + "; another process uses this session: wait for it or stop it");
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      throw Error(ExitCode::kSessionDamaged, what + "; the session is damaged: restore a copy, or start a new one with tune");
-    case SQLITE_FULL:
-      throw Error(ExitCode::kIo, what + "; free some space, then go on with resume: all finished experiments are kept");
-    case SQLITE_NOMEM:
-      throw Error(ExitCode::kIo, what + "; close other programs, then go on with resume: all finished experiments are kept");
+    case SQLITE_NOTADB: throw Error(ExitCode::kSessionDamaged, what + "; the session is damaged: restore a copy, or start a new one with tune");
+    case SQLITE_FULL: throw Error(ExitCode::kIo, what + "; free some space, then go on with resume: all finished experiments are kept");
+    case SQLITE_NOMEM: throw Error(ExitCode::kIo, what + "; close other programs, then go on with resume: all finished experiments are kept");
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
-    case SQLITE_AUTH:
-      throw Error(ExitCode::kIo, what + "; check that the folder exists, is writable and has space");
-    default:
-      throw Error(ExitCode::kInternal, what);
+    case SQLITE_AUTH: throw Error(ExitCode::kIo, what + "; check that the folder exists, is writable and has space");
+    default: throw Error(ExitCode::kInternal, what);
   }
 }
 

@@ -45,14 +45,10 @@ std::string tensor_table(const Graph& graph, const std::vector<ValueId>& values,
 
 std::string place_of(const Program::Buffer& b) {
   switch (b.role) {
-    case Program::Role::kInput:
-      return "GIVEN_INPUT, 0";
-    case Program::Role::kOutput:
-      return "GIVEN_OUTPUT, 0";
-    case Program::Role::kTemporary:
-      return fmt::format("IN_ARENA, {}", b.arena_offset);
-    case Program::Role::kConstant:
-      return fmt::format("IN_WEIGHTS, {}", b.blob_offset);
+    case Program::Role::kInput: return "GIVEN_INPUT, 0";
+    case Program::Role::kOutput: return "GIVEN_OUTPUT, 0";
+    case Program::Role::kTemporary: return fmt::format("IN_ARENA, {}", b.arena_offset);
+    case Program::Role::kConstant: return fmt::format("IN_WEIGHTS, {}", b.blob_offset);
   }
   return "";
 }

@@ -9,29 +9,20 @@ namespace {
 
 bool fits(char kind, DType dtype) {
   switch (kind | 0x20) {
-    case 'n':
-      return dtype != DType::kBool;
-    case 'f':
-      return is_float(dtype);
-    case 'i':
-      return !is_float(dtype) && dtype != DType::kBool;
-    case 'b':
-      return dtype == DType::kBool;
-    default:
-      return true;
+    case 'n': return dtype != DType::kBool;
+    case 'f': return is_float(dtype);
+    case 'i': return !is_float(dtype) && dtype != DType::kBool;
+    case 'b': return dtype == DType::kBool;
+    default: return true;
   }
 }
 
 const char* word_of(char kind) {
   switch (kind | 0x20) {
-    case 'n':
-      return "a number";
-    case 'f':
-      return "a float";
-    case 'i':
-      return "an integer";
-    default:
-      return "bool";
+    case 'n': return "a number";
+    case 'f': return "a float";
+    case 'i': return "an integer";
+    default: return "bool";
   }
 }
 

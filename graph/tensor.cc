@@ -10,31 +10,19 @@ namespace {
 template <typename F>
 auto dispatch(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::kF32:
-      return f(float{});
-    case DType::kF64:
-      return f(double{});
-    case DType::kI8:
-      return f(int8_t{});
-    case DType::kI16:
-      return f(int16_t{});
-    case DType::kI32:
-      return f(int32_t{});
-    case DType::kI64:
-      return f(int64_t{});
-    case DType::kU8:
-      return f(uint8_t{});
-    case DType::kU16:
-      return f(uint16_t{});
-    case DType::kU32:
-      return f(uint32_t{});
-    case DType::kU64:
-      return f(uint64_t{});
-    case DType::kBool:
-      return f(uint8_t{});
+    case DType::kF32: return f(float{});
+    case DType::kF64: return f(double{});
+    case DType::kI8: return f(int8_t{});
+    case DType::kI16: return f(int16_t{});
+    case DType::kI32: return f(int32_t{});
+    case DType::kI64: return f(int64_t{});
+    case DType::kU8: return f(uint8_t{});
+    case DType::kU16: return f(uint16_t{});
+    case DType::kU32: return f(uint32_t{});
+    case DType::kU64: return f(uint64_t{});
+    case DType::kBool: return f(uint8_t{});
     case DType::kF16:
-    case DType::kBF16:
-      break;
+    case DType::kBF16: break;
   }
   return f(uint16_t{});
 }

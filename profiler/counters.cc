@@ -37,18 +37,15 @@ std::string explain(int error) {
   switch (error) {
     case ENOENT:
     case ENODEV:
-    case EOPNOTSUPP:
-      return "the kernel offers no hardware counters here (usual in a virtual machine)";
+    case EOPNOTSUPP: return "the kernel offers no hardware counters here (usual in a virtual machine)";
     case EACCES:
     case EPERM: {
       int level = -99;
       std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> level;
       return fmt::format("not permitted: kernel.perf_event_paranoid is {}; `sysctl kernel.perf_event_paranoid=1` allows it", level);
     }
-    case ENOSYS:
-      return "this kernel has no perf_event_open";
-    default:
-      return fmt::format("perf_event_open: {}", std::strerror(error));
+    case ENOSYS: return "this kernel has no perf_event_open";
+    default: return fmt::format("perf_event_open: {}", std::strerror(error));
   }
 }
 

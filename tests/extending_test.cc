@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/house_files.h"
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -60,20 +62,11 @@ std::map<std::string, Section> sections() {
   return found;
 }
 
-bool is_source(const fs::path& path) {
-  static const Files kEndings{".h", ".cc", ".cpp", ".inc", ".in", ".py", ".js"};
-  return kEndings.count(path.extension()) > 0;
-}
-
 // Every file that may mention what is in the tree, but for documents and what programs wrote.
 const std::map<std::string, std::string>& sources() {
   static const std::map<std::string, std::string> all = [] {
     std::map<std::string, std::string> texts;
-    for (const char* top : {"base", "graph", "starter_kernels", "plan", "profiler", "playbook", "experiments", "tuner", "export", "cli", "tests", "bench"})
-      for (auto it = fs::recursive_directory_iterator(kRoot / top); it != fs::recursive_directory_iterator(); ++it) {
-        if (it->path().filename().string().starts_with('.')) it.disable_recursion_pending();  // a bench's own environment
-        else if (it->is_regular_file() && is_source(it->path())) texts[fs::relative(it->path(), kRoot)] = read(it->path());
-      }
+    for (const fs::path& path : amdahl::testing::house_files({".h", ".cc", ".cpp", ".inc", ".in", ".py", ".js"})) texts[fs::relative(path, kRoot)] = read(path);
     return texts;
   }();
   return all;

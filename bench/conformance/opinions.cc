@@ -18,14 +18,10 @@ struct Rounding {
 
 Rounding rounding_of(DType dtype) {
   switch (dtype) {
-    case DType::kF16:
-      return {0x1p-11, 0x1p-24};
-    case DType::kBF16:
-      return {0x1p-8, 0x1p-133};
-    case DType::kF32:
-      return {0x1p-24, 0x1p-149};
-    default:
-      return {0x1p-53, std::numeric_limits<double>::denorm_min()};
+    case DType::kF16: return {0x1p-11, 0x1p-24};
+    case DType::kBF16: return {0x1p-8, 0x1p-133};
+    case DType::kF32: return {0x1p-24, 0x1p-149};
+    default: return {0x1p-53, std::numeric_limits<double>::denorm_min()};
   }
 }
 

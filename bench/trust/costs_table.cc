@@ -14,18 +14,14 @@ namespace {
 std::string ending_of(const Experiment& e) {
   const bool raced = e.stage == "race" || e.stage == "build";
   switch (e.outcome) {
-    case Outcome::kKept:
-      return "5 kept";
+    case Outcome::kKept: return "5 kept";
     case Outcome::kReverted:
       if (e.stage == "build") return "1 twin of known object code";
       if (e.stage == "gate") return "6 rolled back by the whole model";
       return raced ? "2 screened out by the race" : "4 reverted after pairs";
-    case Outcome::kInconclusive:
-      return raced ? "3 looked faster, another form went to the proof" : "4 inconclusive after pairs";
-    case Outcome::kBuildFailed:
-      return "0 did not compile";
-    default:
-      return "0 failed validation (" + std::string(name_of(e.outcome)) + ")";
+    case Outcome::kInconclusive: return raced ? "3 looked faster, another form went to the proof" : "4 inconclusive after pairs";
+    case Outcome::kBuildFailed: return "0 did not compile";
+    default: return "0 failed validation (" + std::string(name_of(e.outcome)) + ")";
   }
 }
 

@@ -52,18 +52,10 @@ Tensor transpose(const Tensor& input, const std::vector<int64_t>& perm, const Sh
     copy_loops(reinterpret_cast<const T*>(input.data()), reinterpret_cast<T*>(raw), loops, 0);
   };
   switch (size_of(input.dtype())) {
-    case 1:
-      run(uint8_t{});
-      break;
-    case 2:
-      run(uint16_t{});
-      break;
-    case 4:
-      run(uint32_t{});
-      break;
-    default:
-      run(uint64_t{});
-      break;
+    case 1: run(uint8_t{}); break;
+    case 2: run(uint16_t{}); break;
+    case 4: run(uint32_t{}); break;
+    default: run(uint64_t{}); break;
   }
   return result;
 }

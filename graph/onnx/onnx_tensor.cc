@@ -47,30 +47,19 @@ Tensor read_field(const Field& field, const std::string& name, DType dtype, cons
 
 Tensor read_fields(const onnx::TensorProto& p, const std::string& name, DType dtype, const Shape& shape) {
   switch (dtype) {
-    case DType::kF32:
-      return read_field<float>(p.float_data(), name, dtype, shape);
-    case DType::kF64:
-      return read_field<double>(p.double_data(), name, dtype, shape);
-    case DType::kI64:
-      return read_field<int64_t>(p.int64_data(), name, dtype, shape);
-    case DType::kU64:
-      return read_field<uint64_t>(p.uint64_data(), name, dtype, shape);
-    case DType::kU32:
-      return read_field<uint32_t>(p.uint64_data(), name, dtype, shape);
-    case DType::kI32:
-      return read_field<int32_t>(p.int32_data(), name, dtype, shape);
-    case DType::kI16:
-      return read_field<int16_t>(p.int32_data(), name, dtype, shape);
+    case DType::kF32: return read_field<float>(p.float_data(), name, dtype, shape);
+    case DType::kF64: return read_field<double>(p.double_data(), name, dtype, shape);
+    case DType::kI64: return read_field<int64_t>(p.int64_data(), name, dtype, shape);
+    case DType::kU64: return read_field<uint64_t>(p.uint64_data(), name, dtype, shape);
+    case DType::kU32: return read_field<uint32_t>(p.uint64_data(), name, dtype, shape);
+    case DType::kI32: return read_field<int32_t>(p.int32_data(), name, dtype, shape);
+    case DType::kI16: return read_field<int16_t>(p.int32_data(), name, dtype, shape);
     case DType::kF16:
     case DType::kBF16:
-    case DType::kU16:
-      return read_field<uint16_t>(p.int32_data(), name, dtype, shape);
-    case DType::kI8:
-      return read_field<int8_t>(p.int32_data(), name, dtype, shape);
-    case DType::kU8:
-      return read_field<uint8_t>(p.int32_data(), name, dtype, shape);
-    case DType::kBool:
-      return read_field<bool>(p.int32_data(), name, dtype, shape);
+    case DType::kU16: return read_field<uint16_t>(p.int32_data(), name, dtype, shape);
+    case DType::kI8: return read_field<int8_t>(p.int32_data(), name, dtype, shape);
+    case DType::kU8: return read_field<uint8_t>(p.int32_data(), name, dtype, shape);
+    case DType::kBool: return read_field<bool>(p.int32_data(), name, dtype, shape);
   }
   throw Error(ExitCode::kInternal, "element type without a field");
 }

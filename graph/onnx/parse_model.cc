@@ -84,18 +84,12 @@ onnx::AttributeProto::AttributeType type_of(const onnx::AttributeProto& a) {
 std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::string& owner, ExternalData& external, std::string* refusal) {
   using A = onnx::AttributeProto;
   switch (type_of(a)) {
-    case A::FLOAT:
-      return static_cast<double>(a.f());
-    case A::INT:
-      return static_cast<int64_t>(a.i());
-    case A::STRING:
-      return a.s();
-    case A::FLOATS:
-      return std::vector<double>(a.floats().begin(), a.floats().end());
-    case A::INTS:
-      return std::vector<int64_t>(a.ints().begin(), a.ints().end());
-    case A::STRINGS:
-      return std::vector<std::string>(a.strings().begin(), a.strings().end());
+    case A::FLOAT: return static_cast<double>(a.f());
+    case A::INT: return static_cast<int64_t>(a.i());
+    case A::STRING: return a.s();
+    case A::FLOATS: return std::vector<double>(a.floats().begin(), a.floats().end());
+    case A::INTS: return std::vector<int64_t>(a.ints().begin(), a.ints().end());
+    case A::STRINGS: return std::vector<std::string>(a.strings().begin(), a.strings().end());
     case A::TENSOR: {
       std::string reason;
       Tensor t = read_tensor(*a.mutable_t(), fmt::format("{} of {}", shown(a.name()), owner), &external, &reason);
@@ -108,12 +102,8 @@ std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::stri
       *refusal = kControlFlow;
       return std::nullopt;
     case A::SPARSE_TENSOR:
-    case A::SPARSE_TENSORS:
-      *refusal = fmt::format("attribute '{}' is a sparse tensor", shown(a.name()));
-      return std::nullopt;
-    default:
-      *refusal = fmt::format("attribute '{}' has a type that is not supported", shown(a.name()));
-      return std::nullopt;
+    case A::SPARSE_TENSORS: *refusal = fmt::format("attribute '{}' is a sparse tensor", shown(a.name())); return std::nullopt;
+    default: *refusal = fmt::format("attribute '{}' has a type that is not supported", shown(a.name())); return std::nullopt;
   }
 }
 

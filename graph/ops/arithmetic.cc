@@ -248,10 +248,18 @@ void eval_mean(EvalContext& c) {
 
 std::vector<OpDef> arithmetic_ops() {
   return {
-      {"", "Add", "nn", infer_broadcast, eval_add},         {"", "Sub", "nn", infer_broadcast, eval_sub}, {"", "Mul", "nn", infer_broadcast, eval_mul},
-      {"", "Div", "nn", infer_broadcast, eval_div},         {"", "Mod", "nn", infer_broadcast, eval_mod}, {"", "Pow", "nn", infer_pow, eval_pow},
-      {"", "Max", "n+", infer_broadcast, eval_max},         {"", "Min", "n+", infer_broadcast, eval_min}, {"", "Sum", "n+", infer_float_broadcast, eval_sum},
+      // clang-format off
+      {"", "Add", "nn", infer_broadcast, eval_add},
+      {"", "Sub", "nn", infer_broadcast, eval_sub},
+      {"", "Mul", "nn", infer_broadcast, eval_mul},
+      {"", "Div", "nn", infer_broadcast, eval_div},
+      {"", "Mod", "nn", infer_broadcast, eval_mod},
+      {"", "Pow", "nn", infer_pow, eval_pow},
+      {"", "Max", "n+", infer_broadcast, eval_max},
+      {"", "Min", "n+", infer_broadcast, eval_min},
+      {"", "Sum", "n+", infer_float_broadcast, eval_sum},
       {"", "Mean", "n+", infer_float_broadcast, eval_mean},
+      // clang-format on
   };
 }
 

@@ -6,47 +6,29 @@ namespace amdahl {
 
 DType dtype_from_onnx(int64_t data_type) {
   switch (data_type) {
-    case 1:
-      return DType::kF32;
-    case 2:
-      return DType::kU8;
-    case 3:
-      return DType::kI8;
-    case 4:
-      return DType::kU16;
-    case 5:
-      return DType::kI16;
-    case 6:
-      return DType::kI32;
-    case 7:
-      return DType::kI64;
-    case 9:
-      return DType::kBool;
-    case 10:
-      return DType::kF16;
-    case 11:
-      return DType::kF64;
-    case 12:
-      return DType::kU32;
-    case 13:
-      return DType::kU64;
-    case 16:
-      return DType::kBF16;
-    default:
-      throw Refusal(fmt::format("element type {} of ONNX is not supported", data_type));
+    case 1: return DType::kF32;
+    case 2: return DType::kU8;
+    case 3: return DType::kI8;
+    case 4: return DType::kU16;
+    case 5: return DType::kI16;
+    case 6: return DType::kI32;
+    case 7: return DType::kI64;
+    case 9: return DType::kBool;
+    case 10: return DType::kF16;
+    case 11: return DType::kF64;
+    case 12: return DType::kU32;
+    case 13: return DType::kU64;
+    case 16: return DType::kBF16;
+    default: throw Refusal(fmt::format("element type {} of ONNX is not supported", data_type));
   }
 }
 
 double round_to(DType dtype, double v) {
   switch (dtype) {
-    case DType::kF32:
-      return static_cast<float>(v);
-    case DType::kF16:
-      return f16_to_f32(f64_to_f16(v));
-    case DType::kBF16:
-      return bf16_to_f32(f32_to_bf16(static_cast<float>(v)));
-    default:
-      return v;
+    case DType::kF32: return static_cast<float>(v);
+    case DType::kF16: return f16_to_f32(f64_to_f16(v));
+    case DType::kBF16: return bf16_to_f32(f32_to_bf16(static_cast<float>(v)));
+    default: return v;
   }
 }
 

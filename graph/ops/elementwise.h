@@ -24,22 +24,14 @@ DType dtype_from_onnx(int64_t data_type);
 // `v` as `dtype` holds it: wraps around; bool is 0/1.
 inline int64_t wrap(DType dtype, int64_t v) {
   switch (dtype) {
-    case DType::kI8:
-      return static_cast<int8_t>(v);
-    case DType::kI16:
-      return static_cast<int16_t>(v);
-    case DType::kI32:
-      return static_cast<int32_t>(v);
-    case DType::kU8:
-      return static_cast<uint8_t>(v);
-    case DType::kU16:
-      return static_cast<uint16_t>(v);
-    case DType::kU32:
-      return static_cast<uint32_t>(v);
-    case DType::kBool:
-      return v != 0;
-    default:
-      return v;
+    case DType::kI8: return static_cast<int8_t>(v);
+    case DType::kI16: return static_cast<int16_t>(v);
+    case DType::kI32: return static_cast<int32_t>(v);
+    case DType::kU8: return static_cast<uint8_t>(v);
+    case DType::kU16: return static_cast<uint16_t>(v);
+    case DType::kU32: return static_cast<uint32_t>(v);
+    case DType::kBool: return v != 0;
+    default: return v;
   }
 }
 

@@ -18,28 +18,20 @@ struct Precision {
 // f64: the oracle computes in the same type, so its own rounding is added to the kernel's.
 inline Precision precision_of(DType dtype) {
   switch (dtype) {
-    case DType::kF64:
-      return {0x1.0p-52, 0, 0x1.0p-1022, HUGE_VAL};
-    case DType::kF16:
-      return {kU32, 0x1.0p-11, 0x1.0p-24, 65520.0};
-    case DType::kBF16:
-      return {kU32, 0x1.0p-8, 0x1.0p-126, 0x1.ffp+127};
-    default:
-      return {kU32, 0, 0x1.0p-126, 0x1.ffffffp+127};
+    case DType::kF64: return {0x1.0p-52, 0, 0x1.0p-1022, HUGE_VAL};
+    case DType::kF16: return {kU32, 0x1.0p-11, 0x1.0p-24, 65520.0};
+    case DType::kBF16: return {kU32, 0x1.0p-8, 0x1.0p-126, 0x1.ffp+127};
+    default: return {kU32, 0, 0x1.0p-126, 0x1.ffffffp+127};
   }
 }
 
 // The largest finite number of a float type.
 inline double largest_of(DType dtype) {
   switch (dtype) {
-    case DType::kF64:
-      return 0x1.fffffffffffffp+1023;
-    case DType::kF16:
-      return 65504.0;
-    case DType::kBF16:
-      return 0x1.fep+127;
-    default:
-      return 0x1.fffffep+127;
+    case DType::kF64: return 0x1.fffffffffffffp+1023;
+    case DType::kF16: return 65504.0;
+    case DType::kBF16: return 0x1.fep+127;
+    default: return 0x1.fffffep+127;
   }
 }
 

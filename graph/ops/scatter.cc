@@ -28,16 +28,11 @@ Combine combine_of(const Node& node) {
 
 double combined(Combine how, double a, double b) {
   switch (how) {
-    case Combine::kReplace:
-      return b;
-    case Combine::kAdd:
-      return a + b;
-    case Combine::kMul:
-      return a * b;
-    case Combine::kMax:
-      return a > b || std::isnan(a) ? a : b;
-    case Combine::kMin:
-      return a < b || std::isnan(a) ? a : b;
+    case Combine::kReplace: return b;
+    case Combine::kAdd: return a + b;
+    case Combine::kMul: return a * b;
+    case Combine::kMax: return a > b || std::isnan(a) ? a : b;
+    case Combine::kMin: return a < b || std::isnan(a) ? a : b;
   }
   return b;
 }
@@ -46,16 +41,11 @@ int64_t combined(Combine how, int64_t a, int64_t b, DType dtype) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool less = dtype == DType::kU64 ? ua < ub : a < b;
   switch (how) {
-    case Combine::kReplace:
-      return b;
-    case Combine::kAdd:
-      return wrap(dtype, static_cast<int64_t>(ua + ub));
-    case Combine::kMul:
-      return wrap(dtype, static_cast<int64_t>(ua * ub));
-    case Combine::kMax:
-      return less ? b : a;
-    case Combine::kMin:
-      return less ? a : b;
+    case Combine::kReplace: return b;
+    case Combine::kAdd: return wrap(dtype, static_cast<int64_t>(ua + ub));
+    case Combine::kMul: return wrap(dtype, static_cast<int64_t>(ua * ub));
+    case Combine::kMax: return less ? b : a;
+    case Combine::kMin: return less ? a : b;
   }
   return b;
 }
@@ -122,19 +112,11 @@ void scatter_floats(EvalContext& c, const std::vector<int64_t>& offsets, int64_t
       const double ea = out.bound[at], eb = updates.bound_at(static_cast<int64_t>(from));
       if (sums) sums->add(at, b, eb);
       switch (how) {
-        case Combine::kReplace:
-          out.bound[at] = eb;
-          break;
-        case Combine::kAdd:
-          out.bound[at] = ea + eb;
-          break;
-        case Combine::kMul:
-          out.bound[at] = bound_of_product(a, ea, b, eb, z, p);
-          break;
+        case Combine::kReplace: out.bound[at] = eb; break;
+        case Combine::kAdd: out.bound[at] = ea + eb; break;
+        case Combine::kMul: out.bound[at] = bound_of_product(a, ea, b, eb, z, p); break;
         case Combine::kMax:
-        case Combine::kMin:
-          out.bound[at] = std::fmax(ea, eb);
-          break;
+        case Combine::kMin: out.bound[at] = std::fmax(ea, eb); break;
       }
     }
   if (sums) sums->round(out, p);

@@ -120,9 +120,13 @@ void eval_range(EvalContext& c) {
 
 std::vector<OpDef> shape_ops() {
   return {
-      {"", "Shape", "a", infer_shape, eval_shape},         {"", "Size", "a", infer_size, eval_size},
-      {"", "Constant", "", infer_constant, eval_constant}, {"", "ConstantOfShape", "i", infer_constant_of_shape, eval_constant_of_shape},
+      // clang-format off
+      {"", "Shape", "a", infer_shape, eval_shape},
+      {"", "Size", "a", infer_size, eval_size},
+      {"", "Constant", "", infer_constant, eval_constant},
+      {"", "ConstantOfShape", "i", infer_constant_of_shape, eval_constant_of_shape},
       {"", "Range", "nnn", infer_range, eval_range},
+      // clang-format on
   };
 }
 

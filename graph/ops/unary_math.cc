@@ -175,18 +175,31 @@ void eval_atanh(EvalContext& c) {
 
 std::vector<OpDef> unary_math_ops() {
   return {
-      {"", "Abs", "n", infer_same, eval_abs},      {"", "Neg", "n", infer_same, eval_neg},
-      {"", "Sign", "n", infer_same, eval_sign},    {"", "Ceil", "f", infer_float, eval_ceil},
-      {"", "Floor", "f", infer_float, eval_floor}, {"", "Round", "f", infer_float, eval_round},
-      {"", "Sqrt", "f", infer_float, eval_sqrt},   {"", "Reciprocal", "f", infer_float, eval_reciprocal},
-      {"", "Exp", "f", infer_float, eval_exp},     {"", "Log", "f", infer_float, eval_log},
-      {"", "Erf", "f", infer_float, eval_erf},     {"", "Sin", "f", infer_float, eval_sin},
-      {"", "Cos", "f", infer_float, eval_cos},     {"", "Tan", "f", infer_float, eval_tan},
-      {"", "Asin", "f", infer_float, eval_asin},   {"", "Acos", "f", infer_float, eval_acos},
-      {"", "Atan", "f", infer_float, eval_atan},   {"", "Sinh", "f", infer_float, eval_sinh},
-      {"", "Cosh", "f", infer_float, eval_cosh},   {"", "Tanh", "f", infer_float, eval_tanh},
-      {"", "Asinh", "f", infer_float, eval_asinh}, {"", "Acosh", "f", infer_float, eval_acosh},
+      // clang-format off
+      {"", "Abs", "n", infer_same, eval_abs},
+      {"", "Neg", "n", infer_same, eval_neg},
+      {"", "Sign", "n", infer_same, eval_sign},
+      {"", "Ceil", "f", infer_float, eval_ceil},
+      {"", "Floor", "f", infer_float, eval_floor},
+      {"", "Round", "f", infer_float, eval_round},
+      {"", "Sqrt", "f", infer_float, eval_sqrt},
+      {"", "Reciprocal", "f", infer_float, eval_reciprocal},
+      {"", "Exp", "f", infer_float, eval_exp},
+      {"", "Log", "f", infer_float, eval_log},
+      {"", "Erf", "f", infer_float, eval_erf},
+      {"", "Sin", "f", infer_float, eval_sin},
+      {"", "Cos", "f", infer_float, eval_cos},
+      {"", "Tan", "f", infer_float, eval_tan},
+      {"", "Asin", "f", infer_float, eval_asin},
+      {"", "Acos", "f", infer_float, eval_acos},
+      {"", "Atan", "f", infer_float, eval_atan},
+      {"", "Sinh", "f", infer_float, eval_sinh},
+      {"", "Cosh", "f", infer_float, eval_cosh},
+      {"", "Tanh", "f", infer_float, eval_tanh},
+      {"", "Asinh", "f", infer_float, eval_asinh},
+      {"", "Acosh", "f", infer_float, eval_acosh},
       {"", "Atanh", "f", infer_float, eval_atanh},
+      // clang-format on
   };
 }
 

@@ -56,8 +56,7 @@ class ConvOnCpu final : public KernelImplementation {
         if (!variant.knobs.count("PACK_W")) text += "constexpr int64_t PACK_W = 0;\n";
         return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) +
                std::string(cpu_text(variant.knobs.at("ALGORITHM") == kConvDirect ? "conv_direct.cpp" : "conv_im2col.cpp"));
-      case kConvDepthwise:
-        return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("conv_depthwise.cpp"));
+      case kConvDepthwise: return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("conv_depthwise.cpp"));
       case kConvWinograd: {
         const int64_t stored = channel_block(format_of_output(problem, 0)), block = stored > 0 ? stored : variant.knobs.at("VLEN");
         text += fmt::format("constexpr int64_t BLOCK = {};\nconstexpr bool IN_BLOCKED = {};\n#define WINO_M_IS_2 {}\n", block,

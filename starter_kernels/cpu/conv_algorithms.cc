@@ -264,16 +264,11 @@ SearchSpace conv_space(const Problem& problem, const DeviceInfo& device) {
   const std::vector<int64_t> algorithms = conv_algorithms(problem, device);
   if (algorithms.empty()) return {{}, [](const Knobs&) { return std::string("no text takes these formats"); }};
   switch (algorithms.front()) {
-    case kConvIm2col:
-      return im2col_space(problem, g, device);
-    case kConvDepthwise:
-      return depthwise_space(problem, g, device);
-    case kConvBlocked:
-      return blocked_space(problem, g, device);
-    case kConvBlockedDepthwise:
-      return blocked_depthwise_space(problem, g);
-    case kConvStrassen:
-      return halved_space(problem, device);
+    case kConvIm2col: return im2col_space(problem, g, device);
+    case kConvDepthwise: return depthwise_space(problem, g, device);
+    case kConvBlocked: return blocked_space(problem, g, device);
+    case kConvBlockedDepthwise: return blocked_depthwise_space(problem, g);
+    case kConvStrassen: return halved_space(problem, device);
   }
   return {{{"ALGORITHM", {kConvGeneric}, kConvGeneric, kAlgorithmMeaning}}, [](const Knobs&) { return std::string(); }};
 }

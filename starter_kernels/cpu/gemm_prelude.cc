@@ -11,32 +11,19 @@ namespace amdahl {
 
 std::string storage_type(DType dtype) {
   switch (dtype) {
-    case DType::kF32:
-      return "float";
-    case DType::kF64:
-      return "double";
-    case DType::kF16:
-      return "_Float16";
-    case DType::kBF16:
-      return "uint16_t";
-    case DType::kI8:
-      return "int8_t";
-    case DType::kI16:
-      return "int16_t";
-    case DType::kI32:
-      return "int32_t";
-    case DType::kI64:
-      return "int64_t";
-    case DType::kU8:
-      return "uint8_t";
-    case DType::kU16:
-      return "uint16_t";
-    case DType::kU32:
-      return "uint32_t";
-    case DType::kU64:
-      return "uint64_t";
-    case DType::kBool:
-      return "bool";
+    case DType::kF32: return "float";
+    case DType::kF64: return "double";
+    case DType::kF16: return "_Float16";
+    case DType::kBF16: return "uint16_t";
+    case DType::kI8: return "int8_t";
+    case DType::kI16: return "int16_t";
+    case DType::kI32: return "int32_t";
+    case DType::kI64: return "int64_t";
+    case DType::kU8: return "uint8_t";
+    case DType::kU16: return "uint16_t";
+    case DType::kU32: return "uint32_t";
+    case DType::kU64: return "uint64_t";
+    case DType::kBool: return "bool";
   }
   return "float";
 }

@@ -31,7 +31,7 @@ struct Work {
 
 // A graph node as a kernel: which values it reads and writes, in the order of the problem's operands.
 struct Lowering {
-  Variant variant;               // starter knobs
+  Variant variant;               // of lower(): without knobs; of lower_node(): with the starter's
   std::vector<ValueId> inputs;   // in[i]
   std::vector<ValueId> outputs;  // out[i]
 };

@@ -14,8 +14,24 @@ namespace amdahl {
 // Order is meaning: the first kind whose lower() accepts a node computes it.
 const std::vector<const KernelKind*>& kernel_kinds() {
   static const std::vector<const KernelKind*> kinds{
-      matmul_kind(),    attention_kind(), fused_mlp_kind(), conv_kind(),          inverted_residual_kind(), pool_kind(),      reorder_kind(),  softmax_kind(),
-      layernorm_kind(), rmsnorm_kind(),   reduce_kind(),    cross_entropy_kind(), rotary_embedding_kind(),  pointwise_kind(), movement_kind(), plain_kind(),
+      // clang-format off
+      matmul_kind(),
+      attention_kind(),
+      fused_mlp_kind(),
+      conv_kind(),
+      inverted_residual_kind(),
+      pool_kind(),
+      reorder_kind(),
+      softmax_kind(),
+      layernorm_kind(),
+      rmsnorm_kind(),
+      reduce_kind(),
+      cross_entropy_kind(),
+      rotary_embedding_kind(),
+      pointwise_kind(),
+      movement_kind(),
+      plain_kind(),
+      // clang-format on
   };
   return kinds;
 }

@@ -23,7 +23,7 @@ class KernelImplementation {
 };
 
 struct Target {
-  std::string backend;  // "cpu"; stored in sessions
+  std::string backend;  // "cpu"
   DeviceInfo device;
   std::vector<const KernelImplementation*> implementations;  // any order, at most one a kind
 

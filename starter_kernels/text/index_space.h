@@ -26,4 +26,5 @@ std::string offset_text(const Shape& strides, size_t first, int64_t offset);
 
 // The parts one after another, each followed by a newline.
 std::string join_text(const std::vector<std::string>& parts);
+
 }  // namespace amdahl

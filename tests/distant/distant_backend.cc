@@ -30,12 +30,9 @@ class DistantBackend : public WorkerBackend {
 const WorkerBackend& distant_backend(Forgets forgets) {
   static const DistantBackend whole(Forgets::kNothing), unpublished(Forgets::kPublish), unfetched(Forgets::kFetch);
   switch (forgets) {
-    case Forgets::kNothing:
-      return whole;
-    case Forgets::kPublish:
-      return unpublished;
-    case Forgets::kFetch:
-      return unfetched;
+    case Forgets::kNothing: return whole;
+    case Forgets::kPublish: return unpublished;
+    case Forgets::kFetch: return unfetched;
   }
   return whole;
 }

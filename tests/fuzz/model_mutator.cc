@@ -128,18 +128,12 @@ void change_tensor(TensorProto& t, FuzzRandom& random) {
     case 0:
       if (t.dims_size() > 0) t.set_dims(static_cast<int>(below(random, static_cast<size_t>(t.dims_size()))), odd_int(random));
       break;
-    case 1:
-      t.add_dims(once_in(random, 2) ? 1 : odd_int(random));
-      break;
+    case 1: t.add_dims(once_in(random, 2) ? 1 : odd_int(random)); break;
     case 2:
       if (t.dims_size() > 0) t.mutable_dims()->RemoveLast();
       break;
-    case 3:
-      t.set_data_type(odd_type(random));
-      break;
-    case 4:
-      fill(t, random);
-      break;
+    case 3: t.set_data_type(odd_type(random)); break;
+    case 4: fill(t, random); break;
     case 5:  // one element
       if (t.raw_data().size() >= 8) {
         const int64_t v = odd_int(random);
@@ -169,22 +163,14 @@ void change_tensor(TensorProto& t, FuzzRandom& random) {
 void set_value(AttributeProto& a, FuzzRandom& random) {
   a.clear_i(), a.clear_f(), a.clear_s(), a.clear_ints(), a.clear_floats(), a.clear_strings();
   switch (below(random, 7)) {
-    case 0:
-      a.set_type(AttributeProto::FLOAT), a.set_f(static_cast<float>(odd_float(random)));
-      break;
-    case 1:
-      a.set_type(AttributeProto::STRING), a.set_s(odd_string(random));
-      break;
-    case 2:
-      a.set_type(AttributeProto::FLOATS), a.add_floats(static_cast<float>(odd_float(random)));
-      break;
+    case 0: a.set_type(AttributeProto::FLOAT), a.set_f(static_cast<float>(odd_float(random))); break;
+    case 1: a.set_type(AttributeProto::STRING), a.set_s(odd_string(random)); break;
+    case 2: a.set_type(AttributeProto::FLOATS), a.add_floats(static_cast<float>(odd_float(random))); break;
     case 3:
       a.set_type(AttributeProto::INTS);
       for (size_t i = below(random, 6); i > 0; --i) a.add_ints(once_in(random, 2) ? static_cast<int64_t>(below(random, 4)) : odd_int(random));
       break;
-    default:
-      a.set_type(AttributeProto::INT), a.set_i(odd_int(random));
-      break;
+    default: a.set_type(AttributeProto::INT), a.set_i(odd_int(random)); break;
   }
 }
 
@@ -220,21 +206,15 @@ void change_attribute(NodeProto& node, FuzzRandom& random) {
 void change_edges(GraphProto& g, NodeProto& node, FuzzRandom& random) {
   const std::vector<std::string> names = value_names(g);
   switch (below(random, 7)) {
-    case 0:
-      node.add_input(pick(names, random));
-      break;
+    case 0: node.add_input(pick(names, random)); break;
     case 1:
       if (node.input_size() > 0) node.mutable_input()->RemoveLast();
       break;
-    case 2:
-      node.add_output(once_in(random, 3) ? "" : fresh_name(g));
-      break;
+    case 2: node.add_output(once_in(random, 3) ? "" : fresh_name(g)); break;
     case 3:
       if (node.output_size() > 1) node.mutable_output()->RemoveLast();
       break;
-    case 4:
-      node.add_input(add_initializer(g, random).name());
-      break;
+    case 4: node.add_input(add_initializer(g, random).name()); break;
     default:
       if (node.input_size() > 0)
         node.set_input(static_cast<int>(below(random, static_cast<size_t>(node.input_size()))),
@@ -265,12 +245,8 @@ void change_input(GraphProto& g, FuzzRandom& random) {
   auto* type = input->mutable_type()->mutable_tensor_type();
   auto* shape = type->mutable_shape();
   switch (below(random, 6)) {
-    case 0:
-      type->set_elem_type(odd_type(random));
-      break;
-    case 1:
-      shape->add_dim()->set_dim_value(odd_int(random));
-      break;
+    case 0: type->set_elem_type(odd_type(random)); break;
+    case 1: shape->add_dim()->set_dim_value(odd_int(random)); break;
     case 2:
       if (shape->dim_size() > 0) shape->mutable_dim()->RemoveLast();
       break;
@@ -355,9 +331,7 @@ void change_name(onnx::ModelProto& model, FuzzRandom& random) {
   NodeProto* node = pick_mutable(g.mutable_node(), random);
   const std::string name = odd_name(random);
   switch (below(random, 7)) {
-    case 0:
-      g.set_name(name);
-      break;
+    case 0: g.set_name(name); break;
     case 1:
       if (node) node->set_name(name);
       break;
@@ -446,10 +420,8 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
     case 5:
       if (node) return change_edges(g, *node, random);
       [[fallthrough]];
-    case 6:
-      return add_node(g, random);
-    case 7:
-      return change_input(g, random);
+    case 6: return add_node(g, random);
+    case 7: return change_input(g, random);
     case 8:
       if (node) {
         const OpDef& op = pick(op_list(), random);
@@ -458,8 +430,7 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
         return;
       }
       [[fallthrough]];
-    case 9:
-      return change_name(model, random);
+    case 9: return change_name(model, random);
     case 10:
       if (once_in(random, 3)) return add_chain(g, random);
       if (node) return lengthen_list(*node, random);
@@ -467,8 +438,7 @@ void mutate_model(onnx::ModelProto& model, FuzzRandom& random) {
     case 11:
       if (node && once_in(random, 4)) return wrap_in_branch(g, *node);
       [[fallthrough]];
-    default:
-      return change_structure(model, random);
+    default: return change_structure(model, random);
   }
 }
 

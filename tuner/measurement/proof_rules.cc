@@ -17,12 +17,9 @@ bool has(const std::vector<Step>& steps, Traits::Family family) {
 
 std::string_view to_string(NoiseFamily family) {
   switch (family) {
-    case NoiseFamily::kProducts:
-      return "products";
-    case NoiseFamily::kElements:
-      return "elements";
-    case NoiseFamily::kRows:
-      return "rows";
+    case NoiseFamily::kProducts: return "products";
+    case NoiseFamily::kElements: return "elements";
+    case NoiseFamily::kRows: return "rows";
   }
   return "elements";
 }

@@ -45,15 +45,12 @@ bool Prover::prove(Campaign::Best& win, double rate_elsewhere) {
   e.prove_log_ratios = evidence.log_ratios;
   add_evidence(e, evidence);
   switch (evidence.end) {
-    case Evidence::End::kPassed:
-      return true;
+    case Evidence::End::kPassed: return true;
     case Evidence::End::kBroken:
       set_verdict(e, *evidence.failure);
       state_.record(e);
       return false;
-    case Evidence::End::kFailed:
-      end(e, outcome_of(evidence), "prove", not_proven(evidence));
-      return false;
+    case Evidence::End::kFailed: end(e, outcome_of(evidence), "prove", not_proven(evidence)); return false;
     case Evidence::End::kUnfinished:
       if (evidence.log_ratios.empty()) return false;  // as it was after its race
       end(e, Outcome::kInconclusive, "race", not_proven(evidence) + " yet: " + (budget_.out_of_time() ? "time is up" : "others promise more a second"));

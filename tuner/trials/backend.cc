@@ -23,9 +23,4 @@ const Backend& cpu_backend() {
   return backend;
 }
 
-const std::vector<const Backend*>& backends() {
-  static const std::vector<const Backend*> all{&cpu_backend()};
-  return all;
-}
-
 }  // namespace amdahl

@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "profiler/ceiling_probe.h"
 #include "starter_kernels/toolchain/toolchain.h"
@@ -23,8 +21,7 @@ class Backend {
   virtual const CeilingProbe& probe() const = 0;
 };
 
-// Those of this program. A session is of one of them, by its target's name.
-const std::vector<const Backend*>& backends();
+// The processor's. Sessions do not name their backend yet: it is the only one of this program.
 const Backend& cpu_backend();
 
 }  // namespace amdahl

@@ -56,30 +56,18 @@ double special(DType dtype, int number) {
   const Limits limits = limits_of(dtype);
   const double denormal = 0.25 * limits.smallest_normal;
   switch (number) {
-    case 0:
-      return -0.0;
-    case 1:
-      return 0.0;
-    case 2:
-      return denormal;
-    case 3:
-      return -denormal;
-    case 4:
-      return limits.largest;
-    case 5:
-      return -limits.largest;
-    case 6:
-      return limits.smallest_normal;
-    case 7:
-      return -limits.smallest_normal;
-    case 8:
-      return std::numeric_limits<double>::infinity();
-    case 9:
-      return -std::numeric_limits<double>::infinity();
-    case 10:
-      return std::numeric_limits<double>::quiet_NaN();
-    default:
-      return -std::numeric_limits<double>::quiet_NaN();  // what x86 makes of infinity less infinity
+    case 0: return -0.0;
+    case 1: return 0.0;
+    case 2: return denormal;
+    case 3: return -denormal;
+    case 4: return limits.largest;
+    case 5: return -limits.largest;
+    case 6: return limits.smallest_normal;
+    case 7: return -limits.smallest_normal;
+    case 8: return std::numeric_limits<double>::infinity();
+    case 9: return -std::numeric_limits<double>::infinity();
+    case 10: return std::numeric_limits<double>::quiet_NaN();
+    default: return -std::numeric_limits<double>::quiet_NaN();  // what x86 makes of infinity less infinity
   }
 }
 
@@ -207,18 +195,12 @@ void even_row(Real* out, int64_t n, const Limits& limits, int64_t row, uint64_t 
     for (int64_t i = 0; (b & 1) && i < n; ++i) out[i] = std::fabs(out[i]);
   };
   switch (kind_of_row(seed, row, 8)) {
-    case 0:
-      return all_of_one(limits.lowest_exponent, std::ilogb(limits.smallest_normal) - 1);
+    case 0: return all_of_one(limits.lowest_exponent, std::ilogb(limits.smallest_normal) - 1);
     case 1:
-    case 2:
-      return all_of_one(-3 * limits.highest_exponent / 4, -limits.highest_exponent / 4);
-    case 3:
-      return all_of_one(limits.lowest_exponent, limits.highest_exponent - 12);  // of which thousands have a sum
-    case 4:
-      std::fill(out, out + n, Real{0});
-      return;
-    default:
-      return;
+    case 2: return all_of_one(-3 * limits.highest_exponent / 4, -limits.highest_exponent / 4);
+    case 3: return all_of_one(limits.lowest_exponent, limits.highest_exponent - 12);  // of which thousands have a sum
+    case 4: std::fill(out, out + n, Real{0}); return;
+    default: return;
   }
 }
 
@@ -236,14 +218,10 @@ template <typename Real>
 void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows& rows, uint64_t seed, int source, int64_t first) {
   const Limits limits = limits_of(dtype);
   switch (draw.family) {
-    case Family::kNormal:
-      return normal_chunk(out, n, seed, first, 0, 1);
-    case Family::kUniform:
-      return uniform_chunk(out, n, seed, first);
-    case Family::kOffset:
-      return normal_chunk(out, n, seed, first, 1000, 1);
-    case Family::kLarge:
-      return normal_chunk(out, n, seed, first, 0, 3000);
+    case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
+    case Family::kUniform: return uniform_chunk(out, n, seed, first);
+    case Family::kOffset: return normal_chunk(out, n, seed, first, 1000, 1);
+    case Family::kLarge: return normal_chunk(out, n, seed, first, 0, 3000);
     case Family::kHeavyTail:
       uniform_chunk(out, n, seed, first);
       for (int64_t i = 0; i < n; ++i) {
@@ -283,12 +261,9 @@ void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows
         out[i] = std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b % 25) - 12);
       }
       return;
-    case Family::kExponents:
-      return exponents_by_rows(out, n, limits, rows, seed, first);
-    case Family::kWide:
-      return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
-    case Family::kLimits:
-      return normal_chunk(out, n, seed, first, 0, 1);
+    case Family::kExponents: return exponents_by_rows(out, n, limits, rows, seed, first);
+    case Family::kWide: return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
+    case Family::kLimits: return normal_chunk(out, n, seed, first, 0, 1);
   }
 }
 
@@ -316,18 +291,10 @@ void store(std::byte* data, DType dtype, int64_t first, const Real* values, int6
   std::byte* out = data + static_cast<size_t>(first) * size_of(dtype);
   for (int64_t i = 0; i < n; ++i) {
     switch (dtype) {
-      case DType::kF64:
-        reinterpret_cast<double*>(out)[i] = values[i];
-        break;
-      case DType::kF16:
-        reinterpret_cast<uint16_t*>(out)[i] = f64_to_f16(values[i]);
-        break;
-      case DType::kBF16:
-        reinterpret_cast<uint16_t*>(out)[i] = f32_to_bf16(static_cast<float>(values[i]));
-        break;
-      default:
-        reinterpret_cast<float*>(out)[i] = static_cast<float>(values[i]);
-        break;
+      case DType::kF64: reinterpret_cast<double*>(out)[i] = values[i]; break;
+      case DType::kF16: reinterpret_cast<uint16_t*>(out)[i] = f64_to_f16(values[i]); break;
+      case DType::kBF16: reinterpret_cast<uint16_t*>(out)[i] = f32_to_bf16(static_cast<float>(values[i])); break;
+      default: reinterpret_cast<float*>(out)[i] = static_cast<float>(values[i]); break;
     }
   }
 }
@@ -426,16 +393,11 @@ void nudge_int(std::byte* data, DType dtype, int64_t at, const InputRange& range
 uint64_t poison_bits(DType dtype, uint64_t seed, int64_t i) {
   const uint64_t b = bits_at(seed ^ 0xdeadull, i) | 1;
   switch (dtype) {
-    case DType::kF32:
-      return 0x7f800000u | (b & 0x803fffffu);  // quiet bit clear, payload not zero; as poison_f32
-    case DType::kF64:
-      return 0x7ff0000000000000u | (b & 0x8007ffffffffffffu);
-    case DType::kF16:
-      return 0x7c00u | (b & 0x81ffu);
-    case DType::kBF16:
-      return 0x7f80u | (b & 0x803fu);
-    default:
-      return b | 2;  // not a bool
+    case DType::kF32: return 0x7f800000u | (b & 0x803fffffu);  // quiet bit clear, payload not zero; as poison_f32
+    case DType::kF64: return 0x7ff0000000000000u | (b & 0x8007ffffffffffffu);
+    case DType::kF16: return 0x7c00u | (b & 0x81ffu);
+    case DType::kBF16: return 0x7f80u | (b & 0x803fu);
+    default: return b | 2;  // not a bool
   }
 }
 

@@ -60,26 +60,16 @@ double Judge::deadline(int calls) const { return std::clamp(100 * call_seconds, 
 
 Failure failure_of(const Death& death, const std::string& stage, uint64_t seed) {
   switch (death.kind) {
-    case Death::Kind::kSignal:
-      return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
-    case Death::Kind::kOutOfBounds:
-      return {Outcome::kCrashed, "out-of-bounds", stage, death.reason, seed};
-    case Death::Kind::kReadOnly:
-      return {Outcome::kCrashed, "wrote-read-only", stage, death.reason, seed};
-    case Death::Kind::kMemory:
-      return {Outcome::kCrashed, "memory-limit", stage, death.reason, seed};
-    case Death::Kind::kExit:
-      return {Outcome::kCrashed, "exited", stage, death.reason, seed};
-    case Death::Kind::kTimeout:
-      return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
-    case Death::Kind::kForbidden:
-      return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
-    case Death::Kind::kGarbage:
-      return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
-    case Death::Kind::kStillWorking:
-      return {Outcome::kMistrusted, "still-working", stage, death.reason, seed};
-    case Death::Kind::kKilled:
-      return {Outcome::kCrashed, "killed", stage, death.reason, seed};
+    case Death::Kind::kSignal: return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
+    case Death::Kind::kOutOfBounds: return {Outcome::kCrashed, "out-of-bounds", stage, death.reason, seed};
+    case Death::Kind::kReadOnly: return {Outcome::kCrashed, "wrote-read-only", stage, death.reason, seed};
+    case Death::Kind::kMemory: return {Outcome::kCrashed, "memory-limit", stage, death.reason, seed};
+    case Death::Kind::kExit: return {Outcome::kCrashed, "exited", stage, death.reason, seed};
+    case Death::Kind::kTimeout: return {Outcome::kTimedOut, "timeout", stage, death.reason, seed};
+    case Death::Kind::kForbidden: return {Outcome::kMistrusted, "forbidden-call", stage, death.reason, seed};
+    case Death::Kind::kGarbage: return {Outcome::kMistrusted, "forged-reply", stage, death.reason, seed};
+    case Death::Kind::kStillWorking: return {Outcome::kMistrusted, "still-working", stage, death.reason, seed};
+    case Death::Kind::kKilled: return {Outcome::kCrashed, "killed", stage, death.reason, seed};
   }
   return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }

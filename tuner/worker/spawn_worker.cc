@@ -18,12 +18,9 @@ constexpr size_t kStackBytes = size_t{64} << 10;  // of the few calls between cl
 
 int namespaces_of(PidWall wall) {
   switch (wall) {
-    case PidWall::kNone:
-      return 0;
-    case PidWall::kNamespace:
-      return CLONE_NEWPID;
-    case PidWall::kUserNamespace:
-      return CLONE_NEWUSER | CLONE_NEWPID;
+    case PidWall::kNone: return 0;
+    case PidWall::kNamespace: return CLONE_NEWPID;
+    case PidWall::kUserNamespace: return CLONE_NEWUSER | CLONE_NEWPID;
   }
   return 0;
 }
