@@ -7,16 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "tuner/trials/backend.h"
+
 namespace amdahl {
 
 namespace po = boost::program_options;
 
 // What every command understands.
 struct GlobalOptions {
-  bool json = false;      // one JSON document on stdout, nothing else
-  bool quiet = false;     // no progress
-  int threads = 1;        // default: all cores of this process
-  std::string cache_dir;  // compiled kernels, ceilings
+  bool json = false;                        // one JSON document on stdout, nothing else
+  bool quiet = false;                       // no progress
+  int threads = 1;                          // default: all cores of this process
+  std::string cache_dir;                    // compiled kernels, ceilings
+  const Backend* backend = &cpu_backend();  // what a model is tuned and run for; a session brings its own (open_session.h)
 
   bool progress() const { return !json && !quiet; }
 };

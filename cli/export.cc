@@ -107,15 +107,17 @@ void print_padding(const PaddingFinding& padding) {
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const ExportFormat& format = *arguments.format;
   const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
+  const GlobalOptions here = open.with_backend(global);
+  if (const std::string why = refused_export(format, open.backend->target().backend); !why.empty()) throw Error(ExitCode::kUsage, why);
   BucketPart part = part_to_export(open, format, arguments.only_shape);
   part.plan = exportable_plan(*open.session, std::move(part.plan), global);
-  ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), arguments.output, {}, 0, ""};
+  ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), arguments.output, {}, 0, "", {}, open.backend->target()};
   Progress progress("exporting", global.progress());
   progress.update(0, 0, "self-test reference in float64");
-  request.self_test = make_self_test(part.graph, part.plan, global, &request.milliseconds);
+  request.self_test = make_self_test(part.graph, part.plan, here, &request.milliseconds);
   if (part.graph.buckets.size() > 1)
     request.padding =
-        find_padding({open.model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan}, 2 * request.self_test.relative_norm + 1e-9, global);
+        find_padding({open.model, bucket_sizes_of(open.session->identity().load), part.graph, part.plan}, 2 * request.self_test.relative_norm + 1e-9, here);
   // Pairs of fresh processes with pinned threads know better than this process.
   const bool whole = part.graph.buckets.size() == open.graph.buckets.size();
   if (const auto headline = open.session->headline(); headline && whole) request.milliseconds = 1e3 * headline->kept_seconds;

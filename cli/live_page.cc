@@ -10,10 +10,10 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "cli/open_session.h"
 #include "cli/page_path.h"
 #include "experiments/report_page.h"
 #include "experiments/vega.h"
-#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -47,7 +47,7 @@ void LivePage::finish() { write(0); }
 
 void LivePage::write(int reload_seconds) {
   const auto start = Clock::now();
-  write_atomically(path_, report_page(session_, cpu_target(), reload_seconds));
+  write_atomically(path_, report_page(session_, backend_of(session_).target(), reload_seconds));
   written_ = Clock::now();
   took_ = std::chrono::duration<double>(written_ - start).count();
 }

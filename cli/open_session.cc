@@ -72,12 +72,14 @@ void name_model(SessionIdentity& id, const std::string& model, const std::string
 }
 
 SessionIdentity identity_of(const std::string& model, const std::string& session_path, const std::vector<BucketSizes>& buckets, const Graph& graph,
-                            const std::string& toolchain) {
+                            const Backend& backend, const std::string& toolchain) {
   SessionIdentity id;
   name_model(id, model, session_path);
   id.model_fingerprint = fingerprint(graph);
-  id.machine = fmt::format("{}, {}", this_machine().name, counted(this_machine().units, "core"));
-  id.machine_fingerprint = this_machine().fingerprint();
+  const DeviceInfo& device = backend.target().device;
+  id.backend = backend.target().backend;
+  id.machine = fmt::format("{}, {}", device.name, counted(device.units, backend.unit_name()));
+  id.machine_fingerprint = device.fingerprint();
   id.load = load_json(buckets);
   id.buckets = graph.buckets;
   id.toolchain = toolchain;
@@ -109,6 +111,12 @@ BenchOptions bench_options(const TuneOptions& session, uint64_t seed) {
   return options;
 }
 
+const Backend& backend_of(const Session& session) {
+  const std::string& name = session.identity().backend;
+  if (const Backend* backend = find_backend(name)) return *backend;
+  throw Error(ExitCode::kSessionMismatch, fmt::format("the session was made on a device of the kind '{}', which this build of amdahl does not know", name));
+}
+
 OpenSession open_session(const std::string& path, Session::Access access, const GlobalOptions& global, const std::string& model) {
   return with_model(Session::open(path, access), path, global, model);
 }
@@ -119,7 +127,8 @@ OpenSession with_model(std::unique_ptr<Session> session, const std::string& path
   SessionModel found = load_session_model(*open.session, path, model, global);
   open.model = std::move(found.name);
   open.graph = std::move(found.graph);
-  open.session->require_same(fingerprint(open.graph), this_machine().fingerprint());
+  open.backend = &backend_of(*open.session);
+  open.session->require_same(fingerprint(open.graph), open.backend->target().device.fingerprint());
   remember_place(open, path);
   if (open.session->options().is_object()) open.options = open.session->options().get<TuneOptions>();
   else open.options.threads = global.threads;

@@ -12,7 +12,6 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "plan/require_memory.h"
-#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -64,11 +63,11 @@ int run(const std::optional<ModelArguments>& model, const GlobalOptions& global)
   std::map<const Rewrite*, Applies> applies;
   if (model) {
     const Graph graph = load_named_model(*model, global);
-    const Plan plan = starter_plan(graph, global.threads, cpu_target());
+    const Plan plan = starter_plan(graph, global.threads, global.backend->target());
     require_memory(graph, plan);
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);
-    const RewriteContext context = RewriteContext::of(graph, plan, cpu_target(), uses, storage);
+    const RewriteContext context = RewriteContext::of(graph, plan, global.backend->target(), uses, storage);
     for (const Rewrite* rewrite : playbook()) applies[rewrite] = applies_to(*rewrite, context);
   }
   if (!global.json) {

@@ -18,20 +18,19 @@
 #include "base/random.h"
 #include "cli/progress.h"
 #include "plan/devices.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 namespace {
 
 // Shared with the compiling threads, which may outlive whoever waits for them (Ctrl-C).
 struct CompileJobs {
-  explicit CompileJobs(const std::string& cache_dir) : toolchain(cache_dir) {}
+  explicit CompileJobs(std::shared_ptr<const Toolchain> made_by) : toolchain(std::move(made_by)) {}
   void work() {
     for (size_t job; (job = next++) < variants.size();) {
       CompileResult result;
       std::exception_ptr failure;
       try {
-        result = toolchain.compile(variants[job], {120});
+        result = toolchain->compile(variants[job], {120});
       } catch (...) {
         failure = std::current_exception();
       }
@@ -44,7 +43,7 @@ struct CompileJobs {
     }
   }
 
-  const CpuToolchain toolchain;
+  const std::shared_ptr<const Toolchain> toolchain;
   std::vector<Variant> variants;       // distinct; fixed before the first thread starts
   std::vector<CompileResult> results;  // by variant
   std::atomic<size_t> next{0};
@@ -97,7 +96,8 @@ Tensor example_input(const Graph& graph, ValueId input, uint64_t seed) {
   return from_ints(value.dtype, value.shape, numbers);
 }
 
-PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global) : steps_(plan.steps.size()), device_(make_device("cpu")) {
+PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global)
+    : steps_(plan.steps.size()), device_(make_device(global.backend->target().backend)) {
   for (ValueId v : graph.outputs) output_shapes_.push_back(graph.value(v).shape);
   const std::vector<std::string> library_of = compile(plan, global);
   Blob blob;
@@ -109,8 +109,8 @@ PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalO
 }
 
 std::vector<std::string> PreparedModel::compile(const Plan& plan, const GlobalOptions& global) {
-  const auto jobs = std::make_shared<CompileJobs>(global.cache_dir);
-  toolchain_ = jobs->toolchain.description();
+  const auto jobs = std::make_shared<CompileJobs>(global.backend->make_toolchain(global.cache_dir));
+  toolchain_ = jobs->toolchain->description();
   std::map<std::string, size_t> job_of;  // by variant
   for (const Step& step : plan.steps)
     if (job_of.emplace(step.variant.id(), jobs->variants.size()).second) jobs->variants.push_back(step.variant);

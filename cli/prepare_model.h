@@ -1,5 +1,5 @@
 #pragma once
-// A plan made runnable in this process: kernels compiled, constants laid out, executor ready.
+// A plan made runnable in this process, on the device of GlobalOptions::backend: kernels compiled, constants laid out, executor ready.
 
 #include <memory>
 

@@ -17,9 +17,7 @@
 #include "cli/prepare_model.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
-#include "profiler/cpu_probe.h"
 #include "profiler/print_profile.h"
-#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -79,7 +77,7 @@ bool terminal_is_wide() {
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const Graph graph = load_named_model(arguments.model, global);
-  const Plan plan = starter_plan(graph, global.threads, cpu_target());
+  const Plan plan = starter_plan(graph, global.threads, global.backend->target());
   PreparedModel model(graph, plan, global);
   for (size_t i = 0; i < graph.inputs.size(); ++i) model.set_input(static_cast<int>(i), example_input(graph, graph.inputs[i], 1));
 
@@ -92,7 +90,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   Ceilings ceilings;
   {
     Progress progress("measuring what this machine can do", global.progress());
-    ceilings = cached_ceilings(cpu_probe(), global.cache_dir, false, [&](double, const std::string& what) { progress.update(0, 0, what); });
+    ceilings = cached_ceilings(global.backend->probe(), global.cache_dir, false, [&](double, const std::string& what) { progress.update(0, 0, what); });
   }
   const Profile profile = make_profile(graph, plan, samples, ceilings);
 

@@ -13,7 +13,6 @@
 #include "cli/open_session.h"
 #include "cli/progress.h"
 #include "cli/session_model.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/window_task.h"
 #include "tuner/trials/workbench.h"
 
@@ -82,7 +81,7 @@ int repeat(const OpenSession& open, const Experiment& e, int pairs, const Global
   WindowTask task = window_task(open.graph, plan_of(*open.session, e.plan), e.signature, {e.steps});
   task.threads = open.options.threads;
 
-  Workbench bench(open.graph, cpu_backend(), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  Workbench bench(open.graph, *open.backend, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   Progress progress("replaying", global.progress());
   progress.update(0, 0, "building");
   const Built built = bench.build({challenger}).at(0);
@@ -112,7 +111,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const std::vector<Experiment> all = open.session->experiments();
   const Experiment& e = find(all, arguments.number, arguments.session);
   if (!arguments.source) return repeat(open, e, arguments.pairs, global);
-  for (const Step& s : e.replacement.get<std::vector<Step>>()) fmt::print("{}\n", cpu_target().source(s.variant));
+  for (const Step& s : e.replacement.get<std::vector<Step>>()) fmt::print("{}\n", open.backend->target().source(s.variant));
   return 0;
 }
 

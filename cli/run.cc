@@ -22,7 +22,6 @@
 #include "graph/models/index_ranges.h"
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
-#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -145,7 +144,7 @@ std::pair<Graph, Plan> model_or_session(const Arguments& arguments, const Global
   for (const std::string& text : arguments.inputs)
     for (const std::string& name : possible_names(text)) given.insert(name);
   Graph graph = load_named_model(arguments.model, global, given);
-  Plan plan = starter_plan(graph, global.threads, cpu_target());
+  Plan plan = starter_plan(graph, global.threads, global.backend->target());
   return {std::move(graph), std::move(plan)};
 }
 

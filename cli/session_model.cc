@@ -67,7 +67,7 @@ SessionModel load_session_model(const Session& session, const std::string& sessi
     throw Error(ExitCode::kBadModel, fmt::format("the model of {0}, {1}, is not there any more, nor beside the session: put it there, or name it with "
                                                  "--model-file FILE (or amdahl tune FILE --session {2})",
                                                  session_path, id.model, shell_word(session_path)));
-  session.require_same(fingerprint(other->graph), this_machine().fingerprint());
+  session.require_same(fingerprint(other->graph), backend_of(session).target().device.fingerprint());
   return std::move(*other);
 }
 

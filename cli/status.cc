@@ -7,11 +7,11 @@
 #include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/open_session.h"
 #include "cli/page_path.h"
 #include "cli/print_json.h"
 #include "experiments/report.h"
 #include "experiments/report_page.h"
-#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 namespace {
@@ -41,7 +41,7 @@ int write_page(const Arguments& arguments, const GlobalOptions& global) {
   const std::string& path = *arguments.html;
   const std::string file = page_path(path);
   const auto session = Session::open(arguments.session, Session::Access::kRead);
-  const std::string page = report_page(*session, cpu_target());
+  const std::string page = report_page(*session, backend_of(*session).target());
   write_atomically(file, page);
   if (global.json) print_json(Json{{"html", path}, {"bytes", page.size()}});
   else fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", path, counted(session->experiments().size(), "experiment"), page.size() / 1e6);

@@ -25,8 +25,6 @@
 #include "plan/require_memory.h"
 #include "playbook/playbook.h"
 #include "profiler/processor_load.h"
-#include "starter_kernels/cpu/cpu_target.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/search/finish.h"
 #include "tuner/search/tuner.h"
 #include "tuner/trials/workbench.h"
@@ -47,13 +45,12 @@ void set_limits(const SearchArguments& arguments, TuneOptions& options) {
   options.experiments = arguments.experiments;
 }
 
-void set_precision(const TuneArguments& arguments, TuneOptions& options) {
+void set_precision(const TuneArguments& arguments, const DeviceInfo& device, TuneOptions& options) {
   options.allow_bf16 = arguments.allow_bf16;
   options.max_error = arguments.max_error.value_or(options.max_error);
   if (arguments.max_error && !arguments.allow_bf16)
     throw Error(ExitCode::kUsage, "--max-error limits what --allow bf16 may cost: give --allow bf16 with it, or leave it out");
-  if (options.allow_bf16 && !this_machine().has("avx512_bf16"))
-    say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
+  if (options.allow_bf16 && !device.has("avx512_bf16")) say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
 }
 
 // The rule is set once, by this machine's noise, and stays with the session. A short budget is not spent on that: then the
@@ -89,8 +86,8 @@ int tune(OpenSession& open, const std::string& path, const SearchArguments& argu
   set_limits(arguments, open.options);
   std::optional<LivePage> page;
   if (arguments.html) page.emplace(*open.session, *arguments.html);
-  SessionWisdom wisdom(arguments.wisdom, global, open.options);
-  Workbench bench(open.graph, cpu_backend(), bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  SessionWisdom wisdom(arguments.wisdom, open.with_backend(global), open.options);
+  Workbench bench(open.graph, *open.backend, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
@@ -114,6 +111,7 @@ OpenSession open_session_of(const TuneArguments& arguments, const GlobalOptions&
   const std::string &model = arguments.model.model, &path = arguments.session;
   std::unique_ptr<Session> session = Session::open(path, Session::Access::kWrite);
   const SessionIdentity id = session->identity();
+  const Backend& backend = backend_of(*session);
   const auto refuse = [&](const std::string& what) {
     throw Error(ExitCode::kSessionMismatch, fmt::format("{} is a session of {} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it",
                                                         path, id.model, what, shell_word(path)));
@@ -124,7 +122,7 @@ OpenSession open_session_of(const TuneArguments& arguments, const GlobalOptions&
   try {
     return with_model(std::move(session), path, global, model);
   } catch (const Error& error) {
-    if (error.code() == ExitCode::kSessionMismatch && named.model != id.model && id.machine_fingerprint == this_machine().fingerprint())
+    if (error.code() == ExitCode::kSessionMismatch && named.model != id.model && id.machine_fingerprint == backend.target().device.fingerprint())
       refuse(fmt::format("and {} is another model", named.model));
     throw;
   }
@@ -147,16 +145,17 @@ void require_options_of(const OpenSession& open, const TuneArguments& arguments)
 OpenSession create_session(const TuneArguments& arguments, const GlobalOptions& global) {
   OpenSession open;
   open.graph = load_named_model(arguments.model, global);
+  open.backend = global.backend;
   open.options.threads = global.threads;
   open.options.seed = arguments.seed.value_or(open.options.seed);
   open.options.entropy = entropy();
   set_limits(arguments.search, open.options);
-  set_precision(arguments, open.options);
-  require_memory(open.graph, starter_plan(open.graph, open.options.threads, cpu_target()));  // refused with all reasons before a file is made
-  const CpuToolchain toolchain(global.cache_dir);
+  set_precision(arguments, open.backend->target().device, open.options);
+  require_memory(open.graph, starter_plan(open.graph, open.options.threads, open.backend->target()));  // refused with all reasons before a file is made
   set_rule(global, open.options);
+  const std::string toolchain = open.backend->make_toolchain(global.cache_dir)->description();
   open.session =
-      Session::create(arguments.session, identity_of(arguments.model.model, arguments.session, arguments.model.buckets, open.graph, toolchain.description()));
+      Session::create(arguments.session, identity_of(arguments.model.model, arguments.session, arguments.model.buckets, open.graph, *open.backend, toolchain));
   return open;
 }
 

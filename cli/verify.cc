@@ -16,7 +16,6 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/gate.h"
 #include "tuner/search/headline.h"
 #include "tuner/trials/workbench.h"
@@ -76,11 +75,11 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
-  const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads, cpu_target());
+  const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads, open.backend->target());
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();
-  Workbench bench(open.graph, cpu_backend(), bench_options(open.options, seed), global.cache_dir);
+  Workbench bench(open.graph, *open.backend, bench_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
   const Outputs outputs = check_outputs(open, bench, starter, kept, seed, progress);
   progress.update(0, 0, fmt::format("{} pairs of fresh processes", arguments.pairs));

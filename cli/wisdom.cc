@@ -18,7 +18,6 @@
 #include "cli/say.h"
 #include "cli/wisdom_options.h"
 #include "playbook/playbook.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/opportunity.h"
 
 namespace amdahl {
@@ -110,11 +109,11 @@ int why(const Wisdom& wisdom, const Arguments& arguments, const GlobalOptions& g
   const std::vector<WisdomForm> forms = marked_forms(wisdom, global);
   const WisdomPlace here = wisdom_here(global, global.threads, arguments.allow_bf16);
   const std::map<std::string, WisdomForm> known = known_at(forms, here);
-  const Plan plan = starter_plan(graph, global.threads, cpu_target());
+  const Plan plan = starter_plan(graph, global.threads, global.backend->target());
   Profile nothing_timed;
   nothing_timed.steps.resize(plan.steps.size());
   std::map<std::string, std::pair<std::string, size_t>> windows;  // signature -> description, places
-  for (const Opportunity& o : find_opportunities(graph, plan, nothing_timed, playbook(), cpu_target()))
+  for (const Opportunity& o : find_opportunities(graph, plan, nothing_timed, playbook(), global.backend->target()))
     windows.try_emplace(o.signature, o.describe(plan), o.windows.size());
   int hits = 0;
   Json j = Json::array();

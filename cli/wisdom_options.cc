@@ -6,11 +6,9 @@
 #include <ctime>
 
 #include "base/error.h"
-#include "base/machine.h"
 #include "cli/model_options.h"
 #include "cli/say.h"
 #include "experiments/provenance.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
 
@@ -33,7 +31,7 @@ std::vector<WisdomForm> marked_forms(const Wisdom& wisdom, const GlobalOptions& 
 }
 
 WisdomPlace wisdom_here(const GlobalOptions& global, int threads, bool allow_bf16) {
-  return {this_machine().fingerprint(), CpuToolchain(global.cache_dir).description(), threads, allow_bf16 ? "bf16" : ""};
+  return {global.backend->target().device.fingerprint(), global.backend->make_toolchain(global.cache_dir)->description(), threads, allow_bf16 ? "bf16" : ""};
 }
 
 SessionWisdom::SessionWisdom(const WisdomArguments& arguments, const GlobalOptions& global, const TuneOptions& options)

@@ -67,6 +67,7 @@ void to_json(Json& j, const SessionIdentity& s) {
   j = Json{{"model", s.model},
            {"model_from_session", s.model_from_session},
            {"model_fingerprint", s.model_fingerprint},
+           {"backend", s.backend},
            {"machine", s.machine},
            {"machine_fingerprint", s.machine_fingerprint},
            {"load", s.load},
@@ -78,6 +79,7 @@ void from_json(const Json& j, SessionIdentity& s) {
   s.model = j.at("model");
   s.model_from_session = j.value("model_from_session", "");
   s.model_fingerprint = j.at("model_fingerprint");
+  s.backend = j.value("backend", "cpu");
   s.machine = j.at("machine");
   s.machine_fingerprint = j.at("machine_fingerprint");
   s.load = j.at("load");

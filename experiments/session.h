@@ -32,6 +32,7 @@ struct SessionIdentity {
   std::string model;                // as the user named it: a path (made absolute) or "builtin:NAME"
   std::string model_from_session;   // the path as seen from the session's folder: both may move together; "" for a builtin
   std::string model_fingerprint;    // graph/graph.h fingerprint of the clean graph
+  std::string backend = "cpu";      // Target::backend its plans are made for; a file that names none is of the time when there was one
   std::string machine;              // for people: "Intel(R) Xeon(R) …, 2 cores"
   std::string machine_fingerprint;  // DeviceInfo::fingerprint()
   Json load = Json::object();       // shapes and sizes the model was loaded with: {"shape": {...}, "batch": …}, or {"buckets": [these]}

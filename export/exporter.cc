@@ -1,5 +1,8 @@
 #include "export/exporter.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cctype>
 
 #include "export/cxx.h"
@@ -12,14 +15,14 @@ namespace amdahl {
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
-      {"cxx", "C header, C++ sources, weights, CMake project, example and self-test: needs a C++ compiler and OpenMP alone",
+      {"cxx", "cpu", "C header, C++ sources, weights, CMake project, example and self-test: needs a C++ compiler and OpenMP alone",
        "cmake -S . -B build && cmake --build build && ./build/selftest .", write_cxx, true},
-      {"pytorch", "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
+      {"pytorch", "cpu", "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
        "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py", write_pytorch},
-      {"onnxruntime", "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
+      {"onnxruntime", "cpu", "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
        "cmake -S . -B build && cmake --build build && python3 selftest.py", write_onnxruntime},
-      {"onnx", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", write_onnx},
-      {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json, true},
+      {"onnx", "", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", write_onnx},
+      {"json", "", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json, true},
   };
   return formats;
 }
@@ -28,6 +31,15 @@ const ExportFormat* find_export_format(std::string_view name) {
   for (const ExportFormat& format : export_formats())
     if (format.name == name) return &format;
   return nullptr;
+}
+
+std::string refused_export(const ExportFormat& format, std::string_view backend) {
+  if (format.backend.empty() || format.backend == backend) return "";
+  std::vector<std::string_view> others;
+  for (const ExportFormat& f : export_formats())
+    if (f.backend.empty() || f.backend == backend) others.push_back(f.name);
+  return fmt::format("format {} packages kernels of a {}, and these are made for {}: give one of {}", format.name, format.backend, backend,
+                     fmt::join(others, ", "));
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "starter_kernels/cpu/cpu_target.h"
 
 namespace amdahl {
 
@@ -31,13 +32,15 @@ struct ExportRequest {
   std::string name;       // of the model: a C identifier is made from it
   std::string directory;  // created; must be empty or hold an earlier export
   SelfTestCase self_test;
-  double milliseconds = 0;      // median of the plan on the machine that tuned it
-  std::string provenance;       // one line: model, machine, session
-  PaddingFinding padding = {};  // where the graph has several shapes
+  double milliseconds = 0;              // median of the plan on the machine that tuned it
+  std::string provenance;               // one line: model, machine, session
+  PaddingFinding padding = {};          // where the graph has several shapes
+  const Target& target = cpu_target();  // that the plan is made for
 };
 
 struct ExportFormat {
   std::string_view name;
+  std::string_view backend;  // Target::backend whose kernels it packages; "": it takes any plan, since it writes no library
   std::string_view summary;
   std::string_view next;  // what to type in the folder afterwards; "" nothing
   // Throws Error(kIo) when the directory cannot be written. Returns the files written, relative to the directory.
@@ -47,6 +50,8 @@ struct ExportFormat {
 
 const std::vector<ExportFormat>& export_formats();
 const ExportFormat* find_export_format(std::string_view name);
+// "", or why a plan for `backend` cannot leave in this format, and which formats it can leave in.
+std::string refused_export(const ExportFormat& format, std::string_view backend);
 
 // Letters, digits and '_', and no name that a compiler or a build has for something else: "math" becomes "model_math".
 std::string c_identifier(std::string_view name);

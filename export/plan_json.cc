@@ -56,7 +56,7 @@ std::vector<std::string> write_plan_json(const ExportRequest& request) {
     std::string& file = file_of[v.id()];
     if (file.empty()) {
       file = fmt::format("kernels/k{:03}_{}.cpp", file_of.size() - 1, v.problem.kind);
-      folder.text(file, cpu_target().source(v));
+      folder.text(file, request.target.source(v));
     }
     steps.push_back(step_json(graph, step));
     steps.back()["source"] = file;

@@ -367,6 +367,12 @@ TEST_F(BadSession, OfAnotherMachine) {
   expect_everywhere(ExitCode::kSessionMismatch, {"another machine", "start a new session"});
 }
 
+TEST_F(BadSession, OfAnotherKindOfDevice) {
+  copy_real([](SessionIdentity& identity, Commit&) { identity.backend = "abacus"; });
+  expect_everywhere(ExitCode::kSessionMismatch, {"'abacus'", "does not know"});
+  expect(amdahl({"report", file("s.amdahl"), "--html", file("page.html")}), ExitCode::kSessionMismatch, {"'abacus'"});
+}
+
 // The kept plan is the starter plan, whatever was claimed of it.
 TEST_F(BadSession, ThatClaimsAGainWhichIsNotThere) {
   const auto claims = [](Gain gain) { return [gain](SessionIdentity&, Commit& all) { all.headline = Headline{1, gain, 0.2, 0.1, 0, 7, {"normal"}}; }; };

@@ -35,6 +35,14 @@ namespace fs = std::filesystem;
 
 using testing::self_test_of;
 
+TEST(ExportFormats, PackageKernelsOfTheirOwnBackendAlone) {
+  const std::string why = refused_export(*find_export_format("cxx"), "abacus");
+  EXPECT_NE(why.find("of a cpu"), std::string::npos) << why;
+  EXPECT_NE(why.find("give one of onnx, json"), std::string::npos) << why;
+  EXPECT_EQ(refused_export(*find_export_format("cxx"), "cpu"), "");
+  EXPECT_EQ(refused_export(*find_export_format("json"), "abacus"), "");
+}
+
 class Export : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

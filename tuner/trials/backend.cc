@@ -11,6 +11,7 @@ namespace {
 class CpuBackend : public Backend {
  public:
   const Target& target() const override { return cpu_target(); }
+  std::string_view unit_name() const override { return "core"; }
   std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override { return std::make_shared<const CpuToolchain>(cache_dir); }
   const WorkerBackend& workers() const override { return cpu_worker_backend(); }
   const CeilingProbe& probe() const override { return cpu_probe(); }
@@ -21,6 +22,17 @@ class CpuBackend : public Backend {
 const Backend& cpu_backend() {
   static const CpuBackend backend;
   return backend;
+}
+
+const std::vector<const Backend*>& backends() {
+  static const std::vector<const Backend*> all{&cpu_backend()};
+  return all;
+}
+
+const Backend* find_backend(std::string_view name) {
+  for (const Backend* b : backends())
+    if (b->target().backend == name) return b;
+  return nullptr;
 }
 
 }  // namespace amdahl

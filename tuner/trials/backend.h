@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "profiler/ceiling_probe.h"
 #include "starter_kernels/toolchain/toolchain.h"
@@ -15,13 +17,16 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Target& target() const = 0;
+  virtual std::string_view unit_name() const = 0;  // what DeviceInfo::units counts, for people: "core"
   // `cache_dir`: where it may keep what it builds. Throws Error(kNoCompiler, kIo).
   virtual std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const = 0;
   virtual const WorkerBackend& workers() const = 0;
   virtual const CeilingProbe& probe() const = 0;
 };
 
-// The processor's. Sessions do not name their backend yet: it is the only one of this program.
-const Backend& cpu_backend();
+// The backends of this program; the first is the one that is used where nobody asks for another. A session keeps the name of its own (target().backend).
+const std::vector<const Backend*>& backends();
+const Backend* find_backend(std::string_view name);  // nullptr for a name that is not in the table
+const Backend& cpu_backend();                        // a row of it
 
 }  // namespace amdahl

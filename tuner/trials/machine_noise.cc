@@ -56,6 +56,7 @@ class Specimen {
       : family_(family),
         name_(std::move(name)),
         graph_(std::move(graph)),
+        device_(builder.target().device),
         constants_(graph_),
         feed_(input_ranges(graph_, graph_.inputs), bench.worker.backend->make_arena("amdahl-inputs")) {
     const Plan plan = starter_plan(graph_, options.threads, builder.target());
@@ -125,13 +126,14 @@ class Specimen {
     std::vector<double> seconds;
     for (int i = 0; i < 5; ++i) seconds.push_back(harness->worker().run_awake(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
     const double call = std::max(median(seconds) - harness->worker().handover(drive_.call_seconds), 1e-6);
-    drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]), operand_budget(this_machine()));
+    drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]), operand_budget(device_));
     drive_.slots = std::max({drive_.segments.calls, drive_.copies, 3});
   }
 
   NoiseFamily family_;
   std::string name_;
   Graph graph_;
+  DeviceInfo device_;
   ConstantsFile constants_;
   Feed feed_;
   std::vector<Program> programs_;
@@ -142,8 +144,8 @@ class Specimen {
   int dropped_ = 0;
 };
 
-std::string path_of(const std::string& cache_dir, int threads) {
-  return fmt::format("{}/noise-{}-{}.json", cache_dir, hash_hex(this_machine().fingerprint() + processors().text()), threads);
+std::string path_of(const std::string& cache_dir, const std::string& machine, int threads) {
+  return fmt::format("{}/noise-{}-{}.json", cache_dir, hash_hex(machine + processors().text()), threads);
 }
 
 MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress);
@@ -231,13 +233,13 @@ MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOpti
 
 }  // namespace
 
-std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, int threads) {
-  std::ifstream in(path_of(cache_dir, threads));
+std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, const DeviceInfo& device, int threads) {
+  std::ifstream in(path_of(cache_dir, device.fingerprint(), threads));
   if (!in) return std::nullopt;
   try {
     const Json j = Json::parse(in);
     MachineNoise n = j.get<MachineNoise>();
-    if (j.at("format") == kFormat && n.machine == this_machine().fingerprint() && n.processors == processors().text() && n.threads == threads) return n;
+    if (j.at("format") == kFormat && n.machine == device.fingerprint() && n.processors == processors().text() && n.threads == threads) return n;
   } catch (const std::exception&) {
     // Cut short or of an older format: as good as none.
   }
@@ -248,7 +250,7 @@ void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir
   std::error_code ignored;
   fs::create_directories(cache_dir, ignored);
   try {
-    write_atomically(path_of(cache_dir, noise.threads), Json(noise).dump(1) + '\n');
+    write_atomically(path_of(cache_dir, noise.machine, noise.threads), Json(noise).dump(1) + '\n');
   } catch (const Error&) {
     // A cache that cannot be written costs the next session a measurement.
   }

@@ -33,7 +33,7 @@ struct KernelNoise {
 };
 
 struct MachineNoise {
-  std::string machine;     // DeviceInfo::fingerprint()
+  std::string machine;     // DeviceInfo::fingerprint() of the device that kernels ran on
   std::string processors;  // Processors::text()
   int threads = 1;
   int64_t measured_at = 0;  // Unix time
@@ -64,8 +64,8 @@ using NoiseProgress = std::function<void(double fraction, const std::string& wha
 MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench,
                                    const NoiseProgress& progress = {});
 
-// From `cache_dir`/noise-<hash>-<threads>.json; nothing when there is none of this machine and these processors.
-std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, int threads);
+// From `cache_dir`/noise-<hash>-<threads>.json; nothing when there is none of this device and these processors.
+std::optional<MachineNoise> cached_machine_noise(const std::string& cache_dir, const DeviceInfo& device, int threads);
 // One that cannot be written is not an error: it is measured again.
 void cache_machine_noise(const MachineNoise& noise, const std::string& cache_dir);
 
