@@ -84,7 +84,7 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
   const std::string path = fmt::format("{}/{}.amdahl", folder, stem_of(arm));
   for (const char* rest : {"", "-lock", "-wal", "-shm"}) fs::remove(path + rest);
   const std::unique_ptr<Session> session =
-      Session::create(path, identity_of(model, path, {BucketSizes{}}, graph, CpuToolchain(global.cache_dir).description()));
+      Session::create(path, identity_of(model, path, {BucketSizes{}}, graph, cpu_backend(), CpuToolchain(global.cache_dir).description()));
   Workbench bench(graph, cpu_backend(), bench_options(options, options.seed), global.cache_dir);
   bench.ceilings();  // measured once for all arms, in no arm's time
   TimedLaboratory timed(bench);
