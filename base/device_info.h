@@ -11,6 +11,7 @@ struct DeviceInfo {
   std::string name;                   // as its maker calls it
   std::vector<std::string> features;  // sorted; of a CPU as in /proc/cpuinfo: "avx2", "avx512f", "amx_bf16", …
   int units = 1;                      // cores, or multiprocessors, that this process may use
+  std::string unit = "core";          // what one of them is called
   int64_t l1d_bytes = 32 << 10;       // a unit
   int64_t l2_bytes = 1 << 20;         // a core; of a GPU shared
   int64_t l3_bytes = 8 << 20;         // shared; the last level before memory

@@ -78,7 +78,7 @@ SessionIdentity identity_of(const std::string& model, const std::string& session
   id.model_fingerprint = fingerprint(graph);
   const DeviceInfo& device = backend.target().device;
   id.backend = backend.target().backend;
-  id.machine = fmt::format("{}, {}", device.name, counted(device.units, backend.unit_name()));
+  id.machine = fmt::format("{}, {}", device.name, counted(device.units, device.unit));
   id.machine_fingerprint = device.fingerprint();
   id.load = load_json(buckets);
   id.buckets = graph.buckets;

@@ -11,7 +11,6 @@ namespace {
 class CpuBackend : public Backend {
  public:
   const Target& target() const override { return cpu_target(); }
-  std::string_view unit_name() const override { return "core"; }
   std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override { return std::make_shared<const CpuToolchain>(cache_dir); }
   const WorkerBackend& workers() const override { return cpu_worker_backend(); }
   const CeilingProbe& probe() const override { return cpu_probe(); }

@@ -17,7 +17,6 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Target& target() const = 0;
-  virtual std::string_view unit_name() const = 0;  // what DeviceInfo::units counts, for people: "core"
   // `cache_dir`: where it may keep what it builds. Throws Error(kNoCompiler, kIo).
   virtual std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const = 0;
   virtual const WorkerBackend& workers() const = 0;
