@@ -10,6 +10,7 @@ namespace amdahl {
 struct DeviceInfo {
   std::string name;                   // as its maker calls it
   std::vector<std::string> features;  // sorted; of a CPU as in /proc/cpuinfo: "avx2", "avx512f", "amx_bf16", …
+  int number = 0;                     // among several of this machine; no part of the fingerprint
   int units = 1;                      // cores, or multiprocessors, that this process may use
   std::string unit = "core";          // what one of them is called
   int64_t l1d_bytes = 32 << 10;       // a unit

@@ -22,6 +22,7 @@ enum class ExitCode : int {
   kNoCompiler = 10,      // no usable C++ compiler
   kIo = 11,              // cannot read/write/create, disk full
   kNotVerified = 12,     // `verify` or an export self-test did not hold
+  kNoDevice = 13,        // no device of the kind that was asked for, or no driver
   kInterrupted = 130,    // Ctrl-C; everything is kept
 };
 

@@ -58,6 +58,7 @@ constexpr Meaning kMeanings[] = {
     {ExitCode::kNoCompiler, "no C++ compiler"},
     {ExitCode::kIo, "cannot read, write or create something; out of memory"},
     {ExitCode::kNotVerified, "a headline or self-test did not hold"},
+    {ExitCode::kNoDevice, "no device of the kind that was asked for, or no driver"},
     {ExitCode::kInterrupted, "interrupted; everything finished is kept"},
 };
 

@@ -97,7 +97,7 @@ Tensor example_input(const Graph& graph, ValueId input, uint64_t seed) {
 }
 
 PreparedModel::PreparedModel(const Graph& graph, const Plan& plan, const GlobalOptions& global)
-    : steps_(plan.steps.size()), device_(make_device(global.backend->target().backend)) {
+    : steps_(plan.steps.size()), device_(make_device(global.backend->target().backend, global.backend->target().device.number)) {
   for (ValueId v : graph.outputs) output_shapes_.push_back(graph.value(v).shape);
   const std::vector<std::string> library_of = compile(plan, global);
   Blob blob;

@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 
 install(TARGETS amdahl RUNTIME DESTINATION bin)
-install(TARGETS amdahl-worker RUNTIME DESTINATION libexec/amdahl)
+install(TARGETS amdahl-worker amdahl-nvrtc RUNTIME DESTINATION libexec/amdahl)
 
 # The manual page and completions are written by a small program that knows the option tables.
 add_executable(amdahl-manual cli/manual_main.cc)

@@ -19,6 +19,7 @@ using Folders = std::set<std::string>;
 // What a folder's files may include beside their own folder's. `base` is for all. A folder that is not here may not exist.
 const std::map<std::string, Folders> kMayInclude{
     {"base", {}},
+    {"base/cuda", {"base"}},
     {"graph", {}},
     {"graph/ops", {"graph"}},
     {"graph/clean_up", {"graph"}},
@@ -29,8 +30,10 @@ const std::map<std::string, Folders> kMayInclude{
     {"starter_kernels/text", {"starter_kernels/kinds"}},
     {"starter_kernels/cpu/kernels", {}},
     {"starter_kernels/cpu", {"graph", "starter_kernels/kinds", "starter_kernels/text"}},
-    {"starter_kernels/toolchain", {"starter_kernels/cpu", "starter_kernels/kinds"}},
-    {"plan", {"graph", "graph/models", "graph/onnx", "starter_kernels/kinds"}},
+    {"starter_kernels/cuda/kernels", {}},
+    {"starter_kernels/cuda", {"base/cuda", "starter_kernels/kinds", "starter_kernels/text"}},
+    {"starter_kernels/toolchain", {"base/cuda", "starter_kernels/cpu", "starter_kernels/kinds"}},
+    {"plan", {"base/cuda", "graph", "graph/models", "graph/onnx", "starter_kernels/kinds"}},
     {"profiler", {"plan"}},
     {"playbook", {"plan", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"playbook/tiers", {"playbook", "starter_kernels/cpu", "starter_kernels/kinds"}},

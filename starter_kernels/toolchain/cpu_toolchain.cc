@@ -23,11 +23,13 @@
 #include "base/subprocess.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/target.h"
+#include "starter_kernels/toolchain/compile_results.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
 #include "starter_kernels/toolchain/kernel_folder.h"
 #include "starter_kernels/toolchain/object_code.h"
 #include "starter_kernels/toolchain/placebo.h"
 #include "starter_kernels/toolchain/resolved_text.h"
+#include "starter_kernels/toolchain/scratch_folder.h"
 #include "starter_kernels/toolchain/source_rules.h"
 
 namespace fs = std::filesystem;
@@ -52,67 +54,6 @@ constexpr const char* kRulesVersion = "rules 1";
 // reading their tables took ld 50 of the 80 ms of a placebo build.
 const std::vector<std::string> kLinkArguments{"-shared", "-nodefaultlibs"};
 
-std::string first_error(const std::string& output) {
-  size_t at = output.find("error:");
-  if (at == std::string::npos) at = 0;
-  std::string line = output.substr(at, output.find('\n', at) - at);
-  return line.substr(0, 300);
-}
-
-// Compilers put their limits in words. A source may write the same words (#error): it only gives its failure another name.
-bool hit_a_limit(const SubprocessResult& r) {
-  if (r.timed_out || r.signal != 0) return true;
-  for (const char* words : {"virtual memory exhausted", "out of memory", "Cannot allocate memory", "bad_alloc", "memory exhausted", "File size limit exceeded",
-                            "File too large", "terminated program", "terminated with signal"})
-    if (r.output.find(words) != std::string::npos) return true;
-  return false;
-}
-
-// A folder for one compile, in the cache, so that what it leaves can be renamed into its place. Named after the process: see
-// sweep().
-class Scratch {
- public:
-  explicit Scratch(const std::string& cache_dir) {
-    static std::atomic<int> counter{0};
-    path_ = fs::absolute(fmt::format("{}/kernels/building.{}.{}", cache_dir, getpid(), counter++)).string();
-    std::error_code error;
-    fs::remove_all(path_, error);  // of an earlier process with our number
-    fs::create_directory(path_, error);
-    if (error) throw Error(ExitCode::kIo, fmt::format("cannot make {}: {}; free some space, or give --cache another folder", path_, error.message()));
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-  void write(const char* name, std::string_view text) const {
-    std::ofstream out(file(name), std::ios::binary);
-    out << text;
-    if (!out.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", file(name)));
-  }
-
- private:
-  std::string path_;
-};
-
-// Removes what killed programs left. Not what may be another program's on another machine with the same cache: an hour is
-// longer than any build takes.
-void sweep(const std::string& cache_dir) {
-  std::error_code error;
-  std::vector<fs::path> left;
-  for (fs::directory_iterator it(cache_dir + "/kernels", error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename();
-    if (name.rfind("building.", 0) != 0) continue;
-    const int pid = std::atoi(name.c_str() + std::strlen("building."));
-    std::error_code unknown;
-    const auto age = fs::file_time_type::clock::now() - fs::last_write_time(it->path(), unknown);
-    if (!unknown && age > std::chrono::hours(1) && kill(pid, 0) != 0 && errno == ESRCH) left.push_back(it->path());
-  }
-  for (const fs::path& path : left) fs::remove_all(path, error);
-}
-
 }  // namespace
 
 std::vector<std::string> compile_flags(const Variant& variant) {
@@ -131,7 +72,7 @@ std::string default_cache_dir() {
 CpuToolchain::CpuToolchain(std::string cache_dir, KernelRules rules, Target target)
     : target_(std::move(target)), cache_dir_(std::move(cache_dir)), rules_(rules) {
   make_kernel_folder(cache_dir_);
-  sweep(cache_dir_);
+  sweep_scratch_folders(cache_dir_);
   const SubprocessResult r = run_subprocess({kCompiler, "--version"}, {10});
   if (!r.ok()) throw Error(ExitCode::kNoCompiler, "no C++ compiler found: install one (apt-get install g++) and run again");
   description_ = r.output.substr(0, r.output.find('\n'));
@@ -150,40 +91,10 @@ struct CpuToolchain::Job {
 
 namespace {
 
-CompileResult failed(std::string code, std::string message) {
-  CompileResult r;
-  r.code = std::move(code);
-  r.message = std::move(message);
-  return r;
-}
-
-CompileResult found(const std::string& library) {
-  CompileResult r;
-  r.ok = r.cached = true;
-  r.library = library;
-  return r;
-}
-
-bool is_there(const std::string& path) {
-  struct stat there {};
-  return stat(path.c_str(), &there) == 0 && there.st_size > 0 && access(path.c_str(), R_OK) == 0;
-}
-
 std::string refused_text(const std::string& text, const Variant& variant, KernelRules rules) {
   if (rules != KernelRules::kAll) return "";
   const std::string why = refused_flags(variant.flags);
   return why.empty() ? refused_source(text) : why;
-}
-
-// False, and why, when the target does not write this form.
-bool write_source(const Target& target, const Variant& variant, std::string* text, CompileResult* failure) {
-  try {
-    *text = target.source(variant);
-    return true;
-  } catch (const std::exception& e) {
-    *failure = failed("compile-error", e.what());
-    return false;
-  }
 }
 
 }  // namespace
@@ -212,7 +123,7 @@ CpuToolchain::Job CpuToolchain::job_of(const std::string& text, const Variant& v
 // Made elsewhere and renamed, so that a killed compile leaves nothing that looks finished, and nothing that breaks the rules.
 CompileResult CpuToolchain::produce(const std::string& target, const Job& job, const std::vector<std::string>& arguments, std::string_view text,
                                     const char* source, const CompileLimits& limits) const {
-  const Scratch scratch(cache_dir_);
+  const ScratchFolder scratch(cache_dir_);
   scratch.write(source, text);
   std::vector<std::string> all = job.flags;
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -247,7 +158,7 @@ CompileResult CpuToolchain::failed_run(const SubprocessResult& run, const Compil
 
 // With a code when the preprocessor refuses the text.
 CompileResult CpuToolchain::preprocess(const std::string& text, const Job& job, const CompileLimits& limits, std::string* output) const {
-  const Scratch scratch(cache_dir_);
+  const ScratchFolder scratch(cache_dir_);
   scratch.write(kSource, text);
   std::vector<std::string> all = job.flags;
   for (const std::string& argument : preprocess_arguments()) all.push_back(argument);
@@ -283,7 +194,7 @@ CompileResult CpuToolchain::resolve(const Variant& variant, std::string* text, c
 // A candidate is blamed only while a source that cannot be at fault builds: else a full disk, or a compiler that is being
 // upgraded, would use up one candidate after the other.
 void CpuToolchain::require_working(const CompileLimits& limits) const {
-  const Scratch scratch(cache_dir_);
+  const ScratchFolder scratch(cache_dir_);
   scratch.write(kSource, "int nothing;\n");
   std::vector<std::string> arguments = kCommonFlags;
   arguments.insert(arguments.end(), {"-shared", "-o", "kernel.out", kSource});

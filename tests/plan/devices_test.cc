@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/cuda/cards.h"
 #include "base/error.h"
+#include "starter_kernels/cuda/cuda_target.h"
+#include "starter_kernels/toolchain/cuda_toolchain.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -29,6 +32,27 @@ constexpr const char* kSubtracts =
     "  for (int i = 0; i < 8; ++i) ((float*)out[0])[i] = ((const float*)in[0])[i] + ((const float*)workspace)[i];\n"
     "}\n";
 
+// The same for an NVIDIA card.
+constexpr const char* kSubtractsOnCuda =
+    "struct Launch { unsigned kernel, grid[3], block[3], shared; };\nstruct Pack { unsigned long long bytes; Launch launch; };\n"
+    "struct Operands { const float* in[2]; float* out; float* workspace; };\n"
+    "struct Packed { const float* raw; float* packed; };\n"
+    "extern \"C\" __global__ void amdahl_kernel_0(const __grid_constant__ Operands o) { o.workspace[threadIdx.x] = o.in[1][threadIdx.x]; }\n"
+    "extern \"C\" __global__ void amdahl_kernel_1(const __grid_constant__ Operands o) {\n"
+    "  o.out[threadIdx.x] = o.in[0][threadIdx.x] + o.workspace[threadIdx.x];\n}\n"
+    "extern \"C\" __global__ void amdahl_kernel_2(const __grid_constant__ Packed o) { o.packed[threadIdx.x] = -o.raw[threadIdx.x]; }\n"
+    "#define TABLE extern \"C\" __constant__ const\n"
+    "TABLE Launch amdahl_launches[] = {{0, {1, 1, 1}, {8, 1, 1}, 0}, {1, {1, 1, 1}, {8, 1, 1}, 0}};\n"
+    "TABLE unsigned long long amdahl_workspace_bytes = 32;\n"
+    "TABLE Pack amdahl_packs[] = {{0}, {32, {2, {1, 1, 1}, {8, 1, 1}, 0}}};\n";
+
+CompileResult built_for(std::string_view device) {
+  if (device == "cpu") return testing::toolchain().compile_source(kSubtracts, {});
+  Variant v;
+  v.source_override = kSubtractsOnCuda;
+  return CudaToolchain(default_cache_dir(), cuda_target(cuda::cards()[0])).compile(v);
+}
+
 Program::Buffer buffer(const char* name, Program::Role role) {
   Program::Buffer b;
   b.name = name;
@@ -39,8 +63,8 @@ Program::Buffer buffer(const char* name, Program::Role role) {
 }
 
 // Twice: (x - w) - w.
-Program program() {
-  const CompileResult built = testing::toolchain().compile_source(kSubtracts, {});
+Program subtractions(std::string_view device) {
+  const CompileResult built = built_for(device);
   if (!built.ok) throw std::runtime_error(built.message);
   Program p;
   p.buffers = {buffer("x", Program::Role::kInput), buffer("w", Program::Role::kConstant), buffer("between", Program::Role::kTemporary),
@@ -64,7 +88,17 @@ class EveryDevice : public ::testing::TestWithParam<DeviceMaker> {
     executor.read(3, std::as_writable_bytes(std::span(y)));
     return y;
   }
-  const std::unique_ptr<Device> device_ = GetParam().make();
+  void SetUp() override {
+    try {
+      device_ = GetParam().make(0);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kNoDevice) throw;
+      GTEST_SKIP() << "this test needs the device " << GetParam().name << ": " << error.what();
+    }
+  }
+  Program program() const { return subtractions(GetParam().name); }
+
+  std::unique_ptr<Device> device_;
 };
 
 TEST_P(EveryDevice, HandsOutZeroedAlignedMemoryThatCanBeWrittenAndRead) {

@@ -1,0 +1,108 @@
+#include "base/cuda/driver.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace amdahl::cuda {
+namespace {
+
+constexpr int kOutOfMemory = 2;
+
+struct Loaded {
+  Driver driver{};
+  std::string why_not;
+};
+
+template <typename F>
+void find(void* library, F*& function, const char* name, std::string& missing) {
+  function = reinterpret_cast<F*>(dlsym(library, name));
+  if (!function && missing.empty()) missing = name;
+}
+
+// The names carry the version of the interface that the types above belong to.
+std::string find_all(void* library, Driver& d) {
+  std::string missing;
+  find(library, d.init, "cuInit", missing);
+  find(library, d.driver_version, "cuDriverGetVersion", missing);
+  find(library, d.error_text, "cuGetErrorString", missing);
+  find(library, d.device_count, "cuDeviceGetCount", missing);
+  find(library, d.device_get, "cuDeviceGet", missing);
+  find(library, d.device_name, "cuDeviceGetName", missing);
+  find(library, d.device_attribute, "cuDeviceGetAttribute", missing);
+  find(library, d.device_memory, "cuDeviceTotalMem_v2", missing);
+  find(library, d.primary_context, "cuDevicePrimaryCtxRetain", missing);
+  find(library, d.release_primary_context, "cuDevicePrimaryCtxRelease_v2", missing);
+  find(library, d.set_context, "cuCtxSetCurrent", missing);
+  find(library, d.allocate, "cuMemAlloc_v2", missing);
+  find(library, d.release, "cuMemFree_v2", missing);
+  find(library, d.copy_to_device, "cuMemcpyHtoD_v2", missing);
+  find(library, d.copy_to_host, "cuMemcpyDtoH_v2", missing);
+  find(library, d.fill, "cuMemsetD8Async", missing);
+  find(library, d.load_module, "cuModuleLoadData", missing);
+  find(library, d.unload_module, "cuModuleUnload", missing);
+  find(library, d.get_function, "cuModuleGetFunction", missing);
+  find(library, d.set_function_attribute, "cuFuncSetAttribute", missing);
+  find(library, d.launch, "cuLaunchKernel", missing);
+  find(library, d.create_stream, "cuStreamCreate", missing);
+  find(library, d.destroy_stream, "cuStreamDestroy_v2", missing);
+  find(library, d.synchronize, "cuStreamSynchronize", missing);
+  find(library, d.begin_capture, "cuStreamBeginCapture_v2", missing);
+  find(library, d.end_capture, "cuStreamEndCapture", missing);
+  find(library, d.instantiate, "cuGraphInstantiateWithFlags", missing);
+  find(library, d.launch_graph, "cuGraphLaunch", missing);
+  find(library, d.destroy_executable, "cuGraphExecDestroy", missing);
+  find(library, d.destroy_graph, "cuGraphDestroy", missing);
+  find(library, d.create_event, "cuEventCreate", missing);
+  find(library, d.destroy_event, "cuEventDestroy_v2", missing);
+  find(library, d.record, "cuEventRecord", missing);
+  find(library, d.elapsed, "cuEventElapsedTime", missing);
+  return missing;
+}
+
+Loaded load() {
+  Loaded loaded;
+  const char* named = std::getenv("AMDAHL_CUDA_DRIVER");
+  void* library = dlopen(named && *named ? named : "libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (!library) {
+    loaded.why_not = fmt::format("no NVIDIA driver ({}): install one (apt-get install nvidia-driver, and a card)", dlerror());
+    return loaded;
+  }
+  if (const std::string missing = find_all(library, loaded.driver); !missing.empty()) {
+    loaded.why_not = fmt::format("the NVIDIA driver lacks {}: one of CUDA 12 or later is needed", missing);
+    return loaded;
+  }
+  if (const int result = loaded.driver.init(0); result != 0) {
+    const char* text = nullptr;
+    loaded.driver.error_text(result, &text);
+    loaded.why_not = fmt::format("the NVIDIA driver does not start: {} ({})", text ? text : "unknown error", result);
+  }
+  return loaded;
+}
+
+const Loaded& loaded() {
+  static const Loaded once = load();
+  return once;
+}
+
+}  // namespace
+
+const std::string& why_no_driver() { return loaded().why_not; }
+
+const Driver& driver() {
+  if (!why_no_driver().empty()) throw Error(ExitCode::kNoDevice, why_no_driver());
+  return loaded().driver;
+}
+
+void check(int result, const char* call) {
+  if (result == 0) return;
+  const char* text = nullptr;
+  driver().error_text(result, &text);
+  if (result == kOutOfMemory) throw Error(ExitCode::kIo, fmt::format("the card has no memory left ({}): close other programs that use it", call));
+  throw Error(ExitCode::kInternal, fmt::format("the card's driver says of {}: {} ({})", call, text ? text : "unknown error", result));
+}
+
+}  // namespace amdahl::cuda

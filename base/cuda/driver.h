@@ -1,0 +1,83 @@
+#pragma once
+// The driver of NVIDIA's cards, found when it is first asked for: no CUDA is needed to build this program or to start it. Types and functions are those
+// of the driver's C interface (CUDA Driver API reference, version 12 and later), declared here as far as they are used.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace amdahl::cuda {
+
+using Address = uint64_t;  // CUdeviceptr
+using Context = struct ContextOfDriver*;
+using Module = struct ModuleOfDriver*;
+using Function = struct FunctionOfDriver*;
+using Stream = struct StreamOfDriver*;
+using Event = struct EventOfDriver*;
+using Graph = struct GraphOfDriver*;
+using GraphExec = struct GraphExecOfDriver*;
+
+// CUdevice_attribute, as far as they are asked for.
+enum class Attribute : int {
+  kSharedBytesOfBlock = 97,  // that a kernel may opt in to
+  kMultiprocessors = 16,
+  kL2Bytes = 38,
+  kSharedBytesOfMultiprocessor = 81,
+  kMajor = 75,  // compute capability
+  kMinor = 76,
+};
+
+// Every function returns 0 for success, else a number that error_text() names.
+struct Driver {
+  int (*init)(unsigned flags);
+  int (*driver_version)(int* version);  // 13000 is 13.0
+  int (*error_text)(int result, const char** text);
+  int (*device_count)(int* count);
+  int (*device_get)(int* device, int number);
+  int (*device_name)(char* name, int bytes, int device);
+  int (*device_attribute)(int* value, Attribute attribute, int device);
+  int (*device_memory)(size_t* bytes, int device);
+  int (*primary_context)(Context* context, int device);
+  int (*release_primary_context)(int device);
+  int (*set_context)(Context context);
+
+  int (*allocate)(Address* address, size_t bytes);
+  int (*release)(Address address);
+  int (*copy_to_device)(Address to, const void* from, size_t bytes);
+  int (*copy_to_host)(void* to, Address from, size_t bytes);
+  int (*fill)(Address to, unsigned char byte, size_t bytes, Stream stream);
+
+  int (*load_module)(Module* module, const void* cubin);
+  int (*unload_module)(Module module);
+  int (*get_function)(Function* function, Module module, const char* name);
+  int (*set_function_attribute)(Function function, int attribute, int value);
+  int (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                unsigned shared_bytes, Stream stream, void** parameters, void** extra);
+
+  int (*create_stream)(Stream* stream, unsigned flags);
+  int (*destroy_stream)(Stream stream);
+  int (*synchronize)(Stream stream);
+  int (*begin_capture)(Stream stream, int mode);
+  int (*end_capture)(Stream stream, Graph* graph);
+  int (*instantiate)(GraphExec* executable, Graph graph, unsigned long long flags);
+  int (*launch_graph)(GraphExec executable, Stream stream);
+  int (*destroy_executable)(GraphExec executable);
+  int (*destroy_graph)(Graph graph);
+  int (*create_event)(Event* event, unsigned flags);
+  int (*destroy_event)(Event event);
+  int (*record)(Event event, Stream stream);
+  int (*elapsed)(float* milliseconds, Event from, Event to);
+};
+
+inline constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr unsigned kNonBlocking = 1;       // CU_STREAM_NON_BLOCKING
+inline constexpr int kCaptureOfThisThread = 1;    // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+
+// $AMDAHL_CUDA_DRIVER, else libcuda.so.1 of the system: loaded and initialised once. Throws Error(kNoDevice) that says what is missing.
+const Driver& driver();
+// "", or why driver() throws.
+const std::string& why_no_driver();
+// Throws Error(kInternal) that names the call and what the driver says of it; Error(kIo) when memory was refused.
+void check(int result, const char* call);
+
+}  // namespace amdahl::cuda

@@ -1,0 +1,180 @@
+#include "plan/cuda_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/cuda/cubin.h"
+#include "base/cuda/driver.h"
+#include "base/error.h"
+
+namespace amdahl {
+namespace {
+
+using cuda::Address;
+using cuda::check;
+using cuda::driver;
+
+Address address_of(const void* pointer) { return reinterpret_cast<Address>(pointer); }
+
+// The card's primary context, current on this thread, and the one stream that everything here goes through: what is given later begins later.
+class Card {
+ public:
+  explicit Card(int number) {
+    check(driver().device_get(&device_, number), "cuDeviceGet");
+    check(driver().primary_context(&context_, device_), "cuDevicePrimaryCtxRetain");
+    enter();
+    check(driver().create_stream(&stream_, cuda::kNonBlocking), "cuStreamCreate");
+  }
+  ~Card() {
+    driver().destroy_stream(stream_);
+    driver().release_primary_context(device_);
+  }
+  Card(const Card&) = delete;
+
+  void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
+  cuda::Stream stream() const { return stream_; }
+  void finish() const { check(driver().synchronize(stream_), "cuStreamSynchronize"); }
+
+ private:
+  int device_ = 0;
+  cuda::Context context_ = nullptr;
+  cuda::Stream stream_ = nullptr;
+};
+
+class CudaKernel : public KernelModule {
+ public:
+  CudaKernel(const Card& card, const std::string& artifact) : card_(card), cubin_(cuda::read_cubin(artifact)) {
+    card_.enter();
+    check(driver().load_module(&module_, cubin_.image.data()), "cuModuleLoadData");
+    for (const cuda::Launch& l : cubin_.launches) functions_.push_back(function(l));
+    for (const cuda::Pack& p : cubin_.packs) packs_.push_back(p.bytes > 0 ? function(p.launch) : nullptr);
+  }
+  ~CudaKernel() override { driver().unload_module(module_); }
+  CudaKernel(const CudaKernel&) = delete;
+
+  size_t workspace_bytes() const override { return cubin_.workspace_bytes; }
+  size_t packed_bytes(int input) const override {
+    const auto i = static_cast<size_t>(input);
+    return i < cubin_.packs.size() ? cubin_.packs[i].bytes : 0;
+  }
+  void pack(int input, const std::byte* raw, std::byte* packed) const override {
+    const auto i = static_cast<size_t>(input);
+    launch(packs_.at(i), cubin_.packs[i].launch, {raw}, {packed}, nullptr);
+    card_.finish();
+  }
+  void call(const BoundCall& call) const {
+    for (size_t l = 0; l < functions_.size(); ++l) launch(functions_[l], cubin_.launches[l], call.in, call.out, call.workspace);
+  }
+
+ private:
+  cuda::Function function(const cuda::Launch& l) const {
+    cuda::Function f = nullptr;
+    check(driver().get_function(&f, module_, l.function().c_str()), "cuModuleGetFunction");
+    if (l.shared_bytes > 0) check(driver().set_function_attribute(f, cuda::kMaxDynamicSharedBytes, static_cast<int>(l.shared_bytes)), "cuFuncSetAttribute");
+    return f;
+  }
+
+  // The parameter is `Operands` of starter_kernels/cuda/kernels/prelude.h. The driver copies as much as the kernel takes.
+  void launch(cuda::Function f, const cuda::Launch& l, const std::vector<const void*>& in, const std::vector<void*>& out, void* workspace) const {
+    std::vector<const void*> operands(in.begin(), in.end());
+    if (in.empty()) operands.push_back(nullptr);
+    operands.insert(operands.end(), out.begin(), out.end());
+    operands.push_back(workspace);
+    void* parameters[] = {operands.data()};
+    check(driver().launch(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared_bytes, card_.stream(), parameters, nullptr),
+          "cuLaunchKernel");
+  }
+
+  const Card& card_;
+  cuda::Cubin cubin_;
+  cuda::Module module_ = nullptr;
+  std::vector<cuda::Function> functions_, packs_;
+};
+
+class CudaGraph : public Executable {
+ public:
+  CudaGraph(const Card& card, std::vector<BoundCall> calls) : card_(card), calls_(std::move(calls)) {
+    card_.enter();
+    check(driver().begin_capture(card_.stream(), cuda::kCaptureOfThisThread), "cuStreamBeginCapture");
+    for (const BoundCall& c : calls_) kernel_of(c).call(c);
+    check(driver().end_capture(card_.stream(), &graph_), "cuStreamEndCapture");
+    check(driver().instantiate(&executable_, graph_, 0), "cuGraphInstantiate");
+    for (cuda::Event& e : events_) check(driver().create_event(&e, 0), "cuEventCreate");
+  }
+  ~CudaGraph() override {
+    for (cuda::Event e : events_) driver().destroy_event(e);
+    driver().destroy_executable(executable_);
+    driver().destroy_graph(graph_);
+  }
+  CudaGraph(const CudaGraph&) = delete;
+
+  void run() override {
+    card_.enter();
+    check(driver().launch_graph(executable_, card_.stream()), "cuGraphLaunch");
+    card_.finish();
+  }
+
+  // One call at a time, by the card's own clock: what a call takes alone, its launch from the host not counted.
+  void run_timed(std::vector<double>& seconds) override {
+    card_.enter();
+    for (size_t c = 0; c < calls_.size(); ++c) {
+      check(driver().record(events_[0], card_.stream()), "cuEventRecord");
+      kernel_of(calls_[c]).call(calls_[c]);
+      check(driver().record(events_[1], card_.stream()), "cuEventRecord");
+      card_.finish();
+      float milliseconds = 0;
+      check(driver().elapsed(&milliseconds, events_[0], events_[1]), "cuEventElapsedTime");
+      seconds[c] += 1e-3 * static_cast<double>(milliseconds);
+    }
+  }
+
+ private:
+  static const CudaKernel& kernel_of(const BoundCall& call) { return *static_cast<const CudaKernel*>(call.kernel); }
+
+  const Card& card_;
+  std::vector<BoundCall> calls_;
+  cuda::Graph graph_ = nullptr;
+  cuda::GraphExec executable_ = nullptr;
+  cuda::Event events_[2] = {};
+};
+
+class CudaDevice : public Device {
+ public:
+  explicit CudaDevice(int number) : card_(number) {}
+  ~CudaDevice() override {
+    for (Address a : allocated_) driver().release(a);
+  }
+
+  std::byte* allocate(size_t bytes) override {
+    card_.enter();
+    Address address = 0;
+    check(driver().allocate(&address, std::max<size_t>(bytes, 1)), "cuMemAlloc");
+    allocated_.push_back(address);
+    check(driver().fill(address, 0, std::max<size_t>(bytes, 1), card_.stream()), "cuMemsetD8Async");
+    card_.finish();
+    return reinterpret_cast<std::byte*>(address);
+  }
+  void discard(const std::byte*, size_t) override {}  // what lies beside the bytes may be in the same block
+  void write(std::byte* to, std::span<const std::byte> from) override {
+    card_.enter();
+    if (!from.empty()) check(driver().copy_to_device(address_of(to), from.data(), from.size()), "cuMemcpyHtoD");
+  }
+  void read(const std::byte* from, std::span<std::byte> to) override {
+    card_.enter();
+    if (!to.empty()) check(driver().copy_to_host(to.data(), address_of(from), to.size()), "cuMemcpyDtoH");
+  }
+  std::unique_ptr<KernelModule> load(const std::string& artifact) override { return std::make_unique<CudaKernel>(card_, artifact); }
+  std::unique_ptr<Executable> prepare(std::vector<BoundCall> calls) override { return std::make_unique<CudaGraph>(card_, std::move(calls)); }
+
+ private:
+  Card card_;
+  std::vector<Address> allocated_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int number) { return std::make_unique<CudaDevice>(number); }
+
+}  // namespace amdahl

@@ -1,0 +1,14 @@
+#pragma once
+// How an NVIDIA card computes each kind, one function each, defined in <kind>.cc; cuda_target.cc lists them.
+//
+// A text is one translation unit of CUDA C++ for NVRTC, without headers: kernels amdahl_kernel_0, … and the tables that say how they are launched
+// (starter_kernels/cuda/kernels/prelude.h). It holds no host code, so a candidate runs on the card alone.
+
+#include "starter_kernels/kinds/target.h"
+
+namespace amdahl {
+
+const KernelImplementation* matmul_on_cuda();
+const KernelImplementation* pointwise_on_cuda();
+
+}  // namespace amdahl

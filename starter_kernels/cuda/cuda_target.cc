@@ -1,0 +1,16 @@
+#include "starter_kernels/cuda/cuda_target.h"
+
+#include "starter_kernels/cuda/cuda_kernels.h"
+
+namespace amdahl {
+
+Target cuda_target(const DeviceInfo& card) {
+  return {"cuda",
+          card,
+          {
+              matmul_on_cuda(),
+              pointwise_on_cuda(),
+          }};
+}
+
+}  // namespace amdahl

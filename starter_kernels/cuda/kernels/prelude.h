@@ -1,0 +1,58 @@
+// What every kernel's text begins with: types, and what the program that launches a kernel knows of it.
+//
+// A text is compiled by NVRTC without any header: cuda_fp16.h alone takes 30 to 50 ms, more than most kernels.
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+
+// What is generated for every backend says `static inline`: here that is a function of the device. (With -default-device every constexpr number would
+// become a variable in the device's memory.)
+#define inline __device__ __inline__
+
+#define INT64_MAX 9223372036854775807ll
+#define __builtin_inff() __int_as_float(0x7f800000)
+#define __builtin_nanf(tag) __int_as_float(0x7fc00000)
+
+// A half float in memory, computed on as a float.
+struct half_t {
+  uint16_t bits;
+  half_t() = default;
+  inline explicit half_t(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+  inline explicit half_t(double x) { asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x)); }
+  inline explicit operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }
+};
+#define _Float16 half_t
+
+// The only parameter of every kernel: the call's operands.
+struct Operands {
+  const void* in[INPUTS > 0 ? INPUTS : 1];
+  void* out[OUTPUTS];
+  void* workspace;  // 256-byte aligned; holds anything before a call
+};
+
+// One launch. A call of the kernel makes those of amdahl_launches in their order, each after the one before has ended.
+struct Launch {
+  uint32_t kernel;                       // the function amdahl_kernel_<kernel>
+  uint32_t grid_x, grid_y, grid_z;       // blocks
+  uint32_t block_x, block_y, block_z;    // threads
+  uint32_t shared_bytes;                 // dynamic shared memory of a block
+};
+// How a constant input is rearranged, once, at load: in[i] of a call is then the packed copy. The launch reads in[0] and writes out[0].
+struct Pack {
+  uint64_t bytes;  // of the packed copy; 0: the input is used as it comes
+  Launch launch;
+};
+// Tables that the launching program reads from the compiled file, without running anything of it: amdahl_launches, amdahl_workspace_bytes and, where
+// an input is packed, amdahl_packs, one row an input.
+#define TABLE extern "C" __constant__ const
+
+static inline constexpr int64_t ceil_div(int64_t n, int64_t d) { return (n + d - 1) / d; }

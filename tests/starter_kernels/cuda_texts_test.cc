@@ -1,0 +1,152 @@
+// Every text for NVIDIA's cards is compiled for two architectures, wherever NVRTC is installed: no card is needed for that. AMDAHL_KINDS narrows it.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/cuda/cubin.h"
+#include "base/cuda/nvrtc.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "starter_kernels/cuda/cuda_target.h"
+#include "starter_kernels/kinds/kernel_kind.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "starter_kernels/toolchain/cuda_toolchain.h"
+
+namespace amdahl {
+namespace {
+
+Target card_of(std::vector<std::string> architectures) {
+  DeviceInfo card;
+  card.name = "a card that is not here";
+  card.features = std::move(architectures);
+  card.units = 132;
+  card.l1d_bytes = 228 << 10;
+  card.l2_bytes = card.l3_bytes = int64_t{50} << 20;
+  card.memory_bytes = int64_t{80} << 30;
+  return cuda_target(card);
+}
+
+bool has_nvrtc() {
+  try {
+    const cuda::Nvrtc nvrtc;
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool is_selected(std::string_view kind) {
+  const char* kinds = std::getenv("AMDAHL_KINDS");
+  return !kinds || !*kinds || ("," + std::string(kinds) + ",").find("," + std::string(kind) + ",") != std::string::npos;
+}
+
+// The variant with one knob at another value, where the space allows that.
+std::optional<Variant> varied(const Target& target, Variant v, Random& random) {
+  const SearchSpace space = target.space(v.problem);
+  for (int attempt = 0; attempt < 20 && !space.knobs.empty(); ++attempt) {
+    const Knob& knob = space.knobs[random.below(space.knobs.size())];
+    Knobs knobs = v.knobs;
+    knobs[knob.name] = knob.values[random.below(knob.values.size())];
+    if (knobs == v.knobs || !space.refuse(knobs).empty()) continue;
+    v.knobs = std::move(knobs);
+    return v;
+  }
+  return std::nullopt;
+}
+
+class CudaTexts : public ::testing::TestWithParam<const KernelKind*> {};
+
+TEST_P(CudaTexts, CompileForEveryArchitecture) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  if (!is_selected(GetParam()->name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
+  for (const std::vector<std::string>& architectures : {std::vector<std::string>{"sm_80"}, {"sm_80", "sm_90", "sm_90a"}}) {
+    const Target target = card_of(architectures);
+    if (!target.computes(GetParam()->name())) GTEST_SKIP() << target.lacks(GetParam()->name());
+    const CudaToolchain toolchain(default_cache_dir(), target);
+    Random random(1);
+    for (const Graph& graph : GetParam()->examples())
+      for (const Node& node : graph.nodes) {
+        const auto lowering = GetParam()->lower(graph, node, 1);
+        if (!lowering) continue;
+        Variant starter = lowering->variant;
+        const SearchSpace space = target.space(starter.problem);
+        starter.knobs = space.starters();
+        EXPECT_EQ(space.refuse(starter.knobs), "") << graph.name;
+        std::vector<Variant> variants{starter};
+        if (const auto other = varied(target, starter, random)) variants.push_back(*other);
+        for (const Variant& v : variants) {
+          const CompileResult r = toolchain.compile(v);
+          ASSERT_TRUE(r.ok) << GetParam()->name() << ", " << graph.name << ": " << r.message << "\n" << Json(v.knobs);
+          EXPECT_FALSE(cuda::read_cubin(r.library).launches.empty());
+        }
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, CudaTexts, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });
+
+Variant own_text(const std::string& text) {
+  Variant v;
+  v.problem.kind = "pointwise";
+  v.source_override = text;
+  return v;
+}
+
+constexpr const char* kLaunchTypes = "struct Launch { unsigned kernel, g[3], b[3], shared; };\n";
+constexpr const char* kTables =
+    "extern \"C\" __constant__ const Launch amdahl_launches[] = {{0, {1, 1, 1}, {32, 1, 1}, 0}};\n"
+    "extern \"C\" __constant__ const unsigned long long amdahl_workspace_bytes = 0;\n";
+
+CompileResult compile(const std::string& text) { return CudaToolchain(default_cache_dir(), card_of({"sm_80"})).compile(own_text(text)); }
+
+TEST(CudaToolchain, RefusesWhatIsNoKernel) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  const std::string kernel = "extern \"C\" __global__ void amdahl_kernel_0(float* x) { x[threadIdx.x] = 1; }\n";
+  EXPECT_TRUE(compile(kLaunchTypes + kernel + kTables).ok);
+  const CompileResult broken = compile("no text of a kernel");
+  EXPECT_EQ(broken.code, "compile-error") << broken.message;
+  EXPECT_NE(broken.message.find("error"), std::string::npos) << broken.message;
+  const CompileResult untold = compile(kernel);
+  EXPECT_EQ(untold.code, "odd-library") << untold.message;
+  const CompileResult remembers = compile(std::string(kLaunchTypes) +
+                                          "__device__ float last[64];\nextern \"C\" __global__ void amdahl_kernel_0(float* x) { x[threadIdx.x] += "
+                                          "last[threadIdx.x]; last[threadIdx.x] = x[0]; }\n" +
+                                          kTables);
+  EXPECT_EQ(remembers.code, "odd-library") << remembers.message;
+  EXPECT_NE(remembers.message.find("between calls"), std::string::npos) << remembers.message;
+  const CompileResult large = compile(kLaunchTypes + kernel +
+                                      "extern \"C\" __constant__ const Launch amdahl_launches[] = {{0, {1, 1, 1}, {2048, 1, 1}, 0}};\n"
+                                      "extern \"C\" __constant__ const unsigned long long amdahl_workspace_bytes = 0;\n");
+  EXPECT_NE(large.message.find("2048 threads"), std::string::npos) << large.message;
+}
+
+TEST(CudaToolchain, ReadsNoFileOfTheUsers) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  const char* home = std::getenv("HOME");
+  if (!home) GTEST_SKIP() << "no home folder";
+  const std::string file = std::string(home) + "/.amdahl-cuda-test.h";
+  FILE* out = fopen(file.c_str(), "w");
+  if (!out) GTEST_SKIP() << "the home folder cannot be written";
+  fputs("#define SECRET 1\n", out);
+  fclose(out);
+  const std::string kernel = "extern \"C\" __global__ void amdahl_kernel_0(float* x) { x[threadIdx.x] = SECRET; }\n";
+  const CompileResult r = compile("#include \"" + file + "\"\n" + kLaunchTypes + kernel + kTables);
+  remove(file.c_str());
+  EXPECT_FALSE(r.ok);
+}
+
+TEST(CudaToolchain, EqualCodeHasEqualHashes) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  const CudaToolchain toolchain(default_cache_dir(), card_of({"sm_80"}));
+  const auto hash = [&](const std::string& body) {
+    return toolchain.code_hash(
+        toolchain.compile(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + body + " }\n") + kTables)).library);
+  };
+  EXPECT_NE(hash("x[threadIdx.x] = 1;"), "");
+  EXPECT_EQ(hash("x[threadIdx.x] = 1;"), hash("/* the same */ x[threadIdx.x] = 2 - 1;"));
+  EXPECT_NE(hash("x[threadIdx.x] = 1;"), hash("x[threadIdx.x] = 2;"));
+}
+
+}  // namespace
+}  // namespace amdahl
