@@ -15,17 +15,17 @@
 namespace amdahl {
 
 struct NormalizationParams {
-  // Of a row, layernorm: of its distances from the mean.
+  // What a row is divided by: of its elements, layernorm: of their distances from the mean.
   enum class Divisor {
-    kRoot,       // root of the mean square plus epsilon
-    kDeviation,  // root of the mean square, plus epsilon
-    kL1,         // the norm; a row of zeros stays zero
-    kL2
+    kRoot,       // sqrt(mean square + epsilon)
+    kDeviation,  // sqrt(mean square) + epsilon
+    kL1,         // the sum of magnitudes; a row of zeros stays zero
+    kL2          // sqrt(sum of squares); a row of zeros stays zero
   };
 
   int64_t axis = 0;                          // rows are the dimensions from here on, counted from the front …
   std::optional<std::vector<int64_t>> axes;  // … or these alone
-  double epsilon = 0;                        // in squares of the input's unit; kDeviation: in that unit
+  double epsilon = 0;                        // in the unit of what it is added to; the norms ignore it
   Divisor divisor = Divisor::kRoot;
   bool scale = false, shift = false;  // inputs: factors and addends of the result
   bool keep_input = false, keep_mean = false, keep_inverse = false;

@@ -86,6 +86,10 @@ void from_json(const Json& j, Variant& v) {
 
 namespace {
 
+constexpr const char* kEpilogue = "epilogue";
+constexpr const char* kPrologue = "prologue";
+constexpr const char* kDeclared = "declared";
+
 std::optional<PointwiseProgram> program_at(const Problem& problem, const char* key) {
   const auto found = problem.params.find(key);
   if (found == problem.params.end()) return std::nullopt;
@@ -97,10 +101,6 @@ size_t inputs_at(const Problem& problem, const char* key, size_t absent) {
   const auto found = problem.params.find(key);
   return found == problem.params.end() ? absent : found->at("inputs").get<size_t>();
 }
-
-constexpr const char* kEpilogue = "epilogue";
-constexpr const char* kPrologue = "prologue";
-constexpr const char* kDeclared = "declared";
 
 }  // namespace
 
