@@ -111,26 +111,52 @@ class CudaGraph : public Executable {
   CudaGraph(const CudaGraph&) = delete;
 
   void run() override {
-    card_.enter();
-    check(driver().launch_graph(executable_, card_.stream()), "cuGraphLaunch");
-    card_.finish();
+    or_fault([&] {
+      card_.enter();
+      check(driver().launch_graph(executable_, card_.stream()), "cuGraphLaunch");
+      card_.finish();
+    });
+  }
+
+  std::optional<double> run_clocked() override {
+    float milliseconds = 0;
+    or_fault([&] {
+      card_.enter();
+      check(driver().record(events_[0], card_.stream()), "cuEventRecord");
+      check(driver().launch_graph(executable_, card_.stream()), "cuGraphLaunch");
+      check(driver().record(events_[1], card_.stream()), "cuEventRecord");
+      card_.finish();
+      check(driver().elapsed(&milliseconds, events_[0], events_[1]), "cuEventElapsedTime");
+    });
+    return 1e-3 * static_cast<double>(milliseconds);
   }
 
   // One call at a time, by the card's own clock: what a call takes alone, its launch from the host not counted.
   void run_timed(std::vector<double>& seconds) override {
-    card_.enter();
-    for (size_t c = 0; c < calls_.size(); ++c) {
-      check(driver().record(events_[0], card_.stream()), "cuEventRecord");
-      kernel_of(calls_[c]).call(calls_[c]);
-      check(driver().record(events_[1], card_.stream()), "cuEventRecord");
-      card_.finish();
-      float milliseconds = 0;
-      check(driver().elapsed(&milliseconds, events_[0], events_[1]), "cuEventElapsedTime");
-      seconds[c] += 1e-3 * static_cast<double>(milliseconds);
-    }
+    or_fault([&] {
+      card_.enter();
+      for (size_t c = 0; c < calls_.size(); ++c) seconds[c] += timed(calls_[c]);
+    });
   }
 
  private:
+  template <typename Task>
+  static void or_fault(const Task& task) {
+    try {
+      task();
+    } catch (const cuda::Fault& fault) {
+      throw DeviceFault(fault.what());
+    }
+  }
+  double timed(const BoundCall& call) const {
+    check(driver().record(events_[0], card_.stream()), "cuEventRecord");
+    kernel_of(call).call(call);
+    check(driver().record(events_[1], card_.stream()), "cuEventRecord");
+    card_.finish();
+    float milliseconds = 0;
+    check(driver().elapsed(&milliseconds, events_[0], events_[1]), "cuEventElapsedTime");
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
   static const CudaKernel& kernel_of(const BoundCall& call) { return *static_cast<const CudaKernel*>(call.kernel); }
 
   const Card& card_;

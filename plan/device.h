@@ -7,11 +7,18 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace amdahl {
+
+// The device has stopped because of what a kernel did: nothing can be done with it any more in this process.
+struct DeviceFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // The code of one kernel, ready to be called (the functions are those of starter_kernels/kinds/kernel_kind.h).
 class KernelModule {
@@ -37,6 +44,11 @@ class Executable {
   virtual ~Executable() = default;
   // In order. Returns when every call is done and what it wrote can be read.
   virtual void run() = 0;
+  // As run(); the seconds that it took by the device's own clock, where that knows better than the caller's.
+  virtual std::optional<double> run_clocked() {
+    run();
+    return std::nullopt;
+  }
   // As run(), with the seconds of call i added to seconds[i], which are as many as there are calls.
   virtual void run_timed(std::vector<double>& seconds) = 0;
 };

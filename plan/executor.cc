@@ -16,7 +16,11 @@ struct Executor::State {
   std::byte* arena = nullptr;
   std::vector<std::byte*> address;  // of every buffer
   std::vector<BoundCall> calls;     // as first bound
-  std::vector<std::unique_ptr<Executable>> bindings;
+  struct Binding {
+    std::vector<BoundCall> calls;
+    std::unique_ptr<Executable> program;
+  };
+  std::vector<Binding> bindings;
   struct Packed {
     const KernelModule* kernel;
     int input;
@@ -81,7 +85,7 @@ void Executor::State::bind_calls(const ExecutorHooks& hooks) {
   }
   std::byte* workspace = scratch("workspace", workspace_bytes);
   for (BoundCall& call : calls) call.workspace = workspace;
-  bindings.push_back(device.prepare(calls));
+  bindings.push_back({calls, device.prepare(calls)});
 }
 
 Executor::Executor(Program program, Device& device, const std::byte* blob, const ExecutorHooks& hooks) : state_(new State{std::move(program), device, blob}) {
@@ -108,7 +112,7 @@ int Executor::add_binding(const std::function<std::byte*(int)>& at) {
     move_to(calls[c].in, state_->program.calls[c].inputs);
     move_to(calls[c].out, state_->program.calls[c].outputs);
   }
-  state_->bindings.push_back(state_->device.prepare(std::move(calls)));
+  state_->bindings.push_back({calls, state_->device.prepare(calls)});
   return static_cast<int>(state_->bindings.size()) - 1;
 }
 
@@ -116,11 +120,13 @@ void Executor::repack() {
   for (const State::Packed& p : state_->packed) p.pack();
 }
 
-void Executor::run(int binding) { state_->bindings[static_cast<size_t>(binding)]->run(); }
+void Executor::run(int binding) { state_->bindings[static_cast<size_t>(binding)].program->run(); }
+
+const std::vector<BoundCall>& Executor::calls(int binding) const { return state_->bindings[static_cast<size_t>(binding)].calls; }
 
 void Executor::run_timed(std::vector<double>& seconds) {
   seconds.resize(state_->calls.size(), 0.0);
-  state_->bindings[0]->run_timed(seconds);
+  state_->bindings[0].program->run_timed(seconds);
 }
 
 void Executor::discard_packed_constants() {

@@ -36,6 +36,8 @@ class Executor {
   // 0 is the executor's own. Constants, temporaries and workspace are shared.
   int add_binding(const std::function<std::byte*(int number)>& at);
   void run(int binding = 0);
+  // The calls of a binding: those of several can be prepared as one program of the device (Device::prepare).
+  const std::vector<BoundCall>& calls(int binding) const;
   // Packs constants again, into the same memory: their raw bytes have changed.
   void repack();
   // Discards those of the blob that nothing reads any more, because every kernel that used them packed a copy. They cannot be packed again.

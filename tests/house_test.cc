@@ -40,7 +40,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"playbook", {"plan", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"playbook/tiers", {"playbook", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"experiments", {"graph", "graph/models", "plan", "starter_kernels/kinds"}},
-    {"tuner/worker", {"plan", "starter_kernels/kinds"}},
+    {"tuner/worker", {"base/cuda", "plan", "starter_kernels/kinds"}},
     {"tuner/validation", {"experiments", "graph", "plan", "starter_kernels/kinds", "tuner/worker"}},
     {"tuner/measurement", {"experiments", "plan", "profiler", "starter_kernels/kinds", "tuner/validation", "tuner/worker"}},
     {"tuner/trials",

@@ -11,6 +11,7 @@ namespace amdahl::cuda {
 namespace {
 
 constexpr int kOutOfMemory = 2;
+constexpr int kFirstFault = 700, kLastFault = 720;  // CUDA_ERROR_ILLEGAL_ADDRESS and what follows it: the context is lost
 
 struct Loaded {
   Driver driver{};
@@ -42,6 +43,13 @@ std::string find_all(void* library, Driver& d) {
   find(library, d.copy_to_device, "cuMemcpyHtoD_v2", missing);
   find(library, d.copy_to_host, "cuMemcpyDtoH_v2", missing);
   find(library, d.fill, "cuMemsetD8Async", missing);
+  find(library, d.reserve_addresses, "cuMemAddressReserve", missing);
+  find(library, d.release_addresses, "cuMemAddressFree", missing);
+  find(library, d.create_memory, "cuMemCreate", missing);
+  find(library, d.release_memory, "cuMemRelease", missing);
+  find(library, d.map, "cuMemMap", missing);
+  find(library, d.unmap, "cuMemUnmap", missing);
+  find(library, d.set_access, "cuMemSetAccess", missing);
   find(library, d.load_module, "cuModuleLoadData", missing);
   find(library, d.unload_module, "cuModuleUnload", missing);
   find(library, d.get_function, "cuModuleGetFunction", missing);
@@ -102,6 +110,7 @@ void check(int result, const char* call) {
   const char* text = nullptr;
   driver().error_text(result, &text);
   if (result == kOutOfMemory) throw Error(ExitCode::kIo, fmt::format("the card has no memory left ({}): close other programs that use it", call));
+  if (result >= kFirstFault && result <= kLastFault) throw Fault(text ? text : "a fault of a kernel");
   throw Error(ExitCode::kInternal, fmt::format("the card's driver says of {}: {} ({})", call, text ? text : "unknown error", result));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 
 namespace amdahl::cuda {
@@ -27,6 +28,25 @@ enum class Attribute : int {
   kMinor = 76,
 };
 
+// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc.
+struct MemoryLocation {
+  int type = 1;  // a card
+  int id = 0;
+};
+struct MemoryProperties {
+  int type = 1;  // pinned
+  int handle_types = 0;
+  MemoryLocation location;
+  void* windows_only = nullptr;
+  unsigned char flags[8] = {};
+};
+struct MemoryAccess {
+  MemoryLocation location;
+  int flags = kReadWrite;
+  static constexpr int kRead = 1, kReadWrite = 3;
+};
+using MemoryHandle = unsigned long long;
+
 // Every function returns 0 for success, else a number that error_text() names.
 struct Driver {
   int (*init)(unsigned flags);
@@ -46,6 +66,15 @@ struct Driver {
   int (*copy_to_device)(Address to, const void* from, size_t bytes);
   int (*copy_to_host)(void* to, Address from, size_t bytes);
   int (*fill)(Address to, unsigned char byte, size_t bytes, Stream stream);
+
+  // Memory at addresses of our choice, in whole kGranule, with access rights of its own.
+  int (*reserve_addresses)(Address* first, size_t bytes, size_t alignment, Address wanted, unsigned long long flags);
+  int (*release_addresses)(Address first, size_t bytes);
+  int (*create_memory)(MemoryHandle* handle, size_t bytes, const MemoryProperties* properties, unsigned long long flags);
+  int (*release_memory)(MemoryHandle handle);
+  int (*map)(Address at, size_t bytes, size_t offset, MemoryHandle handle, unsigned long long flags);
+  int (*unmap)(Address at, size_t bytes);
+  int (*set_access)(Address at, size_t bytes, const MemoryAccess* access, size_t count);
 
   int (*load_module)(Module* module, const void* cubin);
   int (*unload_module)(Module module);
@@ -69,15 +98,19 @@ struct Driver {
   int (*elapsed)(float* milliseconds, Event from, Event to);
 };
 
-inline constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-inline constexpr unsigned kNonBlocking = 1;       // CU_STREAM_NON_BLOCKING
-inline constexpr int kCaptureOfThisThread = 1;    // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+inline constexpr size_t kGranule = size_t{2} << 20;  // of mapped memory, on every card so far (CUmemAllocationGranularity_flags)
+inline constexpr int kMaxDynamicSharedBytes = 8;     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr unsigned kNonBlocking = 1;          // CU_STREAM_NON_BLOCKING
+inline constexpr int kCaptureOfThisThread = 1;       // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 // $AMDAHL_CUDA_DRIVER, else libcuda.so.1 of the system: loaded and initialised once. Throws Error(kNoDevice) that says what is missing.
 const Driver& driver();
 // "", or why driver() throws.
 const std::string& why_no_driver();
-// Throws Error(kInternal) that names the call and what the driver says of it; Error(kIo) when memory was refused.
+// Throws Error(kInternal) that names the call and what the driver says of it, Error(kIo) when memory was refused, and Fault for what a kernel did.
+struct Fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 void check(int result, const char* call);
 
 }  // namespace amdahl::cuda

@@ -12,6 +12,7 @@
 #include "profiler/cuda_probe.h"
 #include "starter_kernels/cuda/cuda_target.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
+#include "tuner/worker/worker_backends.h"
 
 namespace amdahl {
 namespace {
@@ -24,7 +25,7 @@ class CudaBackend : public Backend {
     return std::make_shared<const CudaToolchain>(cache_dir, target_);
   }
   const WorkerBackend& workers() const override {
-    throw Error(ExitCode::kUnsupported, "candidates cannot be tried on a card yet: profile and run work there, tune does not");
+    return cuda_worker_backend();
   }
   const CeilingProbe& probe() const override { return *probe_; }
 

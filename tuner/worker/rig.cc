@@ -45,6 +45,7 @@ std::vector<std::byte*> Rig::map_slot(size_t slot, const Places& places) {
       if (offsets[i] < 0) continue;
       operands_.push_back(map(numbers[i], operands, offsets[i], layout_));
       placed[i] = operands_.back().get();
+      operands_of_slot_[slot].push_back(operands_.back().get());
       at[static_cast<size_t>(numbers[i])] = placed[i]->data();
     }
     return placed;
@@ -91,6 +92,7 @@ Rig::Rig(const Program& program, WorkerDevice& device, Layout layout, const Plac
   allocate_temporaries();
   const size_t slots = places.inputs.size(), copies = std::max<size_t>(places.weights.size(), 1);
   copies_.resize(std::min(copies, slots));
+  operands_of_slot_.resize(slots);
   for (size_t slot = 0; slot < slots; ++slot) {
     Copy& copy = copies_[slot % copies_.size()];
     const std::vector<std::byte*> at = map_slot(slot, places);
@@ -104,6 +106,7 @@ Rig::Rig(const Program& program, WorkerDevice& device, Layout layout, const Plac
       if (b.role != Program::Role::kConstant) return at[n] ? at[n] : temporary_at_[n];
       const std::vector<int64_t>& offsets = places.weights[slot % copies_.size()];
       copy.weights.push_back(map(number, Operands::kRead, offsets.at(copy.weights.size()), layout_of_weight(b.bytes, layout_)));
+      copy.weights.back()->take();
       return copy.weights.back()->data();
     };
     hooks.scratch = [&](const std::string& name, size_t bytes) { return scratch(name, bytes); };
@@ -118,7 +121,19 @@ Rig::Rig(const Program& program, WorkerDevice& device, Layout layout, const Plac
 
 Rig::~Rig() = default;
 
-void Rig::run(int first, int count, int times) {
+std::optional<double> Rig::run(int first, int count, int times) {
+  const auto slot = [&](int i) { return static_cast<size_t>(first + i) % binding_of_slot_.size(); };
+  for (int i = 0; i < count; ++i)
+    for (GuardedBuffer* operand : operands_of_slot_[slot(i)]) operand->take();
+  std::optional<double> seconds;
+  if (device_.has_clock()) seconds = count > 0 ? row(static_cast<int>(slot(0)), count, times).run_clocked() : 0;
+  else run_by_slots(first, count, times);
+  for (int i = 0; i < count; ++i)
+    for (GuardedBuffer* operand : operands_of_slot_[slot(i)]) operand->deliver();
+  return seconds;
+}
+
+void Rig::run_by_slots(int first, int count, int times) {
   const size_t slots = binding_of_slot_.size();
   for (int t = 0; t < times; ++t) {
     for (int i = 0; i < count; ++i) {
@@ -128,12 +143,30 @@ void Rig::run(int first, int count, int times) {
   }
 }
 
+// One program of all calls: begun one by one from the host, calls of microseconds would wait for it.
+Executable& Rig::row(int first, int count, int times) {
+  std::unique_ptr<Executable>& row = rows_[{first, count, times}];
+  if (row) return *row;
+  const size_t slots = binding_of_slot_.size();
+  std::vector<BoundCall> calls;
+  for (int i = 0; i < count * times; ++i) {
+    const size_t slot = static_cast<size_t>(first + i % count) % slots;
+    const std::vector<BoundCall>& of_slot = copies_[slot % copies_.size()].executor->calls(binding_of_slot_[slot]);
+    calls.insert(calls.end(), of_slot.begin(), of_slot.end());
+  }
+  row = device_.device().prepare(std::move(calls));
+  return *row;
+}
+
 void Rig::repack() {
   for (GuardedBuffer* copy : packed_) {
     copy->allow_writes(true);
     poison(*copy);
   }
-  for (Copy& c : copies_) c.executor->repack();
+  for (Copy& c : copies_) {
+    for (const std::unique_ptr<GuardedBuffer>& w : c.weights) w->take();
+    c.executor->repack();
+  }
   for (GuardedBuffer* copy : packed_) copy->allow_writes(false);
 }
 

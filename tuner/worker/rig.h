@@ -4,7 +4,10 @@
 //
 // Lives in the worker. Knows neither seeds nor expected outputs.
 
+#include <array>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "plan/executor.h"
@@ -25,8 +28,8 @@ class Rig {
   Rig(const Program& program, WorkerDevice& device, Layout layout, const Places& places);
   ~Rig();
 
-  // `count` slots from `first` on (modulo the number of slots), the whole row `times` times.
-  void run(int first, int count, int times);
+  // `count` slots from `first` on (modulo the number of slots), the whole row `times` times; the seconds that took, where the device has a clock.
+  std::optional<double> run(int first, int count, int times);
   // Packs again, over poison: what a pack leaves unwritten is not zero by chance. Between packs nothing can write to packed copies.
   void repack();
   // What a workspace and temporaries hold before a call is anybody's: NaN in every float type, with signs from `seed`. Of a workspace that is about to be
@@ -48,6 +51,8 @@ class Rig {
     std::unique_ptr<Executor> executor;
   };
   void allocate_temporaries();
+  void run_by_slots(int first, int count, int times);
+  Executable& row(int first, int count, int times);
   std::vector<std::byte*> map_slot(size_t slot, const Places& places);
   std::byte* scratch(const std::string& name, size_t bytes);
   std::unique_ptr<GuardedBuffer> map(int number, Operands operands, int64_t at, Layout layout) const;
@@ -67,6 +72,8 @@ class Rig {
   std::vector<std::byte*> temporary_at_;                    // by buffer
   std::vector<Copy> copies_;
   std::vector<int> binding_of_slot_;
+  std::vector<std::vector<GuardedBuffer*>> operands_of_slot_;
+  std::map<std::array<int, 3>, std::unique_ptr<Executable>> rows_;  // by first, count and times; of a device that has a clock
 };
 
 }  // namespace amdahl

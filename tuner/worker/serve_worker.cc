@@ -28,6 +28,8 @@
 namespace amdahl {
 namespace {
 
+constexpr int kFaulted = 139;  // as a shell shows a SIGSEGV
+
 class Worker {
  public:
   Worker(Channel channel, WorkerDevice& device, Confinement& confinement)
@@ -40,6 +42,11 @@ class Worker {
       Json reply;
       try {
         reply = answer(request.header);
+      } catch (const DeviceFault& fault) {
+        // As a signal handler says of a fault on the processor. The device is of no use to this process any more.
+        fmt::print(stderr, "\nfault: SIGSEGV: the card stopped: {}\n", fault.what());
+        std::fflush(stderr);
+        _exit(kFaulted);
       } catch (const std::bad_alloc&) {
         reply = Json{{"error", "out of memory"}, {"memory", true}};
       } catch (const std::exception& e) {
@@ -58,8 +65,8 @@ class Worker {
     if (op == "bind") return bind(r);
     if (!rig_) throw Error(ExitCode::kInternal, "nothing is bound");
     if (op == "run") {
-      rig_->run(r.at("first"), r.at("count"), r.at("times"));
-      return Json::object();
+      const std::optional<double> seconds = rig_->run(r.at("first"), r.at("count"), r.at("times"));
+      return seconds ? Json{{"seconds", *seconds}} : Json::object();
     }
     if (op == "ready") {
       rig_->soil_lines_of_workspace(r.at("soil"));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tuner/worker/arena.h"
 #include "tuner/worker/confinement.h"
@@ -17,6 +18,8 @@ class WorkerBackend {
   virtual std::string_view name() const = 0;  // what the worker program is asked for: --backend NAME
 
   // In the supervisor.
+  virtual bool has_clock() const { return false; }                        // WorkerDevice::has_clock()
+  virtual std::vector<std::string> environment() const { return {}; }     // "NAME=value", of its workers
   virtual std::string worker_program() const = 0;                         // path; throws Error(kIo) when it is missing
   virtual std::unique_ptr<Arena> make_arena(const char* name) const = 0;  // `name` is for who looks at the machine; throws Error(kIo)
 

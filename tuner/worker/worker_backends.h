@@ -8,6 +8,7 @@
 namespace amdahl {
 
 const std::vector<const WorkerBackend*>& worker_backends();
-const WorkerBackend& cpu_worker_backend();  // a row of the table
+const WorkerBackend& cpu_worker_backend();  // rows of the table
+const WorkerBackend& cuda_worker_backend();
 
 }  // namespace amdahl

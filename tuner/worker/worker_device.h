@@ -24,6 +24,10 @@ class GuardedBuffer {
   virtual void allow_writes(bool allowed) = 0;
   // Of memory of the worker's own: nothing was written beside the data.
   virtual bool intact() const = 0;
+  // Of a region of the supervisor's, where the device has memory of its own: what the supervisor has put there goes to the device, before a call, and
+  // what calls have left there comes back, slack and all. Without effect where both share pages.
+  virtual void take() {}
+  virtual void deliver() {}
 };
 
 // Which of the supervisor's arenas an operand lies in. Those for reading are written by nobody here: what forbids it is not the worker.
@@ -33,6 +37,9 @@ class WorkerDevice {
  public:
   virtual ~WorkerDevice() = default;
   virtual Device& device() = 0;
+  // Whether calls in a row are prepared as one program of the device's, timed by its own clock: no code of a candidate's runs on the host there, so what
+  // the worker says of its time is this program's word.
+  virtual bool has_clock() const { return false; }
   // Runs `task` on every thread of this process that kernels run on; on none where they run elsewhere. Returns when all have done it, and leaves
   // them awake for what comes.
   virtual void on_kernel_threads(const std::function<void()>& task) = 0;

@@ -98,6 +98,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, const Arena& inputs, 
   std::vector<std::string> argv{options_.backend->worker_program(), "--backend", std::string(options_.backend->name()), "--memory",
                                 std::to_string(options_.memory_bytes)};
   std::vector<std::string> env = worker_environment(options_);
+  for (const std::string& variable : options_.backend->environment()) env.push_back(variable);
 
   std::vector<std::pair<int, int>> descriptors = {
       {request.read, 0}, {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor}, {output_arena_->writable(), kOutputsDescriptor}};
@@ -324,8 +325,10 @@ void WorkerProcess::wake(uint64_t soil, double seconds) { call({{"op", "ready"},
 
 RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
   RunTime time;
-  call({{"op", "run"}, {"first", first}, {"count", count}, {"times", times}}, seconds, &time);
-  return time;
+  const Json reply = call({{"op", "run"}, {"first", first}, {"count", count}, {"times", times}}, seconds, &time);
+  if (!options_.backend->has_clock()) return time;
+  const double on_device = reply.at("seconds");
+  return {on_device, 0, on_device};
 }
 
 std::vector<uint64_t> WorkerProcess::trial(const Trial& t, double seconds) {

@@ -1,0 +1,124 @@
+#include "tuner/worker/cuda_worker_device.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "base/cuda/cubin.h"
+#include "base/cuda/driver.h"
+#include "plan/cuda_device.h"
+#include "tuner/worker/constants_file.h"
+#include "tuner/worker/cuda_memory.h"
+#include "tuner/worker/descriptors.h"
+#include "tuner/worker/guarded_memory.h"
+#include "tuner/worker/huge_file.h"
+
+namespace amdahl {
+namespace {
+
+using cuda::check;
+using cuda::driver;
+
+constexpr size_t kPage = 4096;
+constexpr std::byte kSlack{0xA5};
+
+CudaMemory::Guard guard_of(Layout layout) {
+  return layout == Layout::kModel ? CudaMemory::Guard::kNone : layout == Layout::kEnd ? CudaMemory::Guard::kBack : CudaMemory::Guard::kFront;
+}
+
+std::byte* pointer(cuda::Address address) { return reinterpret_cast<std::byte*>(address); }
+
+// A region of the supervisor's: its pages in this process, and a copy of data and slack on the card.
+class SharedOperand : public GuardedBuffer {
+ public:
+  SharedOperand(const std::string& name, size_t bytes, size_t element, Layout layout, bool writable, int64_t at)
+      : host_(name, bytes, element, layout, writable ? kOutputsDescriptor : kInputsDescriptor, at, writable),
+        writable_(writable),
+        card_(bytes, front_of(host_), back_of(host_), guard_of(layout)) {
+    if (!writable) card_.allow_writes(false);
+  }
+
+  std::byte* data() const override { return pointer(card_.data()); }
+  size_t bytes() const override { return host_.bytes(); }
+  void allow_writes(bool) override {}
+  bool intact() const override { return true; }  // the supervisor looks at it itself
+  void take() override { check(driver().copy_to_device(card_.alias() - card_.front(), host_.data() - card_.front(), all()), "cuMemcpyHtoD"); }
+  void deliver() override {
+    if (writable_) check(driver().copy_to_host(host_.data() - card_.front(), card_.alias() - card_.front(), all()), "cuMemcpyDtoH");
+  }
+
+ private:
+  static size_t front_of(const GuardedMemory& host) { return reinterpret_cast<uintptr_t>(host.data()) % kPage; }
+  static size_t back_of(const GuardedMemory& host) {
+    const auto end = reinterpret_cast<uintptr_t>(host.data()) + host.bytes();
+    return (kPage - end % kPage) % kPage;
+  }
+  size_t all() const { return card_.front() + host_.bytes() + card_.back(); }
+
+  GuardedMemory host_;
+  bool writable_;
+  CudaMemory card_;
+};
+
+// Memory of the worker's own, with a pattern beside it.
+class OwnBuffer : public GuardedBuffer {
+ public:
+  OwnBuffer(size_t bytes, Layout layout) : bytes_(bytes), card_(bytes, 0, kPage, guard_of(layout)) {
+    check(driver().fill(card_.alias(), 0, std::max<size_t>(bytes, 1), nullptr), "cuMemsetD8Async");
+    if (card_.back() > 0) check(driver().fill(card_.alias() + bytes, static_cast<unsigned char>(kSlack), card_.back(), nullptr), "cuMemsetD8Async");
+    check(driver().synchronize(nullptr), "cuStreamSynchronize");
+  }
+
+  std::byte* data() const override { return pointer(card_.data()); }
+  size_t bytes() const override { return bytes_; }
+  void allow_writes(bool allowed) override { card_.allow_writes(allowed); }
+  bool intact() const override {
+    std::vector<std::byte> beside(card_.back());
+    if (!beside.empty()) check(driver().copy_to_host(beside.data(), card_.alias() + bytes_, beside.size()), "cuMemcpyDtoH");
+    return std::all_of(beside.begin(), beside.end(), [](std::byte b) { return b == kSlack; });
+  }
+
+ private:
+  size_t bytes_;
+  CudaMemory card_;
+};
+
+class CudaWorkerDevice : public WorkerDevice {
+ public:
+  Device& device() override { return *device_; }
+  bool has_clock() const override { return true; }
+  void on_kernel_threads(const std::function<void()>&) override {}
+
+  void require_loadable(const std::string&) override {}  // a cubin is data to this machine
+  void keep_loaded(const std::string& artifact) override { cuda::read_cubin(artifact); }
+
+  const std::byte* constants(size_t bytes) override {
+    if (bytes <= constants_bytes_) return constants_;
+    const FileMapping m = map_on_huge_pages(kConstantsDescriptor, 0, up_to_huge_page(bytes), PROT_READ);
+    if (!m.first) throw std::bad_alloc();
+    constants_ = device_->allocate(bytes);
+    constants_bytes_ = bytes;
+    device_->write(constants_, {m.first, bytes});
+    munmap(m.reserved, m.span);
+    return constants_;
+  }
+  std::unique_ptr<GuardedBuffer> map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands, int64_t at) override {
+    return std::make_unique<SharedOperand>(name, bytes, element, layout, operands == Operands::kWritten, at);
+  }
+  std::unique_ptr<GuardedBuffer> allocate(const std::string&, size_t bytes, size_t, Layout layout) override {
+    return std::make_unique<OwnBuffer>(bytes, layout);
+  }
+
+ private:
+  std::unique_ptr<Device> device_ = make_cuda_device(0);
+  std::byte* constants_ = nullptr;
+  size_t constants_bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkerDevice> make_cuda_worker_device() { return std::make_unique<CudaWorkerDevice>(); }
+
+}  // namespace amdahl
