@@ -33,7 +33,8 @@ GlobalOptions global_of(const po::variables_map& values) {
   GlobalOptions global;
   global.json = values["json"].as<bool>();
   global.quiet = values["quiet"].as<bool>();
-  global.threads = values.count("threads") ? values["threads"].as<int>() : this_machine().units;
+  if (values.count("device")) global.backend = &backend_named(values["device"].as<std::string>());
+  global.threads = values.count("threads") ? values["threads"].as<int>() : global.backend == &cpu_backend() ? this_machine().units : 1;
   global.cache_dir = values.count("cache") ? values["cache"].as<std::string>() : default_cache_dir();
   return global;
 }
@@ -133,6 +134,7 @@ po::options_description global_options() {
       ("quiet", po::bool_switch(), "no progress")                                                                      //
       ("threads", whole_number(1, 1024)->value_name("N"), "threads of a kernel (default: all cores)")                  //
       ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
+      ("device", po::value<std::string>()->value_name("D"), "cpu (default), cuda or cuda:N")                           //
       ("help,h", po::bool_switch(), "this page")                                                                       //
       ("version", po::bool_switch(), "the version of this program, and what it was built with");
   return options;

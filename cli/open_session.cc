@@ -113,7 +113,7 @@ BenchOptions bench_options(const TuneOptions& session, uint64_t seed) {
 
 const Backend& backend_of(const Session& session) {
   const std::string& name = session.identity().backend;
-  if (const Backend* backend = find_backend(name)) return *backend;
+  if (const BackendRow* row = find_backend(name)) return row->of_device(0);
   throw Error(ExitCode::kSessionMismatch, fmt::format("the session was made on a device of the kind '{}', which this build of amdahl does not know", name));
 }
 

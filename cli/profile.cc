@@ -95,10 +95,11 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const Profile profile = make_profile(graph, plan, samples, ceilings);
 
   const std::string& name = arguments.model.model;
+  const DeviceInfo& device = global.backend->target().device;
   if (global.json) {
     nlohmann::json j = {{"model", name},
                         {"model_fingerprint", fingerprint(graph)},
-                        {"machine", {{"cpu", this_machine().name}, {"fingerprint", this_machine().fingerprint()}}},
+                        {"machine", {{"backend", global.backend->target().backend}, {"cpu", device.name}, {"fingerprint", device.fingerprint()}}},
                         {"toolchain", model.toolchain()},
                         {"profile", profile_json(profile)},
                         {"counters", reading},
@@ -107,7 +108,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
     return 0;
   }
   fmt::print("{}: {}, {}; {}\n", name, counted(plan.steps.size(), "step"), counted(model.kernels(), "kernel"), sizes_text(graph));
-  fmt::print("{}\n\n", this_machine().name);
+  fmt::print("{}\n\n", device.name);
   fmt::print("{}\n", profile_table(profile, ceilings, arguments.rows, arguments.wide || terminal_is_wide()));
   fmt::print("{}", counters_text(reading, profile.runs + 1));
   fmt::print("ceilings measured {} ago (`amdahl doctor --fresh` measures again){}\n", age_text(ceilings.measured_at),

@@ -53,7 +53,7 @@ std::vector<StepGroup> left_to_win(const SessionStore& store) {
 std::map<std::string, int> declared_steps(const SessionStore& store) {
   std::map<std::string, int> counts;
   for (const StepGroup& group : left_to_win(store))
-    if (const std::string name = group.problem.params.value("declared", ""); !name.empty()) counts[name] += group.count;
+    if (const std::string name = declared_algorithm(group.problem); !name.empty()) counts[name] += group.count;
   return counts;
 }
 

@@ -63,7 +63,7 @@ std::string replacement(const Variant& v) {
   plain.source_override.clear();
   plain.flags.clear();
   if (bf16) {
-    plain.problem.params.erase("declared");
+    declare_algorithm(plain.problem, "");
     plain.knobs = cpu_target().space(plain.problem).starters();
   }
   return cpu_target().source(plain);

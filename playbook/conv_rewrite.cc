@@ -42,7 +42,7 @@ std::optional<Match> ConvRewrite::offer(const RewriteContext& context, int ancho
   match.window.steps = {anchor};
   match.replacement = {step};
   Variant& variant = match.replacement[0].variant;
-  if (!definition_.declared.empty()) variant.problem.params["declared"] = definition_.declared;
+  if (!definition_.declared.empty()) declare_algorithm(variant.problem, definition_.declared);
 
   const SearchSpace space = context.target.space(variant.problem);
   bool changed = definition_.set.empty();

@@ -17,7 +17,7 @@ class ConvRewrite final : public Rewrite {
     std::string_view name, precondition;
     Knobs set;                                              // refused where all of it is in place already
     std::map<int64_t, std::vector<std::string_view>> open;  // by the ALGORITHM after `set`; none: refused
-    std::string declared;                                   // params["declared"]: an error constant of its own
+    std::string declared;                                   // declared algorithm: an error constant of its own
     bool structural = false;
   };
   explicit ConvRewrite(Definition definition) : definition_(std::move(definition)) {}

@@ -30,8 +30,6 @@ std::nullopt_t refuse(std::string* refusal, std::string reason) {
 
 PointwiseProgram identity(DType type) { return {1, {type}, {{"identity", {0}, type}}, {1}}; }
 
-size_t prologue_size(const Problem& problem) { return problem.params.contains("prologue") ? problem.params.at("prologue").at("inputs").get<size_t>() : 1; }
-
 double elements(const Access& a) { return static_cast<double>(numel(a.shape)); }
 
 // Inputs renumbered: input i becomes number[i] of `count`.
@@ -154,22 +152,24 @@ bool row_major_everywhere(const Step& step) {
 Expression expression_of(const Step& step) {
   const Problem& p = step.variant.problem;
   Expression e;
-  const size_t count = p.kind == kind::kPointwise ? p.in.size() : prologue_size(p);
+  const size_t count = p.kind == kind::kPointwise ? p.in.size() : prologue_inputs(p);
   e.from.assign(step.inputs.begin(), step.inputs.begin() + static_cast<ptrdiff_t>(count));
   e.access.assign(p.in.begin(), p.in.begin() + static_cast<ptrdiff_t>(count));
-  if (p.kind == kind::kPointwise) e.program = p.params.at("program").get<PointwiseProgram>();
-  else e.program = p.params.contains("prologue") ? p.params.at("prologue").get<PointwiseProgram>() : identity(p.in[0].dtype);
+  if (p.kind == kind::kPointwise) e.program = PointwiseParams::of(p).program;
+  else if (auto prologue = prologue_of(p)) e.program = std::move(*prologue);
+  else e.program = identity(p.in[0].dtype);
   return e;
 }
 
 void set_expression(Step& step, Expression e) {
   Problem& p = step.variant.problem;
-  const size_t count = p.kind == kind::kPointwise ? p.in.size() : prologue_size(p);
+  const size_t count = p.kind == kind::kPointwise ? p.in.size() : prologue_inputs(p);
   e.from.insert(e.from.end(), step.inputs.begin() + static_cast<ptrdiff_t>(count), step.inputs.end());
   e.access.insert(e.access.end(), p.in.begin() + static_cast<ptrdiff_t>(count), p.in.end());
   step.inputs = std::move(e.from);
   p.in = std::move(e.access);
-  p.params[p.kind == kind::kPointwise ? "program" : "prologue"] = e.program;
+  if (p.kind == kind::kPointwise) PointwiseParams{std::move(e.program)}.write(p);
+  else set_prologue(p, e.program);
 }
 
 void simplify(Expression& expression) {
@@ -244,7 +244,7 @@ std::string keeps_apart(const Step& producer, const Step& consumer) {
 std::optional<Expression> longer_epilogue(const Step& producer, const Expression& consumer, size_t slot) {
   const Problem& p = producer.variant.problem;
   const Access& out = p.out[0];
-  const PointwiseProgram before = p.params.contains("epilogue") ? p.params.at("epilogue").get<PointwiseProgram>() : identity(out.dtype);
+  const PointwiseProgram before = epilogue_of(p).value_or(identity(out.dtype));
   const size_t old_extras = static_cast<size_t>(before.inputs) - 1, base = p.in.size() - old_extras;
   Expression epilogue;
   epilogue.from = {Operand{kNoValue, "raw"}};  // an operand that stands for the raw result keeps it input 0 while the program is tidied up
@@ -270,14 +270,14 @@ std::optional<Expression> longer_epilogue(const Step& producer, const Expression
 }
 
 // The operands of an epilogue stand behind the kernel's own.
-void set_epilogue(Step& step, const Expression& epilogue) {
+void replace_epilogue(Step& step, const Expression& epilogue) {
   Problem& p = step.variant.problem;
-  const size_t old_extras = p.params.contains("epilogue") ? p.params.at("epilogue").at("inputs").get<size_t>() - 1 : 0;
+  const size_t old_extras = epilogue_extras(p);
   step.inputs.resize(step.inputs.size() - old_extras);
   p.in.resize(p.in.size() - old_extras);
   step.inputs.insert(step.inputs.end(), epilogue.from.begin() + 1, epilogue.from.end());
   p.in.insert(p.in.end(), epilogue.access.begin() + 1, epilogue.access.end());
-  p.params["epilogue"] = epilogue.program;
+  set_epilogue(p, epilogue.program);
 }
 
 }  // namespace
@@ -297,7 +297,7 @@ std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, 
   if (epilogue->from.empty() || epilogue->from[0].format != "raw") return refuse(refusal, "the result does not depend on the producer");
   if (epilogue->from.size() > kMostInputs || epilogue->program.ops.size() > kMostOps) return refuse(refusal, "the expression becomes too large");
   Step step = producer;
-  set_epilogue(step, *epilogue);
+  replace_epilogue(step, *epilogue);
   step.outputs = consumer.outputs;
   step.nodes = together(producer, consumer);
   return step;

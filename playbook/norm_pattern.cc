@@ -6,6 +6,7 @@
 #include "playbook/node_pattern.h"
 #include "playbook/node_window.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/normalization.h"
 
 namespace amdahl {
 namespace {
@@ -114,9 +115,14 @@ std::optional<Match> match_norm(const RewriteContext& context, int anchor, bool 
     p.in.push_back(broadcast_access(graph, v, space));
   };
   read(found.x);
-  p.params = Json{{"axis", found.axis}, {"epsilon", found.epsilon}};
-  if (found.scale != kNoValue) read(found.scale), p.params["scale"] = true;
-  if (found.shift != kNoValue) read(found.shift), p.params["shift"] = true;
+  NormalizationParams params;
+  params.axis = found.axis;
+  params.epsilon = found.epsilon;
+  params.scale = found.scale != kNoValue;
+  params.shift = found.shift != kNoValue;
+  params.write(p);
+  if (params.scale) read(found.scale);
+  if (params.shift) read(found.shift);
   step.outputs = {{context.storage[static_cast<size_t>(found.out)], ""}};
   p.out = {Access::dense(graph.value(found.out).dtype, space)};
   repair_knobs(context, step);

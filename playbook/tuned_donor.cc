@@ -10,9 +10,9 @@ namespace {
 double distance(const Problem& a, const Problem& b) {
   const KernelKind& kind = kernel_kind(a.kind);
   const Work wa = kind.work(a), wb = kind.work(b);
-  Json pa = a.params, pb = b.params;
-  for (Json* p : {&pa, &pb}) p->erase("epilogue");
-  return std::abs(std::log((wa.flops + 1) / (wb.flops + 1))) + std::abs(std::log((wa.bytes + 1) / (wb.bytes + 1))) + (pa != pb);
+  Problem raw_a = a, raw_b = b;
+  for (Problem* p : {&raw_a, &raw_b}) set_epilogue(*p, std::nullopt);
+  return std::abs(std::log((wa.flops + 1) / (wb.flops + 1))) + std::abs(std::log((wa.bytes + 1) / (wb.bytes + 1))) + (raw_a.params != raw_b.params);
 }
 
 // Whether one text is made with both: tiles of a convolution's direct form and of Winograd's are knobs of one name, and what is good for one is not for the

@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include "tests/house_files.h"
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -34,7 +36,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"starter_kernels/cuda", {"base/cuda", "starter_kernels/kinds", "starter_kernels/text"}},
     {"starter_kernels/toolchain", {"base/cuda", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"plan", {"base/cuda", "graph", "graph/models", "graph/onnx", "starter_kernels/kinds"}},
-    {"profiler", {"plan"}},
+    {"profiler", {"base/cuda", "plan"}},
     {"playbook", {"plan", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"playbook/tiers", {"playbook", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"experiments", {"graph", "graph/models", "plan", "starter_kernels/kinds"}},
@@ -42,8 +44,8 @@ const std::map<std::string, Folders> kMayInclude{
     {"tuner/validation", {"experiments", "graph", "plan", "starter_kernels/kinds", "tuner/worker"}},
     {"tuner/measurement", {"experiments", "plan", "profiler", "starter_kernels/kinds", "tuner/validation", "tuner/worker"}},
     {"tuner/trials",
-     {"experiments", "graph", "plan", "profiler", "starter_kernels/cpu", "starter_kernels/examples", "starter_kernels/toolchain", "tuner/measurement",
-      "tuner/validation", "tuner/worker"}},
+     {"base/cuda", "experiments", "graph", "plan", "profiler", "starter_kernels/cpu", "starter_kernels/cuda", "starter_kernels/examples",
+      "starter_kernels/toolchain", "tuner/measurement", "tuner/validation", "tuner/worker"}},
     {"tuner/search", {"experiments", "graph", "graph/models", "plan", "playbook", "profiler", "tuner/measurement", "tuner/trials"}},
     {"export/kernel_templates", {}},
     {"export", {"export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds", "starter_kernels/toolchain"}},
@@ -110,6 +112,34 @@ TEST(House, NoFolderKnowsItselfThroughOthers) {
   };
   for (const auto& [folder, _] : kMayInclude)
     if (state[folder] == 0) visit(folder);
+}
+
+// Who hands on a problem's parameters as they are stored, all of them. Others read and write them as structs, with the kind's own functions.
+const std::map<std::string, std::string> kHandOnParameters{
+    {"export/plan_json.cc", "prints them"},
+    {"playbook/tuned_donor.cc", "asks whether two problems have the same"},
+};
+
+// The lines of the files outside of the kinds, by file, that name the stored parameters, or one of them by its key.
+std::map<std::string, std::string> lines_with_parameters(const std::regex& what) {
+  std::map<std::string, std::string> found;
+  for (const fs::path& path : amdahl::testing::house_files({".cc", ".h"})) {
+    const std::string file = fs::relative(path, AMDAHL_SOURCE_DIR);
+    if (file.starts_with("starter_kernels/kinds/")) continue;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);)
+      if (std::regex_search(line, what)) found.emplace(file, line);
+  }
+  return found;
+}
+
+TEST(House, OnlyKindsNameTheKeysOfParameters) {
+  const auto named = lines_with_parameters(std::regex(R"((\.|->)params\b)"));
+  for (const auto& [file, line] : named)
+    EXPECT_TRUE(kHandOnParameters.count(file)) << file << " reads parameters as they are stored, not as the struct of their kind:\n" << line;
+  for (const auto& [file, why] : kHandOnParameters) EXPECT_TRUE(named.count(file)) << file << " no longer " << why << ": take it out of the table";
+  const std::regex by_key(R"(\bparams(\[|(\.|->)(at|value|contains|find|count|erase|emplace|insert|items|update)\())");
+  for (const auto& [file, line] : lines_with_parameters(by_key)) ADD_FAILURE() << file << " names a key of the parameters:\n" << line;
 }
 
 }  // namespace

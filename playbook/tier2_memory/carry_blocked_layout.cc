@@ -15,8 +15,11 @@
 #include "playbook/fuse_inside.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/pool.h"
 
 namespace amdahl {
 namespace {
@@ -55,7 +58,7 @@ Read read_beside(const RewriteContext& context, const Operand& operand, const Ac
 // How each input of a step is read in the region, or nothing when the step cannot be part of one.
 std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const Step& step) {
   const Problem& problem = step.variant.problem;
-  if (problem.params.contains("formats") || problem.out.size() != 1 || !is_image(problem.out[0])) return std::nullopt;
+  if (has_formats(problem) || problem.out.size() != 1 || !is_image(problem.out[0])) return std::nullopt;
   for (const Operand& o : step.inputs)
     if (!o.format.empty()) return std::nullopt;
   const Access& out = problem.out[0];
@@ -69,7 +72,7 @@ std::optional<std::vector<Read>> reads_of(const RewriteContext& context, const S
     reads[0] = Read::kBlocks;
     beside = problem.kind == kind::kConv ? 2 : 1;
   } else if (problem.kind == kind::kPointwise) {
-    if (out.shape[1] % block_in(context) != 0 && !keeps_zero(problem.params.at("program").get<PointwiseProgram>())) return std::nullopt;
+    if (out.shape[1] % block_in(context) != 0 && !keeps_zero(PointwiseParams::of(problem).program)) return std::nullopt;
   } else {
     return std::nullopt;
   }
@@ -262,7 +265,7 @@ class Builder {
   // The image that a model begins with has too few channels for a block: its convolution reads it as it is.
   bool reads_plain_image(int s, size_t input) const {
     const Problem& problem = step(s).variant.problem;
-    return input == 0 && problem.kind == kind::kConv && problem.in[0].shape[1] < block_in(context_) && problem.params.value("group", int64_t{1}) == 1 &&
+    return input == 0 && problem.kind == kind::kConv && problem.in[0].shape[1] < block_in(context_) && ConvParams::of(problem).group == 1 &&
            !in_blocks_.count(step(s).inputs[0].value);
   }
 
@@ -278,7 +281,7 @@ class Builder {
     }
     const Operand plain = changed.outputs[0];
     // What a global pooling leaves is small: row-major at once if it is wanted so.
-    const bool to_plain = problem.params.value("global", false) && wanted_plain(plain);
+    const bool to_plain = problem.kind == kind::kPool && PoolParams::of(problem).global && wanted_plain(plain);
     if (!to_plain) {
       changed.outputs[0].format = format_in(context_);
       in_blocks_.insert(plain.value);
@@ -295,9 +298,8 @@ class Builder {
   void choose_winograd(Problem& problem) const {
     const std::vector<int64_t> algorithms = conv_algorithms(problem, context_.target.device);
     const bool possible = std::count(algorithms.begin(), algorithms.end(), kConvWinograd) > 0;
-    if (!possible && problem.params.value("declared", "").starts_with("winograd")) problem.params.erase("declared");
-    if (winograd_ && !problem.params.contains("declared") && winograd_saves_a_third(problem, context_.target.device))
-      problem.params["declared"] = "winograd_f23";
+    if (!possible && declared_algorithm(problem).starts_with("winograd")) declare_algorithm(problem, "");
+    if (winograd_ && declared_algorithm(problem).empty() && winograd_saves_a_third(problem, context_.target.device)) declare_algorithm(problem, "winograd_f23");
   }
 
   const RewriteContext& context_;
@@ -330,7 +332,7 @@ Match carried(const RewriteContext& context, const Region& region, bool winograd
 }
 
 bool declares_winograd(const std::vector<Step>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.variant.problem.params.value("declared", "").starts_with("winograd"); });
+  return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return declared_algorithm(s.variant.problem).starts_with("winograd"); });
 }
 
 class CarryBlockedLayout final : public Rewrite {

@@ -16,7 +16,7 @@ bool reads_strides(const Step& step, size_t i) {
   if (!step.variant.source_override.empty()) return false;
   if (traits_of(p).has_expression) return true;
   if (p.kind == kind::kRotaryEmbedding) return i < 3;
-  return p.kind == kind::kMovement && !p.params.contains("copies") && !p.params.contains("gather");
+  return p.kind == kind::kMovement && MovementParams::of(p).is_view();
 }
 
 class ReadInPlace final : public Rewrite {
@@ -34,7 +34,7 @@ class ReadInPlace final : public Rewrite {
     };
     const Step& copy_step = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& movement = copy_step.variant.problem;
-    if (movement.kind != kind::kMovement || movement.params.contains("gather")) return refused("for strided copies");
+    if (movement.kind != kind::kMovement || MovementParams::of(movement).gather) return refused("for strided copies");
     const std::vector<StridedCopy> copies = copies_of(movement);
 
     std::set<int> readers;

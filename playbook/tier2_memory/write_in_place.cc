@@ -28,8 +28,7 @@ class WriteInPlace final : public Rewrite {
     if (reader < 0) return refused("several readers");
     const Step& copy_step = context.plan.steps[static_cast<size_t>(reader)];
     const Problem& movement = copy_step.variant.problem;
-    if (movement.kind != kind::kMovement || movement.params.contains("gather") || movement.params.contains("copies"))
-      return refused("the reader is not a plain copy");
+    if (movement.kind != kind::kMovement || !MovementParams::of(movement).is_view()) return refused("the reader is not a plain copy");
     if (numel(movement.in[0].shape) != numel(problem.out[0].shape)) return refused("the copy takes a part of the result");
     const auto carried = carry_over(movement.in[0], movement.out[0], problem.out[0]);
     if (!carried) return refused("no strides express where the copy puts it");

@@ -34,7 +34,7 @@ class MultiplyInBf16 final : public Rewrite {
     match.window.steps = {anchor};
     match.replacement = {step};
     Variant& variant = match.replacement[0].variant;
-    variant.problem.params["declared"] = "bf16";
+    declare_algorithm(variant.problem, "bf16");
     const SearchSpace space = context.target.space(variant.problem);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)

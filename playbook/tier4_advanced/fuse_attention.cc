@@ -11,6 +11,7 @@
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "playbook/strided_view.h"
+#include "starter_kernels/kinds/attention.h"
 #include "starter_kernels/kinds/kind_names.h"
 
 namespace amdahl {
@@ -252,20 +253,19 @@ bool Matcher::read_mask(const Heads& heads, Step& step) {
   if (mask.shape.size() > g_.value(p_.output).shape.size()) return refuse("the mask has more dimensions than the scores");
   step.inputs.push_back({c_.storage[static_cast<size_t>(p_.mask)], ""});
   step.variant.problem.in.push_back(a);
-  if (p_.mask_selects && std::isfinite(p_.masked_value)) step.variant.problem.params["masked_value"] = p_.masked_value;
   if (p_.mask_selects && (p_.masked_value > 0 || std::isnan(p_.masked_value)) && !std::isfinite(p_.masked_value)) return refuse("masked by +inf or NaN");
   return true;
 }
 
 void Matcher::set_params(Problem& problem) const {
-  problem.params["scale"] = p_.scale;
-  if (p_.causal) problem.params["causal"] = true;
-  if (p_.causal && p_.offset) problem.params["causal_offset"] = p_.offset;
-  if (p_.hidden_added) {
-    problem.params["hidden_added"] = true;
-    if (std::isfinite(p_.masked_value)) problem.params["masked_value"] = p_.masked_value;
-  }
-  if (p_.zero_hidden_rows) problem.params["zero_hidden_rows"] = true;
+  AttentionParams params;
+  params.scale = p_.scale;
+  params.causal = p_.causal;
+  if (p_.causal) params.causal_offset = p_.offset;
+  params.hidden_added = p_.hidden_added;
+  if ((p_.hidden_added || p_.mask_selects) && std::isfinite(p_.masked_value)) params.masked_value = p_.masked_value;
+  params.zero_hidden_rows = p_.zero_hidden_rows;
+  params.write(problem);
 }
 
 void Matcher::write(const Access& y, Step& step) {

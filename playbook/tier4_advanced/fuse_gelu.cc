@@ -6,6 +6,7 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
@@ -111,6 +112,20 @@ bool close_forms(PointwiseProgram& program) {
   return true;
 }
 
+// Forms in every program of a problem; whether there were any. A program that would read other inputs stays as it is.
+bool close_forms_of(Problem& problem) {
+  const auto closed = [](PointwiseProgram& program) {
+    const int inputs = program.inputs;
+    return close_forms(program) && program.inputs == inputs;
+  };
+  bool changed = false;
+  if (problem.kind == kind::kPointwise)
+    if (PointwiseParams params = PointwiseParams::of(problem); closed(params.program)) params.write(problem), changed = true;
+  if (auto prologue = prologue_of(problem); prologue && closed(*prologue)) set_prologue(problem, *prologue), changed = true;
+  if (auto epilogue = epilogue_of(problem); epilogue && closed(*epilogue)) set_epilogue(problem, epilogue), changed = true;
+  return changed;
+}
+
 class FuseGelu final : public Rewrite {
  public:
   int tier() const override { return 4; }
@@ -120,18 +135,7 @@ class FuseGelu final : public Rewrite {
 
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     Step step = context.plan.steps[static_cast<size_t>(anchor)];
-    bool changed = false;
-    if (step.variant.source_override.empty())
-      for (const char* key : {"program", "prologue", "epilogue"}) {
-        Json& params = step.variant.problem.params;
-        if (!params.contains(key)) continue;
-        auto program = params.at(key).get<PointwiseProgram>();
-        const int inputs = program.inputs;
-        if (!close_forms(program) || program.inputs != inputs) continue;
-        params[key] = program;
-        changed = true;
-      }
-    if (!changed) {
+    if (!step.variant.source_override.empty() || !close_forms_of(step.variant.problem)) {
       if (refusal) *refusal = "no GELU in primitive form";
       return std::nullopt;
     }

@@ -6,7 +6,9 @@
 #include "playbook/node_window.h"
 #include "playbook/playbook.h"
 #include "playbook/strided_view.h"
+#include "starter_kernels/kinds/fused_mlp.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/kinds/pointwise.h"
 
 namespace amdahl {
@@ -72,7 +74,7 @@ bool Matcher::is_plain_product(int s) const {
   if (s < 0) return false;
   const Step& x = step(s);
   const Problem& p = x.variant.problem;
-  if (p.kind != kind::kMatmul || p.params.contains("alpha") || p.params.contains("declared") || !x.variant.source_override.empty()) return false;
+  if (p.kind != kind::kMatmul || MatmulParams::of(p).alpha != 1 || !declared_algorithm(p).empty() || !x.variant.source_override.empty()) return false;
   if (p.out[0].shape.size() != 2 || !p.out[0].is_dense() || !c_.graph.is_constant(x.inputs[1].value)) return false;
   return std::all_of(p.in.begin(), p.in.begin() + 2, [](const Access& a) { return a.dtype == DType::kF32; }) && p.out[0].dtype == DType::kF32;
 }
@@ -94,9 +96,9 @@ void Matcher::take_product(Hidden& hidden, size_t slot, int reader) {
     if (first.inputs[0] != product.inputs[0] || Json(first.variant.problem.in[0]) != Json(p.in[0])) return;
   }
   std::vector<Source> inner{{static_cast<int>(hidden.products.size()), {}, {}}};
-  if (p.params.contains("epilogue")) {
+  if (const auto epilogue = epilogue_of(p)) {
     for (size_t i = 2; i < p.in.size(); ++i) inner.push_back({-1, product.inputs[i], p.in[i]});
-    hidden.program = compose(hidden.program, static_cast<int>(slot), p.params.at("epilogue").get<PointwiseProgram>());
+    hidden.program = compose(hidden.program, static_cast<int>(slot), *epilogue);
   }
   hidden.sources.erase(hidden.sources.begin() + static_cast<std::ptrdiff_t>(slot));
   hidden.sources.insert(hidden.sources.begin() + static_cast<std::ptrdiff_t>(slot), inner.begin(), inner.end());
@@ -109,15 +111,15 @@ std::optional<Hidden> Matcher::hidden_of(int s) {
   Hidden hidden;
   int64_t rows = 0, columns = 0;
   if (is_plain_product(s)) {
-    if (!p.params.contains("epilogue")) return refuse("no activation between the products");
-    hidden.program = p.params.at("epilogue").get<PointwiseProgram>();
+    const auto epilogue = epilogue_of(p);
+    if (!epilogue) return refuse("no activation between the products");
+    hidden.program = *epilogue;
     hidden.sources.push_back({0, {}, {}});
     for (size_t i = 2; i < p.in.size(); ++i) hidden.sources.push_back({-1, x.inputs[i], p.in[i]});
     hidden.products.push_back(s);
     rows = p.out[0].shape[0], columns = p.out[0].shape[1];
-  } else if (p.kind == kind::kPointwise && p.out.size() == 1 && p.out[0].is_dense() && p.out[0].dtype == DType::kF32 && !p.out[0].shape.empty() &&
-             p.params.contains("program")) {
-    hidden.program = p.params.at("program").get<PointwiseProgram>();
+  } else if (p.kind == kind::kPointwise && p.out.size() == 1 && p.out[0].is_dense() && p.out[0].dtype == DType::kF32 && !p.out[0].shape.empty()) {
+    hidden.program = PointwiseParams::of(p).program;
     columns = p.out[0].shape.back();
     rows = columns == 0 ? 0 : numel(p.out[0].shape) / columns;
     for (size_t i = 0; i < p.in.size(); ++i) {
@@ -168,9 +170,8 @@ std::optional<Step> Matcher::fuse(const Step& second, const Hidden& hidden) {
   if (order.empty()) return refuse("the activation reads a product twice");
   for (const Source& source : hidden.sources)
     if (source.product < 0) add(source.operand, source.access);
-  q.params["activation"] = reordered(hidden.program, order);
-  if (gated) q.params["gated"] = true;
-  if (p.params.contains("epilogue")) q.params["epilogue"] = p.params.at("epilogue");
+  FusedMlpParams{reordered(hidden.program, order), gated}.write(q);
+  set_epilogue(q, epilogue_of(p));
   for (size_t i = 2; i < p.in.size(); ++i) add(second.inputs[i], p.in[i]);
   q.out = p.out;
   fused.outputs = second.outputs;

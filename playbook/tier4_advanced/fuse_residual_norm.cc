@@ -5,6 +5,7 @@
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/normalization.h"
 
 namespace amdahl {
 namespace {
@@ -25,7 +26,7 @@ class FuseResidualNorm final : public Rewrite {
     const Step& norm = context.plan.steps[static_cast<size_t>(anchor)];
     const Problem& problem = norm.variant.problem;
     if (problem.kind != kind::kLayerNorm && problem.kind != kind::kRmsNorm) return refused("for layernorm and rmsnorm");
-    if (problem.params.contains("prologue")) return refused("it has a prologue already");
+    if (has_prologue(problem)) return refused("it has a prologue already");
     const Operand& sum = norm.inputs[0];
     const auto writer = context.writer.find(sum);
     if (writer == context.writer.end()) return refused("the input comes from outside");
@@ -37,7 +38,9 @@ class FuseResidualNorm final : public Rewrite {
     auto fused = absorb_producer(norm, producer, &reason);
     if (!fused) return refused(reason);
     Problem& p = fused->variant.problem;
-    p.params["keep_input"] = true;
+    NormalizationParams params = NormalizationParams::of(p);
+    params.keep_input = true;
+    params.write(p);
     Access kept = view;
     kept.constant = false;
     p.out.insert(p.out.begin() + 1, kept);

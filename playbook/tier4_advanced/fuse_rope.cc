@@ -8,6 +8,7 @@
 #include "playbook/playbook.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/rotary_embedding.h"
 
 namespace amdahl {
 namespace {
@@ -127,12 +128,14 @@ class FuseRope final : public Rewrite {
     p.threads = context.plan.threads;
     p.in = {four(source.access), four(broadcast_access(graph, found.cos, x.shape)), four(broadcast_access(graph, found.sin, x.shape))};
     p.out = {four(dense_access(graph, found.out))};
-    p.params = Json{{"rotated", x.shape.back()}};
+    RotaryEmbeddingParams params;
+    params.rotated = x.shape.back();
     if (has_equal_halves(graph.value(found.cos)) && has_equal_halves(graph.value(found.sin))) {
       for (size_t table : {1, 2}) p.in[table].shape.back() /= 2;
     } else {
-      p.params["full_cache"] = true;
+      params.full_cache = true;
     }
+    params.write(p);
     repair_knobs(context, step);
     auto match = replace_nodes(context, found.core, absorbed, step, refusal);
     if (match) open_knobs(context, *match, match->replacement.size() - 1, {"ROWS_PER_TASK", "VECTOR_BITS"});

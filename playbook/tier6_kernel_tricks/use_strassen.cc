@@ -49,7 +49,7 @@ class UseStrassen final : public Rewrite {
     match.window.steps = {anchor};
     match.replacement = {step};
     Variant& variant = match.replacement[0].variant;
-    variant.problem.params["declared"] = std::string(bf16_ ? "bf16_" : "") + (levels_ == 1 ? "strassen" : "strassen2");
+    declare_algorithm(variant.problem, std::string(bf16_ ? "bf16_" : "") + (levels_ == 1 ? "strassen" : "strassen2"));
     const SearchSpace space = context.target.space(variant.problem);
     variant.knobs = space.starters();
     for (const Knob& knob : space.knobs)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
@@ -13,7 +14,6 @@
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
-#include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -41,7 +41,8 @@ class AttentionOnCpu final : public KernelImplementation {
     knob("ONLINE", {0, 1}, 0, "1: running maximum over blocks of keys (flash); 0: all scores of a block of queries are held");
     const auto block_k = up_to({32, 64, 128, 256, 512}, s.keys);
     knob("BLOCK_K", block_k, std::min<int64_t>(128, block_k.back()), "keys of a block, when ONLINE");
-    if (s.causal && (!problem.params.contains("masked_value") || problem.params.value("hidden_added", false)))
+    const AttentionParams params = AttentionParams::of(problem);
+    if (s.causal && (params.masked_value == -HUGE_VAL || params.hidden_added))
       knob("SKIP_CAUSAL", {0, 1}, 0, "1: keys behind a block's last query are not looked at");
     else knob("SKIP_CAUSAL", {0}, 0, "1: keys behind a block's last query are not looked at");
     knob("PACK_KV", copies ? std::vector<int64_t>{1} : std::vector<int64_t>{0, 1}, copies,
@@ -67,6 +68,7 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
   const Problem& p = variant.problem;
   const Access &q = p.in[0], &k = p.in[1], &v = p.in[2], &out = p.out[0];
   const AttentionSizes s(p);
+  const AttentionParams params = AttentionParams::of(p);
   const DType acc = accumulator_of(q.dtype);
   const bool has_mask = p.in.size() > 3;
   const bool selects = has_mask && p.in[3].dtype == DType::kBool;
@@ -98,15 +100,14 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
   text += gemm_schedule(variant);
   text += fmt::format("constexpr bool CAUSAL = {}, MASK_ADDED = {}, MASK_SELECTS = {}, SAME_OUT = {};\n", s.causal, has_mask && !selects, selects,
                       out.dtype == acc);
-  text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", p.params.value("zero_hidden_rows", false));
-  constant("CAUSAL_OFFSET", p.params.value("causal_offset", int64_t{0}));
-  text += fmt::format("#define SCALE {}\n", double_text(number_of(p.params.at("scale"))));
-  text += p.params.contains("masked_value") ? fmt::format("#define MASKED {}\n", double_text(number_of(p.params.at("masked_value"))))
-                                            : std::string("#define MASKED (-__builtin_inf())\n");
+  text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", params.zero_hidden_rows);
+  constant("CAUSAL_OFFSET", params.causal_offset);
+  text += fmt::format("#define SCALE {}\n", double_text(params.scale));
+  text += fmt::format("#define MASKED {}\n", params.masked_value == -HUGE_VAL ? "(-__builtin_inf())" : double_text(params.masked_value));
   text += selects ? "static inline ACC masked(ACC score, bool keep) { return keep ? score : ACC(MASKED); }\n"
                   : "static inline ACC masked(ACC score, MASK_T add) { return score + to_acc(add); }\n";
-  text += p.params.value("hidden_added", false) ? "static inline ACC hidden_score(ACC score) { return score + ACC(MASKED); }\n"
-                                                : "static inline ACC hidden_score(ACC) { return ACC(MASKED); }\n";
+  text += params.hidden_added ? "static inline ACC hidden_score(ACC score) { return score + ACC(MASKED); }\n"
+                              : "static inline ACC hidden_score(ACC) { return ACC(MASKED); }\n";
   text += cpu_text("scalar_math.h");
   text += cpu_text("sizes.h");
   text += cpu_text("gemm_tile.h");

@@ -1,5 +1,7 @@
 // How a CPU computes the conv kind (starter_kernels/kinds/conv.cc).
 
+#include "starter_kernels/kinds/conv.h"
+
 #include <fmt/format.h>
 
 #include "base/device_info.h"
@@ -75,7 +77,7 @@ class ConvOnCpu final : public KernelImplementation {
         return text + std::string(cpu_text("blocked_tile.h")) + std::string(cpu_text("conv_blocked.cpp"));
       }
     }
-    return text + fmt::format("constexpr bool TRANSPOSED = {};\n", is_transposed_conv(problem)) + emit_element_access(problem, g) +
+    return text + fmt::format("constexpr bool TRANSPOSED = {};\n", ConvParams::of(problem).transposed) + emit_element_access(problem, g) +
            std::string(cpu_text("conv_generic.cpp"));
   }
 };

@@ -7,6 +7,7 @@
 #include "base/device_info.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/tile_cycles.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -59,7 +60,7 @@ bool tile_fits(int64_t px, int64_t ocv, int64_t registers) { return px * ocv + o
 // The knobs of Winograd's form, left out of `space` where it has one of that name already (shared with another form).
 // F(4x4, 3x3) rounds more than a direct sum and is only there for a problem that declares it.
 void add_winograd_knobs(SearchSpace& space, const Problem& problem, const SlidingWindow& g, int64_t registers) {
-  const bool f43 = problem.params.value("declared", "") == "winograd_f43";
+  const bool f43 = declared_algorithm(problem) == "winograd_f43";
   const int64_t tiles = (g.out[1] + 1) / 2 * ((g.out[2] + 1) / 2);
   std::vector<Knob> knobs{
       {"WINO_M", f43 ? std::vector<int64_t>{2, 4} : std::vector<int64_t>{2}, f43 ? 4 : 2, "Winograd: outputs of a tile along each side"},
@@ -177,7 +178,7 @@ SearchSpace blocked_space(const Problem& problem, const SlidingWindow& g, const 
   const int64_t gather = from_blocks ? largest(gathers, [&](int64_t n) { return n * bytes_a_tile <= device.l2_bytes / 2; }) : 0;
   // Pixels, as the steps on either side share them, while there are enough to be even: of few each weight is used seldom, and is read by one core.
   const bool by_channels = tiles < 16 * problem.threads;
-  const bool declared = problem.params.value("declared", "").starts_with("winograd");
+  const bool declared = declared_algorithm(problem).starts_with("winograd");
   SearchSpace space;
   space.knobs = {
       {"ALGORITHM", sorted(conv_algorithms(problem, device)), declared ? kConvWinograd : kConvBlocked, kAlgorithmMeaning},
@@ -236,7 +237,7 @@ std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& d
   const SlidingWindow g = SlidingWindow::of(problem);
   const bool from_blocks = !format_of_input(problem, 0).empty();
   if (const int64_t block = channel_block(format_of_output(problem, 0)); block > 0 || from_blocks) {
-    if (block == 0 || is_transposed_conv(problem) || !is_dense_f32(problem) || g.empty() || !problem.in[1].constant || g.spatial_rank != 2) return {};
+    if (block == 0 || ConvParams::of(problem).transposed || !is_dense_f32(problem) || g.empty() || !problem.in[1].constant || g.spatial_rank != 2) return {};
     if (g.is_depthwise() && from_blocks && g.out_channels == g.channels) return {kConvBlockedDepthwise};
     if (const int levels = strassen_levels(problem); levels > 0 && refused_in_halves(problem, levels, device).empty()) return {kConvStrassen};
     const bool whole_groups = g.channels / g.groups % block == 0 && g.out_channels / g.groups % block == 0;
@@ -244,7 +245,7 @@ std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& d
     if (g.groups == 1 || (whole_groups && from_blocks)) return {kConvBlocked};
     return {};
   }
-  if (is_transposed_conv(problem) || !is_dense_f32(problem) || g.empty()) return {kConvGeneric};
+  if (ConvParams::of(problem).transposed || !is_dense_f32(problem) || g.empty()) return {kConvGeneric};
   if (g.is_depthwise()) return {kConvDepthwise};
   if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) return {kConvIm2col, kConvDirect, kConvWinograd};
   if (g.taps() > 1) return {kConvIm2col, kConvDirect};

@@ -25,7 +25,7 @@ enum ConvAlgorithm : int64_t {
 std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& device);
 
 // Whether F(2x2, 3x3) takes a third of the products away or more, a weight that is hardly used counted as the products that fit into
-// its way from memory. A problem that declares it (params["declared"] = "winograd_f23") starts as it. F(4x4, 3x3) is not meant: a
+// its way from memory. A problem that declares it ("winograd_f23") starts as it. F(4x4, 3x3) is not meant: a
 // judge that asks for exact sums of integers refuses it.
 bool winograd_saves_a_third(const Problem& problem, const DeviceInfo& device);
 

@@ -20,7 +20,7 @@
 namespace amdahl {
 namespace {
 
-PointwiseProgram activation_of(const Problem& p) { return p.params.at("activation").get<PointwiseProgram>(); }
+PointwiseProgram activation_of(const Problem& p) { return FusedMlpParams::of(p).activation; }
 
 // in[first_extra] is the first operand of the activation.
 size_t first_extra(const MlpSizes& s) { return s.gated ? 4 : 3; }

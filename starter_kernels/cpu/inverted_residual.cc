@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/device_info.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
 #include "starter_kernels/cpu/conv_epilogue.h"
@@ -42,7 +44,8 @@ class InvertedResidualOnCpu final : public KernelImplementation {
   std::string_view kind() const override { return kind::kInvertedResidual; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
-    const SlidingWindow wide = SlidingWindow::of(part_of(problem, "depthwise")), project = SlidingWindow::of(part_of(problem, "project"));
+    const InvertedResidualParams parts = InvertedResidualParams::of(problem);
+    const SlidingWindow wide = SlidingWindow::of(parts.depthwise), project = SlidingWindow::of(parts.project);
     const int64_t channels = problem.in[0].shape[1], registers = device.has("avx512f") ? 32 : 16, block = channel_block(format_of_output(problem, 0));
     const int64_t wide_blocks = (wide.channels + block - 1) / block, out_blocks = (project.out_channels + block - 1) / block;
     const std::vector<int64_t> pxs{2, 4, 6, 7, 8, 12, 14, 28}, ocvs{1, 2, 3, 4};
@@ -77,13 +80,12 @@ class InvertedResidualOnCpu final : public KernelImplementation {
     std::string text = "#include <omp.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n#include <math.h>\n\n";
     text += fmt::format("constexpr int THREADS = {};\nconstexpr int64_t BLOCK = {};\n", problem.threads, block);
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);
-    for (const char* part : kInvertedResidualParts) {
-      const Problem convolution = part_of(problem, part);
-      text += fmt::format("\nnamespace {} {{\n{}{}}}\n", part, window_constants(SlidingWindow::of(convolution)), emit_finish_block(convolution, block));
-    }
-    const auto extras = [&](const char* part) { return part_of(problem, part).in.size() - kOwnOperands; };
-    text += fmt::format("constexpr int EXPAND_EXTRAS = {}, DEPTHWISE_EXTRAS = {}, PROJECT_EXTRAS = {};\n", extras("expand"), extras("depthwise"),
-                        extras("project"));
+    const InvertedResidualParams parts = InvertedResidualParams::of(problem);
+    for (const auto& [name, part] : {std::pair{"expand", &parts.expand}, std::pair{"depthwise", &parts.depthwise}, std::pair{"project", &parts.project}})
+      text += fmt::format("\nnamespace {} {{\n{}{}}}\n", name, window_constants(SlidingWindow::of(*part)), emit_finish_block(*part, block));
+    const auto extras = [](const Problem& part) { return part.in.size() - kOwnOperands; };
+    text += fmt::format("constexpr int EXPAND_EXTRAS = {}, DEPTHWISE_EXTRAS = {}, PROJECT_EXTRAS = {};\n", extras(parts.expand), extras(parts.depthwise),
+                        extras(parts.project));
     for (const char* source : {"sizes.h", "blocked_tile.h", "inverted_residual.cpp"}) text += cpu_text(source);
     return text;
   }
@@ -96,7 +98,7 @@ std::string refused_as_inverted_residual(const Problem& expand, const Problem& d
   if (block == 0) return "not on channel blocks";
   for (const Problem* p : {&expand, &depthwise, &project}) {
     if (p->kind != kind::kConv) return "not three convolutions";
-    if (p->params.contains("declared")) return "an algorithm of other bounds is declared";
+    if (!declared_algorithm(*p).empty()) return "an algorithm of other bounds is declared";
     if (channel_block(format_of_input(*p, 0)) != block || channel_block(format_of_output(*p, 0)) != block || conv_algorithms(*p, device).empty())
       return "not on channel blocks";
   }

@@ -17,7 +17,6 @@
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
-#include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
@@ -158,8 +157,8 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo&) const
   const MatmulSizes s = MatmulSizes::of(p);
   const size_t rank = c.shape.size();
   const DType acc = accumulator_of(a.dtype);
-  const bool has_epilogue = p.params.contains("epilogue");
-  const double alpha = p.params.contains("alpha") ? number_of(p.params.at("alpha")) : 1;
+  const bool with_epilogue = has_epilogue(p);
+  const double alpha = MatmulParams::of(p).alpha;
   const bool same_c = c.dtype == acc;
 
   std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
@@ -173,13 +172,13 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo&) const
   constant("THREADS", p.threads);
   for (const auto& [name, value] : variant.knobs) constant(name.c_str(), value);
   const bool b_batched = std::any_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride != 0; });
-  text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c, has_epilogue || alpha != 1);
+  text += fmt::format("constexpr bool B_BATCHED = {}, SAME_C = {}, FINISH = {};\n", b_batched, same_c, with_epilogue || alpha != 1);
   text += batch_offset("a_batch", a, rank - 2) + batch_offset("b_batch", b, rank - 2) + batch_offset("c_batch", c, rank - 2);
 
-  if (has_epilogue) text += std::string(cpu_text("scalar_math.h")) + emit_epilogue(p, 2);
+  if (with_epilogue) text += std::string(cpu_text("scalar_math.h")) + emit_epilogue(p, 2);
   const std::string scale = alpha != 1 ? fmt::format("  sum *= ACC({});\n", double_text(alpha)) : "", indices = batch_indices(c.shape, rank - 2) + ", m, n";
   text += "static inline C_T finish(ACC sum, const void* const* in, int64_t batch, int64_t m, int64_t n) {\n" + scale;
-  text += has_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
+  text += with_epilogue ? fmt::format("  return epilogue(sum, in{});\n}}\n", indices) : "  return from_acc(sum);\n}\n";
   text += gemm_schedule(variant) + std::string(cpu_text("sizes.h"));
   if (multiplies_in_bf16(p)) text += cpu_text("bf16.h");
   if (multiplies_in_bf16(p) && are_of_tiles(variant.knobs)) return text + std::string(cpu_text("matmul_bf16.cpp"));

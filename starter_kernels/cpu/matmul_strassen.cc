@@ -7,6 +7,7 @@
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
@@ -35,7 +36,7 @@ std::string refused_on_blocks(const Problem& problem, int levels, const DeviceIn
   const std::string format = format_of_output(problem, 0);
   const int64_t block = channel_block(format), side = int64_t{1} << levels;
   const SlidingWindow g = SlidingWindow::of(problem);
-  if (is_transposed_conv(problem) || g.groups != 1 || !g.is_pointwise()) return "not a 1x1 convolution with stride 1";
+  if (ConvParams::of(problem).transposed || g.groups != 1 || !g.is_pointwise()) return "not a 1x1 convolution with stride 1";
   if (block == 0 || format_of_input(problem, 0) != format || format != blocked_format(device)) return "not on channel blocks of a vector";
   if (g.n != 1) return "several images";
   if (g.channels % (side * block) != 0 || g.out_channels % (side * block) != 0) return "blocks of channels do not divide evenly";

@@ -54,7 +54,7 @@ Loops loops_of(const StridedCopy& copy) {
 }
 
 bool has_transpose(const Problem& problem) {
-  if (problem.params.contains("gather")) return false;
+  if (MovementParams::of(problem).gather) return false;
   for (const StridedCopy& copy : copies_of(problem))
     if (loops_of(copy).along >= 0) return true;
   return false;
@@ -86,7 +86,7 @@ Emitted emit_transpose(const Problem& problem, const StridedCopy& copy, const Lo
   return {text, numel(outer)};
 }
 
-Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const Loops& loops, const std::string& name, const Knobs& knobs) {
+Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const Loops& loops, const std::string& name, const Knobs& knobs, uint64_t fill) {
   const IndexSpace& s = loops.space;
   const std::string type = element_type(problem.out[static_cast<size_t>(copy.out)].dtype);
   const size_t outer = s.dims.empty() ? 0 : s.dims.size() - 1;
@@ -105,15 +105,14 @@ Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const Loops& 
     const auto at = [](const char* pointer, int64_t step) {
       return step == 1 ? fmt::format("{}[j]", pointer) : step == 0 ? fmt::format("{}[0]", pointer) : fmt::format("{}[j * {}]", pointer, step);
     };
-    const std::string value = copy.in >= 0 ? at("from", from_step) : fmt::format("({}){}ull", type, problem.params.at("fill").get<uint64_t>());
+    const std::string value = copy.in >= 0 ? at("from", from_step) : fmt::format("({}){}ull", type, fill);
     text += fmt::format("#pragma omp simd\n    for (int64_t j = begin; j < end; ++j) {} = {};\n", at("to", to_step), value);
   }
   return {text + "  });\n}\n", (total + size - 1) / size};
 }
 
-Emitted emit_gather(const Problem& problem, const Knobs& knobs) {
-  const Json& g = problem.params.at("gather");
-  const int64_t outer = g.at("outer"), size = g.at("size"), count = g.at("count"), inner = g.at("inner");
+Emitted emit_gather(const Problem& problem, const GatherSizes& sizes, const Knobs& knobs) {
+  const auto [outer, size, count, inner] = sizes;
   const std::string type = element_type(problem.out[0].dtype), index = c_type(problem.in[1].dtype);
   const int64_t total = outer * count * inner, piece = task_size(problem, knobs.at("GRAIN"), total);
   std::string text = "static inline void copy0(const void* const* in, void* const* out, int64_t task) {\n";
@@ -154,15 +153,16 @@ class MovementOnCpu final : public KernelImplementation {
     const Problem& problem = variant.problem;
     const Knobs& knobs = variant.knobs;
     std::vector<Emitted> copies;
-    if (problem.params.contains("gather")) {
-      copies.push_back(emit_gather(problem, knobs));
+    const MovementParams params = MovementParams::of(problem);
+    if (params.gather) {
+      copies.push_back(emit_gather(problem, *params.gather, knobs));
     } else {
       for (const StridedCopy& copy : copies_of(problem)) {
         if (numel(copy.shape) == 0) continue;
         const Loops loops = loops_of(copy);
         const std::string name = fmt::format("copy{}", copies.size());
         copies.push_back(loops.along >= 0 && copy.in >= 0 ? emit_transpose(problem, copy, loops, name, knobs.at("BLOCK"))
-                                                          : emit_rows(problem, copy, loops, name, knobs));
+                                                          : emit_rows(problem, copy, loops, name, knobs, params.fill.value_or(0)));
       }
     }
     int64_t tasks = 0;

@@ -8,7 +8,7 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/row_space.h"
-#include "starter_kernels/kinds/number_json.h"
+#include "starter_kernels/kinds/normalization.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/text/index_space.h"
@@ -18,16 +18,15 @@
 namespace amdahl {
 namespace {
 
-bool flag(const Problem& problem, const char* name) { return problem.params.value(name, false); }
-
 // Operands of the space: all inputs, then all outputs.
 RowSpace space_of(const Problem& problem) {
   const Shape& shape = problem.out[0].shape;
   std::vector<bool> reduced(shape.size(), false);
-  if (problem.params.contains("axes")) {
-    for (size_t d : problem.params.at("axes").get<std::vector<size_t>>()) reduced.at(d) = true;
+  const NormalizationParams params = NormalizationParams::of(problem);
+  if (params.axes) {
+    for (int64_t d : *params.axes) reduced.at(static_cast<size_t>(d)) = true;
   } else {
-    for (size_t d = problem.params.at("axis").get<size_t>(); d < shape.size(); ++d) reduced[d] = true;
+    for (auto d = static_cast<size_t>(params.axis); d < shape.size(); ++d) reduced[d] = true;
   }
   std::vector<Access> operands = problem.in;
   operands.insert(operands.end(), problem.out.begin(), problem.out.end());
@@ -36,7 +35,7 @@ RowSpace space_of(const Problem& problem) {
 
 // Rows lie in in[0] as one run of reals each: nothing has to be made before they are summed.
 bool lies_as_reals(const Problem& problem, const RowSpace& space) {
-  return !problem.params.contains("prologue") && problem.in[0].dtype == row_type(problem) && space.outer == 1 && space.is_contiguous(0);
+  return !has_prologue(problem) && problem.in[0].dtype == row_type(problem) && space.outer == 1 && space.is_contiguous(0);
 }
 
 // `static inline const real* direct(in, o)`: row o where it lies.
@@ -47,24 +46,25 @@ std::string direct_text(const RowSpace& space, bool direct) {
 }
 
 // `T term(T v)`, of numbers and of vectors: what rmsnorm sums of an element, and `real inverse_of(real sum)`, the factor of a row.
-std::string divisor_text(const Problem& problem) {
-  const std::string divisor = problem.params.value("divisor", "");
+std::string divisor_text(const NormalizationParams& params) {
+  using Divisor = NormalizationParams::Divisor;
   std::string inverse = "1 / scalar::sqrt(sum / (real)(R * J) + EPSILON)";
-  if (divisor == "deviation") inverse = "1 / (scalar::sqrt(sum / (real)(R * J)) + EPSILON)";
-  if (divisor == "l1") inverse = "sum == 0 ? 0 : 1 / sum";
-  if (divisor == "l2") inverse = "sum == 0 ? 0 : 1 / scalar::sqrt(sum)";
-  return fmt::format("constexpr real EPSILON = (real){};\n", double_text(number_of(problem.params.at("epsilon")))) +
-         fmt::format("template <class T> SCALAR T term(T v) {{ return {}; }}\n", divisor == "l1" ? "v < 0 ? -v : v" : "v * v") +
+  if (params.divisor == Divisor::kDeviation) inverse = "1 / (scalar::sqrt(sum / (real)(R * J)) + EPSILON)";
+  if (params.divisor == Divisor::kL1) inverse = "sum == 0 ? 0 : 1 / sum";
+  if (params.divisor == Divisor::kL2) inverse = "sum == 0 ? 0 : 1 / scalar::sqrt(sum)";
+  return fmt::format("constexpr real EPSILON = (real){};\n", double_text(params.epsilon)) +
+         fmt::format("template <class T> SCALAR T term(T v) {{ return {}; }}\n", params.divisor == Divisor::kL1 ? "v < 0 ? -v : v" : "v * v") +
          fmt::format("SCALAR real inverse_of(real sum) {{ return {}; }}\n", inverse);
 }
 
 // `static inline void write_input(out, x, o, r)` and `write_statistics(out, o, mean, inverse)`; empty where not wanted.
 std::string extra_outputs_text(const Problem& problem, const RowSpace& space) {
+  const NormalizationParams params = NormalizationParams::of(problem);
   const size_t inputs = problem.in.size();
   size_t next = 1;
   std::string text = "static inline void write_input(void* const* out, const real* x, int64_t o, int64_t r) {\n";
   std::string places;
-  if (flag(problem, "keep_input")) {
+  if (params.keep_input) {
     const DType type = problem.out[next].dtype;
     places += place_text(space, "place_of_input", inputs + next);
     text += fmt::format("  {0}* y = ({0}*)out[{1}];\n#pragma omp simd\n  for (int64_t j = 0; j < J; ++j) y[place_of_input(o, r, j, 0)] = {2};\n", c_type(type),
@@ -72,8 +72,8 @@ std::string extra_outputs_text(const Problem& problem, const RowSpace& space) {
     ++next;
   }
   text += "}\nstatic inline void write_statistics(void* const* out, int64_t o, real mean, real inverse) {\n";
-  for (const auto& [key, value] : {std::pair{"keep_mean", "mean"}, std::pair{"keep_inverse", "inverse"}}) {
-    if (!flag(problem, key)) continue;
+  for (const auto& [kept, value] : {std::pair{params.keep_mean, "mean"}, std::pair{params.keep_inverse, "inverse"}}) {
+    if (!kept) continue;
     const DType type = problem.out[next].dtype;
     places += place_text(space, fmt::format("place_of_{}", value), inputs + next);
     text += fmt::format("  (({}*)out[{}])[place_of_{}(o, 0, 0, 0)] = {};\n", c_type(type), next, value, store_text(type, value));
@@ -104,14 +104,14 @@ std::string normalization_source(const Variant& variant, std::string_view body) 
   const Problem& problem = variant.problem;
   const RowSpace space = space_of(problem);
   const auto knob = [&](const char* name) { return variant.knobs.count(name) ? variant.knobs.at(name) : 0; };
+  const NormalizationParams params = NormalizationParams::of(problem);
   size_t next = prologue_inputs(problem);
-  const auto parameter = [&](const char* key) { return flag(problem, key) ? static_cast<int>(next++) : -1; };
-  const int scale = parameter("scale"), shift = parameter("shift");
+  const int scale = params.scale ? static_cast<int>(next++) : -1, shift = params.shift ? static_cast<int>(next++) : -1;
   const bool direct = lies_as_reals(problem, space);
   const std::string choices =
       fmt::format("constexpr bool WELFORD = {}, OVERLAP = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
                   knob("WELFORD") != 0, knob("OVERLAP") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
-  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct), divisor_text(problem),
+  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct), divisor_text(params),
                     tasks_text(problem, variant.knobs, space.rows, direct ? 0 : space.outer * space.along, row_type(problem)), streaming_text(variant.knobs),
                     operand_text(problem, space, "scale", scale, static_cast<size_t>(std::max(scale, 0)), "1"),
                     operand_text(problem, space, "shift", shift, static_cast<size_t>(std::max(shift, 0)), "0"), finish_text(problem, space, next, next),

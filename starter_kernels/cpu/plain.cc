@@ -1,5 +1,7 @@
 // How a CPU computes the plain kind (starter_kernels/kinds/plain.cc).
 
+#include "starter_kernels/kinds/plain.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,13 +58,14 @@ class PlainOnCpu final : public KernelImplementation {
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& p = variant.problem;
+    const PlainParams params = PlainParams::of(p);
     std::string text = "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n";
-    text += fmt::format("// {}\n", one_word(p.params.at("op").get<std::string>()));
+    text += fmt::format("// {}\n", one_word(params.op));
     for (size_t i = 0; i < p.in.size(); ++i) text += operand_text(fmt::format("IN{}", i), p.in[i]);
     for (size_t i = 0; i < p.out.size(); ++i) text += operand_text(fmt::format("OUT{}", i), p.out[i]);
-    for (const auto& [key, value] : p.params.at("constants").items()) text += constant_text(one_word(key), value);
+    for (const auto& [key, value] : params.constants.items()) text += constant_text(one_word(key), value);
     text += cpu_text("plain_common.h");
-    text += cpu_text(fmt::format("plain_{}.cpp", p.params.at("source").get<std::string>()));
+    text += cpu_text(fmt::format("plain_{}.cpp", params.source));
     return text;
   }
 };

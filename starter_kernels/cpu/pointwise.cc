@@ -38,7 +38,7 @@ int64_t task_size(const Problem& problem, int64_t grain) {
 }
 
 std::string row_text(const Problem& problem, const IndexSpace& space, const Knobs& knobs) {
-  const PointwiseProgram program = program_in(problem);
+  const PointwiseProgram program = PointwiseParams::of(problem).program;
   const size_t rank = space.dims.size(), outer = rank ? rank - 1 : 0;
   const auto stride_inside = [&](size_t operand) { return rank ? space.strides[operand].back() : 0; };
   const auto element = [&](size_t operand, const std::string& name) {
@@ -118,7 +118,7 @@ class PointwiseOnCpu final : public KernelImplementation {
     const Problem problem = stored_in_blocks(logical);
     const int64_t n = numel(problem.out[0].shape);
     // About 1 ns an element and operation for 16 lanes at memory speed; a team of threads costs some microseconds.
-    const bool small = problem.threads == 1 || static_cast<double>(n) * (flops_of(program_in(problem)) + 4) < 200e3;
+    const bool small = problem.threads == 1 || static_cast<double>(n) * (flops_of(PointwiseParams::of(problem).program) + 4) < 200e3;
     Knob grain{"GRAIN", {0}, small ? std::max<int64_t>(n, 64) : 0, "elements a task; 0: an equal share for each thread"};
     for (int64_t g : {4096, 16384, 65536})
       if (g < n) grain.values.push_back(g);
@@ -135,7 +135,7 @@ class PointwiseOnCpu final : public KernelImplementation {
     const int64_t cols = n == 0 ? 1 : space.dims.empty() ? 1 : space.dims.back();
     const int64_t size = task_size(problem, variant.knobs.at("GRAIN"));
     const std::string sizes = fmt::format("constexpr int64_t ROWS = {}, COLS = {}, TASK_SIZE = {}, TASKS = {};\n", n / cols, cols, size, (n + size - 1) / size);
-    return join_text({opening_text(variant), sizes, streaming_text(variant.knobs), emit_program(program_in(problem), "program"),
+    return join_text({opening_text(variant), sizes, streaming_text(variant.knobs), emit_program(PointwiseParams::of(problem).program, "program"),
                       row_text(problem, space, variant.knobs), std::string(cpu_text("as_it_comes.h")), std::string(cpu_text("pointwise.cpp"))});
   }
 };

@@ -1,5 +1,7 @@
 // How a CPU computes the pool kind (starter_kernels/kinds/pool.cc).
 
+#include "starter_kernels/kinds/pool.h"
+
 #include <fmt/format.h>
 
 #include "base/device_info.h"
@@ -31,7 +33,7 @@ class PoolOnCpu final : public KernelImplementation {
 
   SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
     const bool in = channel_block(format_of_input(problem, 0)) > 0, out = channel_block(format_of_output(problem, 0)) > 0;
-    const bool global = problem.params.value("global", false);
+    const bool global = PoolParams::of(problem).global;
     const bool known = in ? problem.in[0].dtype == DType::kF32 && problem.in[0].shape.size() == 4 && (out || global) : !out;
     return {{}, [known](const Knobs&) { return std::string(known ? "" : "no text takes these formats"); }};
   }
@@ -39,19 +41,17 @@ class PoolOnCpu final : public KernelImplementation {
   std::string source(const Variant& variant, const DeviceInfo& device) const override {
     const Problem& problem = variant.problem;
     if (const std::string refusal = space(problem, device).refuse(variant.knobs); !refusal.empty()) throw Error(ExitCode::kInternal, "pool: " + refusal);
-    const Json& params = problem.params;
+    const PoolParams params = PoolParams::of(problem);
     const DType dtype = problem.in[0].dtype;
     const bool wide = dtype == DType::kF64;
     const std::string type = c_type(dtype);
     const char* accumulator = wide ? "double" : is_float(dtype) ? "float" : type.c_str();
-    const bool is_max = params.at("max");
-    const char* empty = !is_max ? "0" : is_float(dtype) ? "-INFINITY" : dtype == DType::kI8 ? "INT8_MIN" : "0";
+    const char* empty = !params.max ? "0" : is_float(dtype) ? "-INFINITY" : dtype == DType::kI8 ? "INT8_MIN" : "0";
     return fmt::format(
                "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n{}"
                "constexpr int THREADS = {};\ntypedef {} T;\ntypedef {} OUT;\ntypedef {} ACC;\n"
                "constexpr bool IS_MAX = {}, COUNT_PAD = {}, GLOBAL = {};\nconstexpr ACC EMPTY = {};\n\n",
-               window_constants(SlidingWindow::of(problem)), problem.threads, type, type, accumulator, is_max, params.value("count_pad", false),
-               params.value("global", false), empty) +
+               window_constants(SlidingWindow::of(problem)), problem.threads, type, type, accumulator, params.max, params.count_pad, params.global, empty) +
            blocks_of(problem) + std::string(cpu_text(channel_block(format_of_input(problem, 0)) ? "pool_blocked.cpp" : "pool.cpp"));
   }
 };

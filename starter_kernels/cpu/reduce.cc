@@ -25,7 +25,7 @@ namespace {
 RowSpace space_of(const Problem& problem) {
   const Shape& shape = problem.in[0].shape;
   std::vector<bool> reduced(shape.size(), false);
-  for (size_t axis : problem.params.at("axes").get<std::vector<size_t>>()) reduced.at(axis) = true;
+  for (int64_t axis : ReduceParams::of(problem).axes) reduced.at(static_cast<size_t>(axis)) = true;
   std::vector<Access> operands = problem.in;
   for (size_t k = prologue_inputs(problem); k < operands.size(); ++k) operands[k] = broadcast_access(operands[k], shape);
   operands.push_back(broadcast_access(problem.out[0], shape));
@@ -54,7 +54,8 @@ const std::map<std::string, Fold>& folds() {
 }
 
 std::string fold_text(const Problem& problem, const RowSpace& space) {
-  const Fold& fold = folds().at(problem.params.at("op").get<std::string>());
+  const ReduceParams params = ReduceParams::of(problem);
+  const Fold& fold = folds().at(params.op);
   const bool floating = is_float(row_type(problem));
   const bool is_unsigned = row_type(problem) == DType::kU64;
   std::string text = fmt::format("typedef {} acc_t;\n", floating ? "real" : is_unsigned ? "uint64_t" : "int64_t");
@@ -63,11 +64,11 @@ std::string fold_text(const Problem& problem, const RowSpace& space) {
                         : "constexpr acc_t LOWEST = INT64_MIN, HIGHEST = INT64_MAX;\n";
   text += fmt::format("constexpr acc_t COUNT = (acc_t){}, START = (acc_t){};\n",
                       floating ? space.outer * space.along : std::max<int64_t>(1, space.outer * space.along), fold.start);
-  text += fmt::format("constexpr bool SHIFTED = {};\n", is_shifted_reduction(problem));
+  text += fmt::format("constexpr bool SHIFTED = {};\n", params.is_shifted());
   text += fmt::format("SCALAR acc_t step(acc_t a, real x, acc_t offset) {{ return {}; }}\n", fold.step);
   text += fmt::format("SCALAR acc_t merge(acc_t a, acc_t b) {{ return {}; }}\n", fold.merge);
   text += fmt::format("SCALAR real result(acc_t a, acc_t offset) {{ return (real)({}); }}\n", fold.result);
-  if (!is_shifted_reduction(problem)) return text + "static inline acc_t shift_of(const void* const*, int64_t, int64_t) { return START; }\n";
+  if (!params.is_shifted()) return text + "static inline acc_t shift_of(const void* const*, int64_t, int64_t) { return START; }\n";
   // The maximum of a row: 0 when it is -inf, so that exp(x - shift) is 0 and not NaN; an infinite one is kept out too.
   return text + R"(static inline acc_t shift_of(const void* const* in, int64_t o, int64_t k) {
   const Held here = held(in);
@@ -85,7 +86,7 @@ std::string fold_text(const Problem& problem, const RowSpace& space) {
 
 // Elements are cheap to fold: about 0.15 ns each, 1.5 ns with an exponential.
 bool is_small(const Problem& problem) {
-  return problem.threads == 1 || static_cast<double>(numel(problem.in[0].shape)) * (is_shifted_reduction(problem) ? 10 : 1) < 100e3;
+  return problem.threads == 1 || static_cast<double>(numel(problem.in[0].shape)) * (ReduceParams::of(problem).is_shifted() ? 10 : 1) < 100e3;
 }
 
 class ReduceOnCpu final : public KernelImplementation {
@@ -97,11 +98,11 @@ class ReduceOnCpu final : public KernelImplementation {
     SearchSpace s;
     s.knobs = {vector_bits_knob(device)};
     if (space.columns == 1) {
-      s.knobs.push_back(rows_knob(problem, space.rows, static_cast<double>(space.outer * space.along) * (is_shifted_reduction(problem) ? 1.5 : 0.15)));
+      s.knobs.push_back(rows_knob(problem, space.rows, static_cast<double>(space.outer * space.along) * (ReduceParams::of(problem).is_shifted() ? 1.5 : 0.15)));
       s.knobs.push_back({"STREAMS", {1, 2, 4}, space.along >= 512 ? 4 : 1, "read streams"});
       s.knobs.push_back({"UNROLL", {1, 2, 4}, space.along >= 512 && !device.has("avx512f") ? 2 : 1, "vectors of a stream at a time: whole cache lines"});
     }
-    if (!is_shifted_reduction(problem)) {
+    if (!ReduceParams::of(problem).is_shifted()) {
       // Cut rows only when there are fewer of them than threads.
       const int64_t rows = space.columns > 1 ? space.rows * ((space.columns + 255) / 256) : space.rows;
       const bool cut = !is_small(problem) && rows < problem.threads;

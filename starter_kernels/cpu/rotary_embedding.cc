@@ -1,5 +1,7 @@
 // How a CPU computes the rotary_embedding kind (starter_kernels/kinds/rotary_embedding.cc).
 
+#include "starter_kernels/kinds/rotary_embedding.h"
+
 #include <fmt/format.h>
 
 #include "base/device_info.h"
@@ -28,9 +30,9 @@ bool has_gaps(const Access& table, int64_t half) {
   return table.constant && table.strides[0] == 0 && table.strides[1] == 0 && (table.strides[2] != half || table.strides[3] != 1);
 }
 
-bool packs_tables(const Problem& problem) {
-  const int64_t half = problem.params.at("rotated").get<int64_t>() / 2;
-  return !problem.params.value("full_cache", false) && has_gaps(problem.in[1], half) && has_gaps(problem.in[2], half);
+bool packs_tables(const Problem& problem, const RotaryEmbeddingParams& params) {
+  const int64_t half = params.rotated / 2;
+  return !params.full_cache && has_gaps(problem.in[1], half) && has_gaps(problem.in[2], half);
 }
 
 class RotaryEmbeddingOnCpu final : public KernelImplementation {
@@ -48,29 +50,29 @@ class RotaryEmbeddingOnCpu final : public KernelImplementation {
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
     const Access &x = problem.in[0], &cos = problem.in[1], &sin = problem.in[2], &y = problem.out[0];
-    const std::string ids = problem.params.value("ids", "");
-    const int64_t rotated = problem.params.at("rotated");
+    using Ids = RotaryEmbeddingParams::Ids;
+    const RotaryEmbeddingParams params = RotaryEmbeddingParams::of(problem);
     std::string text = fmt::format(
         "typedef {} value_t;\ntypedef {} cache_t;\n"
         "constexpr int64_t HEADS = {}, POSITIONS = {}, HEAD_SIZE = {}, ROTATED = {}, HALF = ROTATED / 2;\n"
         "constexpr int64_t X_STEP = {}, Y_STEP = {}, COS_STEP = {}, SIN_STEP = {};\nconstexpr bool INTERLEAVED = {}, FULL_CACHE = {};\n",
-        c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], rotated, x.strides[3], y.strides[3], cos.strides[3], sin.strides[3],
-        problem.params.value("interleaved", false), problem.params.value("full_cache", false));
-    const int64_t table_rows = ids.empty() ? y.shape[2] : problem.params.at("cache_rows").get<int64_t>();
+        c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], params.rotated, x.strides[3], y.strides[3], cos.strides[3], sin.strides[3],
+        params.interleaved, params.full_cache);
+    const int64_t table_rows = params.ids == Ids::kInOrder ? y.shape[2] : params.cache_rows;
     text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n", y.shape[1] > 1 && x.strides[1] < x.strides[2],
-                        packs_tables(problem), table_rows);
+                        packs_tables(problem, params), table_rows);
     text += fmt::format(
         "SCALAR float load(value_t x) {{ return {}; }}\nSCALAR value_t store(float x) {{ return {}; }}\nSCALAR float load_cache(cache_t x) {{ return {}; }}\n",
         load_text(x.dtype, "x"), store_text(x.dtype, "x"), load_text(cos.dtype, "x"));
     text += place_function("x_place", x) + place_function("y_place", y) + place_function("cos_place", cos) + place_function("sin_place", sin);
     std::string position = "p";
-    if (!ids.empty()) {
-      position = fmt::format("((const {}*)in[3]){}", c_type(problem.in[3].dtype), ids == "offset" ? "[0] + p" : "[b * POSITIONS + p]");
+    if (params.ids != Ids::kInOrder) {
+      position = fmt::format("((const {}*)in[3]){}", c_type(problem.in[3].dtype), params.ids == Ids::kOffset ? "[0] + p" : "[b * POSITIONS + p]");
       // A position outside the caches is kept inside: nothing beyond them is ever read.
       text += fmt::format(
           "static inline int64_t position_of(const void* const* in, int64_t b, int64_t p) {{\n"
           "  const int64_t i = {}, last = {};\n  return i < 0 ? 0 : i > last ? last : i;\n}}\n",
-          position, problem.params.at("cache_rows").get<int64_t>() - 1);
+          position, params.cache_rows - 1);
     } else {
       text += "static inline int64_t position_of(const void* const*, int64_t, int64_t p) { return p; }\n";
     }

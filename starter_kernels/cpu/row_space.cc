@@ -78,17 +78,9 @@ std::string RowSpace::at_text(size_t operand) const {
   return text.empty() ? "0" : text;
 }
 
-size_t prologue_inputs(const Problem& problem) {
-  if (!problem.params.contains("prologue")) return 1;
-  return static_cast<size_t>(problem.params.at("prologue").at("inputs").get<int>());
-}
-
 DType row_type(const Problem& problem) {
   DType type = problem.in[0].dtype;
-  if (problem.params.contains("prologue")) {
-    const auto program = problem.params.at("prologue").get<PointwiseProgram>();
-    type = type_of_value(program, program.results[0]);
-  }
+  if (const auto program = prologue_of(problem)) type = type_of_value(*program, program->results[0]);
   return is_float(type) && type != DType::kF64 ? DType::kF32 : type;
 }
 
@@ -105,12 +97,12 @@ std::string element(const Problem& problem, const RowSpace& space, size_t number
 }  // namespace
 
 std::string input_text(const Problem& problem, const RowSpace& space) {
-  const bool has = problem.params.contains("prologue");
+  const std::optional<PointwiseProgram> program = prologue_of(problem);
   std::string text = fmt::format("typedef {} real;\n", register_type(row_type(problem)));
-  if (has) text += emit_program(problem.params.at("prologue").get<PointwiseProgram>(), "prologue");
+  if (program) text += emit_program(*program, "prologue");
   std::string value;
   for (size_t k = 0; k < prologue_inputs(problem); ++k) value += (k ? ", " : "") + element(problem, space, k, k);
-  if (has) value = "prologue(" + value + ")";
+  if (program) value = "prologue(" + value + ")";
   std::vector<std::string> addresses;
   for (size_t k = 0; k < problem.in.size(); ++k) addresses.push_back(fmt::format("in[{}]", k));
   // In a simd loop with a reduction GCC takes in[0] for another address at every element, and gathers what is a row: 5 times slower.
@@ -133,16 +125,16 @@ std::string place_text(const RowSpace& space, const std::string& name, size_t op
 
 std::string finish_text(const Problem& problem, const RowSpace& space, size_t base, size_t first_extra) {
   const DType out = problem.out[0].dtype;
-  const bool has = problem.params.contains("epilogue");
+  const std::optional<PointwiseProgram> program = epilogue_of(problem);
   std::string text = fmt::format("typedef {} out_t;\n", c_type(out)), value = "value";
-  if (has) {
-    text += emit_program(problem.params.at("epilogue").get<PointwiseProgram>(), "epilogue_program");
+  if (program) {
+    text += emit_program(*program, "epilogue_program");
     value = "epilogue_program(value";
     for (size_t k = base; k < problem.in.size(); ++k) value += ", " + element(problem, space, k, first_extra + k - base);
     value += ")";
   }
-  return text + fmt::format("{} out_t finish(real value, const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, kIndices, has ? space.index_text() : "",
-                            store_text(out, value));
+  return text + fmt::format("{} out_t finish(real value, const void* const* in, {}) {{\n{}  return {};\n}}\n", kInline, kIndices,
+                            program ? space.index_text() : "", store_text(out, value));
 }
 
 Knob rows_knob(const Problem& problem, int64_t rows, double work_of_row) {

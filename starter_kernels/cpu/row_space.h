@@ -5,8 +5,8 @@
 //   k  columns: the kept dimension that runs along memory when no reduced one does (K = 1 otherwise: "row mode")
 //
 // Operands are Accesses over the same space (a reduced output has stride 0 along a row), so masks, scales and broadcast
-// parameters are read in place. params["prologue"], a PointwiseProgram over in[0 …], makes the input of a row; without it
-// the input is in[0]. params["epilogue"] as everywhere.
+// parameters are read in place. The prologue, over in[0 …], makes the input of a row; without it
+// the input is in[0]. An epilogue as everywhere.
 
 #include <string>
 #include <vector>
@@ -41,9 +41,8 @@ class RowSpace {
   int j_ = 0, k_ = 0;
 };
 
-// How many of problem.in belong to the prologue (1 without one), and the type that rows are computed in.
-size_t prologue_inputs(const Problem& problem);
-DType row_type(const Problem& problem);  // f32 or f64, or an integer type
+// The type that rows are computed in: f32 or f64, or an integer type.
+DType row_type(const Problem& problem);
 
 // `static inline real input(const void* const* in, int64_t o, int64_t r, int64_t j, int64_t k)`; operands 0 … of `space` are
 // problem.in's first.

@@ -1,5 +1,7 @@
 // How a CPU computes the softmax kind (starter_kernels/kinds/softmax.cc).
 
+#include "starter_kernels/kinds/softmax.h"
+
 #include <fmt/format.h>
 
 #include "base/device_info.h"
@@ -19,7 +21,7 @@ namespace {
 
 RowSpace space_of(const Problem& problem) {
   std::vector<bool> reduced(problem.out[0].shape.size(), false);
-  reduced.at(problem.params.at("axis").get<size_t>()) = true;
+  reduced.at(static_cast<size_t>(SoftmaxParams::of(problem).axis)) = true;
   std::vector<Access> operands = problem.in;
   operands.push_back(problem.out[0]);
   return RowSpace(problem.out[0].shape, reduced, operands);
@@ -52,13 +54,13 @@ class SoftmaxOnCpu final : public KernelImplementation {
     const int64_t chunks = columns ? (space.columns + 63) / 64 : 1;
     const size_t base = prologue_inputs(problem);
     const bool in_place = problem.out[0].dtype == row_type(problem) && space.is_contiguous(problem.in.size()) && !knob("STREAM");
-    const bool direct = !problem.params.contains("prologue") && space.is_contiguous(0);
+    const bool direct = !has_prologue(problem) && space.is_contiguous(0);
     const int64_t scratch = columns ? space.along * 64 : in_place ? 0 : space.along;
     const std::string choices = fmt::format(
         "typedef {} in_t;\n"
         "constexpr bool LOG = {}, ONLINE = {}, IN_PLACE = {}, DIRECT = {};\n"
         "constexpr int64_t COLUMN_CHUNKS = {};\n#define STREAM {}\n",
-        c_type(problem.in[0].dtype), problem.params.value("log", false), knob("ONLINE") != 0, in_place, direct, chunks, knob("STREAM"));
+        c_type(problem.in[0].dtype), SoftmaxParams::of(problem).log, knob("ONLINE") != 0, in_place, direct, chunks, knob("STREAM"));
     return join_text({opening_text(variant), space.sizes_text(), choices, tasks_text(problem, variant.knobs, space.rows * chunks, scratch, row_type(problem)),
                       streaming_text(variant.knobs), input_text(problem, space), finish_text(problem, space, base, base), place_text(space, "from", 0),
                       place_text(space, "place", problem.in.size()), std::string(cpu_text("rows.h")), std::string(cpu_text("softmax.cpp"))});

@@ -82,8 +82,7 @@ std::optional<std::string> operation(const PointwiseProgram& program, const Poin
 }  // namespace
 
 std::optional<std::string> emit_vector_epilogue(const Problem& problem, size_t base) {
-  PointwiseProgram program{1, {DType::kF32}, {}, {0}};
-  if (problem.params.contains("epilogue")) program = problem.params.at("epilogue").get<PointwiseProgram>();
+  const PointwiseProgram program = epilogue_of(problem).value_or(PointwiseProgram{1, {DType::kF32}, {}, {0}});
   if (problem.out[0].dtype != DType::kF32 || program.input_types.at(0) != DType::kF32) return std::nullopt;
   std::vector<std::string> values{"acc"};
   std::string body;

@@ -23,7 +23,7 @@ std::string cuda_sizes(std::initializer_list<std::pair<std::string_view, int64_t
 // Its first line is a constexpr number.
 std::string cuda_epilogue(const Problem& problem, size_t base) {
   const std::string text = emit_epilogue(problem, base);
-  return fmt::format("enum : bool {{ HAS_EPILOGUE = {} }};\n{}", problem.params.contains("epilogue"), text.substr(text.find('\n') + 1));
+  return fmt::format("enum : bool {{ HAS_EPILOGUE = {} }};\n{}", has_epilogue(problem), text.substr(text.find('\n') + 1));
 }
 
 }  // namespace amdahl

@@ -8,7 +8,6 @@
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
-#include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/number_text.h"
 #include "starter_kernels/text/program_text.h"
@@ -34,6 +33,12 @@ std::string finish_text(const Problem& problem, const Shape& batch) {
       c_type(problem.out[0].dtype), unflatten_text("b", batch, 0, "  "), indices);
 }
 
+// What the sum is multiplied with; of integers nothing is.
+std::string alpha_text(double alpha, DType sum) {
+  if (alpha == 1) return "#define ALPHA\n";
+  return fmt::format("#define ALPHA * {}\n", sum == DType::kF64 ? double_text(alpha) : float_text(alpha));
+}
+
 class MatmulOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kMatmul; }
@@ -45,7 +50,7 @@ class MatmulOnCuda final : public KernelImplementation {
                    {"BLOCK_M", {4, 8, 16, 32}, 16, "threads of a block along M"},
                    {"BLOCK_N", {8, 16, 32}, 16, "threads of a block along N"},
                    {"BK", {8, 16, 32}, 16, "steps of K in shared memory"}};
-    const bool declared = problem.params.contains("declared");
+    const bool declared = !declared_algorithm(problem).empty();
     const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
@@ -65,11 +70,7 @@ class MatmulOnCuda final : public KernelImplementation {
     const size_t rank = c.shape.size();
     const Shape batch(c.shape.begin(), c.shape.end() - 2);
     const DType sum = accumulator_of(a.dtype);
-    const std::string alpha = problem.params.contains("alpha")
-                                  ? fmt::format("#define ALPHA * {}\n", is_float(sum) ? (sum == DType::kF64 ? double_text(number_of(problem.params.at("alpha")))
-                                                                                                            : float_text(number_of(problem.params.at("alpha"))))
-                                                                                      : "1")
-                                  : "#define ALPHA\n";
+    const std::string alpha = alpha_text(MatmulParams::of(problem).alpha, sum);
     const auto& k = variant.knobs;
     return join_text({cuda_opening(problem),
                       cuda_sizes({{"BATCH", s.batch},

@@ -2,10 +2,7 @@
 //
 // in[0] = q [B, H, S, D], in[1] = k [B, Hkv, T, D], in[2] = v [B, Hkv, T, Dv], out[0] = [B, H, S, Dv]; strides express where the
 // heads lie. H is a multiple of Hkv: query head h reads key head h / (H / Hkv). in[3], if any, is the mask over
-// [B, H, S, T] (broadcast by stride 0): floats are added to the scaled scores; where a bool is false, the score is
-// params["masked_value"]. params: "scale"; "causal": key t is hidden from query s when t > s + "causal_offset";
-// "zero_hidden_rows": a query that sees no key gets zeros, not NaN; "masked_value": score of what is hidden, -inf when absent (JSON has no infinities);
-// "hidden_added": it is added to the score rather than put in its place (an infinite score then is no number).
+// [B, H, S, T] (broadcast by stride 0): floats are added to the scaled scores; where a bool is false, the score is `masked_value`.
 
 #include "starter_kernels/kinds/attention.h"
 
@@ -20,6 +17,7 @@
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -37,7 +35,7 @@ class Attention : public KernelKind {
     double pairs = static_cast<double>(s.queries) * static_cast<double>(s.keys);
     if (s.causal) {
       pairs = 0;
-      const int64_t offset = problem.params.value("causal_offset", int64_t{0});
+      const int64_t offset = AttentionParams::of(problem).causal_offset;
       for (int64_t q = 0; q < s.queries; ++q) pairs += static_cast<double>(std::clamp<int64_t>(q + offset + 1, 0, s.keys));
     }
     Work work;
@@ -80,9 +78,11 @@ std::optional<Lowering> Attention::lower(const Graph& graph, const Node& node, i
   p.threads = threads;
   p.in = {head_access(q, heads), head_access(k, kv_heads), head_access(v, kv_heads)};
   p.out = {head_access(graph.value(node.outputs[0]), heads)};
-  p.params["scale"] = number_json(node.has("scale") ? node.attr_float("scale", 1) : 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3])));
-  p.params["zero_hidden_rows"] = true;
-  if (node.attr_int("is_causal", 0)) p.params["causal"] = true;
+  AttentionParams params;
+  params.scale = node.has("scale") ? node.attr_float("scale", 1) : 1.0 / std::sqrt(static_cast<double>(p.in[0].shape[3]));
+  params.zero_hidden_rows = true;
+  params.causal = node.attr_int("is_causal", 0) != 0;
+  params.write(p);
   l.inputs = {node.inputs[0], node.inputs[1], node.inputs[2]};
   l.outputs = {node.outputs[0]};
   if (node.inputs.size() > 3 && node.inputs[3] != kNoValue) {
@@ -125,6 +125,28 @@ std::vector<Graph> Attention::examples() const {
 }
 
 }  // namespace
+
+AttentionParams AttentionParams::of(const Problem& problem) {
+  const Json& params = problem.params;
+  AttentionParams p;
+  p.scale = number_of(params.at("scale"));
+  p.causal = params.value("causal", false);
+  p.causal_offset = params.value("causal_offset", int64_t{0});
+  p.zero_hidden_rows = params.value("zero_hidden_rows", false);
+  if (params.contains("masked_value")) p.masked_value = number_of(params.at("masked_value"));
+  p.hidden_added = params.value("hidden_added", false);
+  return p;
+}
+
+void AttentionParams::write(Problem& problem) const {
+  Json& params = problem.params;
+  params["scale"] = number_json(scale);
+  put_param(params, "causal", causal, true);
+  put_param(params, "causal_offset", causal_offset != 0, causal_offset);
+  put_param(params, "zero_hidden_rows", zero_hidden_rows, true);
+  put_param(params, "masked_value", masked_value != -HUGE_VAL, number_json(masked_value));
+  put_param(params, "hidden_added", hidden_added, true);
+}
 
 const KernelKind* attention_kind() {
   static const Attention kind;

@@ -1,9 +1,23 @@
 #pragma once
-// The sizes of an attention problem (attention.cc says what its operands are).
+// The parameters and sizes of an attention problem (attention.cc says what its operands are).
+
+#include <cmath>
 
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
+
+struct AttentionParams {
+  double scale = 1;                 // of the products of queries and keys
+  bool causal = false;              // key t is hidden from query s when t > s + causal_offset
+  int64_t causal_offset = 0;        // in keys
+  bool zero_hidden_rows = false;    // a query that sees no key gets zeros, not NaN
+  double masked_value = -HUGE_VAL;  // score of what a mask of bools, or causality, hides
+  bool hidden_added = false;        // causality adds it to the score rather than put it in its place (an infinite score then is no number)
+
+  static AttentionParams of(const Problem& problem);
+  void write(Problem& problem) const;
+};
 
 struct AttentionSizes {
   int64_t batch, heads, queries, keys, width, value_width;
@@ -15,7 +29,7 @@ struct AttentionSizes {
         keys(p.in[1].shape[2]),
         width(p.in[0].shape[3]),
         value_width(p.out[0].shape[3]),
-        causal(p.params.value("causal", false)) {}
+        causal(AttentionParams::of(p).causal) {}
 };
 
 }  // namespace amdahl

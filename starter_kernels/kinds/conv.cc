@@ -3,6 +3,8 @@
 //
 // Which text computes it is the knob ALGORITHM. The f32 texts want dense operands; anything else is the generic text's.
 
+#include "starter_kernels/kinds/conv.h"
+
 #include "graph/graph.h"
 #include "graph/op.h"
 #include "starter_kernels/examples/conv_examples.h"
@@ -10,6 +12,7 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
@@ -24,7 +27,7 @@ class Conv : public KernelKind {
 
   Work work(const Problem& problem) const override {
     const SlidingWindow g = SlidingWindow::of(problem);
-    const double pixels = static_cast<double>(is_transposed_conv(problem) ? g.in_pixels() : g.out_pixels());
+    const double pixels = static_cast<double>(ConvParams::of(problem).transposed ? g.in_pixels() : g.out_pixels());
     Work w;
     w.flops = 2.0 * static_cast<double>(g.n * g.channels / g.groups * g.out_channels * g.taps()) * pixels;
     for (const auto* side : {&problem.in, &problem.out})
@@ -46,9 +49,7 @@ class Conv : public KernelKind {
     problem.in = {Access::dense(x.dtype, x.shape), Access::dense(w.dtype, w.shape, graph.is_constant(node.inputs[1]))};
     problem.out = {Access::dense(y.dtype, y.shape)};
     const bool transposed = node.op == "ConvTranspose";
-    problem.params = window_params(graph, node, {w.shape.begin() + 2, w.shape.end()}, transposed);
-    problem.params["group"] = node.attr_int("group", 1);
-    if (transposed) problem.params["transposed"] = true;
+    ConvParams{window_params(graph, node, {w.shape.begin() + 2, w.shape.end()}, transposed), node.attr_int("group", 1), transposed}.write(problem);
     lowering.inputs = {node.inputs[0], node.inputs[1]};
     lowering.outputs = {node.outputs[0]};
     if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
@@ -56,8 +57,7 @@ class Conv : public KernelKind {
       strides[1] = 1;
       problem.in.push_back({x.dtype, y.shape, strides, 0, graph.is_constant(node.inputs[2])});
       const DType sum = x.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-      PointwiseProgram bias{2, {sum, x.dtype}, {{"add", {0, 1}, y.dtype}}, {2}};
-      problem.params["epilogue"] = bias;
+      set_epilogue(problem, PointwiseProgram{2, {sum, x.dtype}, {{"add", {0, 1}, y.dtype}}, {2}});
       lowering.inputs.push_back(node.inputs[2]);
     }
     return lowering;
@@ -67,6 +67,16 @@ class Conv : public KernelKind {
 };
 
 }  // namespace
+
+ConvParams ConvParams::of(const Problem& problem) {
+  return {WindowParams::of(problem), problem.params.value("group", int64_t{1}), problem.params.value("transposed", false)};
+}
+
+void ConvParams::write(Problem& problem) const {
+  window.write(problem);
+  problem.params["group"] = group;
+  put_param(problem.params, "transposed", transposed, true);
+}
 
 const KernelKind* conv_kind() {
   static const Conv kind;

@@ -1,8 +1,9 @@
 // The cross_entropy kind: SoftmaxCrossEntropyLoss and NegativeLogLikelihoodLoss.
 //
-// in[0]: scores [N, C, positions …]; in[1]: labels, any integer type; in[2]: weights [C] if params["weighted"]. out[0]: the
-// loss; out[1]: log-probabilities, if wanted. params: "reduction" "none" | "mean" | "sum", "ignore_index" if there is one,
-// "logarithms" when the scores are log-probabilities already.
+// in[0]: scores [N, C, positions …]; in[1]: labels, any integer type; in[2]: weights [C], if weighted. out[0]: the
+// loss; out[1]: log-probabilities, if wanted.
+
+#include "starter_kernels/kinds/cross_entropy.h"
 
 #include "graph/graph.h"
 #include "starter_kernels/examples/example_graph.h"
@@ -10,10 +11,15 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
+
+using Reduction = CrossEntropyParams::Reduction;
+
+constexpr ChoiceNames<Reduction, 3> kReductions{{{"mean", Reduction::kMean}, {"sum", Reduction::kSum}, {"none", Reduction::kNone}}};
 
 class CrossEntropy final : public KernelKind {
  public:
@@ -41,10 +47,12 @@ class CrossEntropy final : public KernelKind {
     if (node.outputs[0] == kNoValue) return std::nullopt;
     p.kind = name();
     p.threads = threads;
-    p.params["reduction"] = node.attr_string("reduction", "mean");
-    if (node.has("ignore_index")) p.params["ignore_index"] = node.attr_int("ignore_index", 0);
-    if (logarithms) p.params["logarithms"] = true;
-    if (p.in.size() > 2) p.params["weighted"] = true;
+    CrossEntropyParams params;
+    params.reduction = choice_named(kReductions, node.attr_string("reduction", "mean"));
+    if (node.has("ignore_index")) params.ignore_index = node.attr_int("ignore_index", 0);
+    params.logarithms = logarithms;
+    params.weighted = p.in.size() > 2;
+    params.write(p);
     return l;
   }
 
@@ -52,6 +60,24 @@ class CrossEntropy final : public KernelKind {
 };
 
 }  // namespace
+
+CrossEntropyParams CrossEntropyParams::of(const Problem& problem) {
+  const Json& params = problem.params;
+  CrossEntropyParams p;
+  p.reduction = choice_named(kReductions, params.at("reduction").get<std::string>());
+  if (params.contains("ignore_index")) p.ignore_index = params.at("ignore_index").get<int64_t>();
+  p.logarithms = params.value("logarithms", false);
+  p.weighted = params.value("weighted", false);
+  return p;
+}
+
+void CrossEntropyParams::write(Problem& problem) const {
+  Json& params = problem.params;
+  params["reduction"] = name_of_choice(kReductions, reduction);
+  put_param(params, "ignore_index", ignore_index.has_value(), ignore_index.value_or(0));
+  put_param(params, "logarithms", logarithms, true);
+  put_param(params, "weighted", weighted, true);
+}
 
 const KernelKind* cross_entropy_kind() {
   static const CrossEntropy kind;

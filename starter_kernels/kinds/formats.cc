@@ -10,13 +10,14 @@ namespace amdahl {
 namespace {
 
 std::string format_at(const Problem& problem, const char* side, size_t i) {
-  if (!problem.params.contains("formats")) return "";
+  if (!has_formats(problem)) return "";
   const Json& formats = problem.params["formats"].at(side);
   return i < formats.size() ? formats[i].get<std::string>() : "";
 }
 
 }  // namespace
 
+bool has_formats(const Problem& problem) { return problem.params.contains("formats"); }
 std::string format_of_input(const Problem& problem, size_t i) { return format_at(problem, "in", i); }
 std::string format_of_output(const Problem& problem, size_t i) { return format_at(problem, "out", i); }
 

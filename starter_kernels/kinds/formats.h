@@ -1,6 +1,6 @@
 #pragma once
 // Storage formats of a problem's operands (plan/plan.h, Operand::format), so that a kernel knows what it reads and
-// writes: params["formats"] = {"in": ["nchw16c", "", …], "out": ["nchw16c"]}. Absent: all row-major. An operand's
+// writes: a parameter that all kinds share. "" is row-major, as all operands of a problem that names no formats are. An operand's
 // Access keeps the logical shape, row-major; its storage is the format's.
 
 #include <string>
@@ -10,6 +10,7 @@
 
 namespace amdahl {
 
+bool has_formats(const Problem& problem);  // also where they are all row-major
 std::string format_of_input(const Problem& problem, size_t i);
 std::string format_of_output(const Problem& problem, size_t i);
 void set_formats(Problem& problem, const std::vector<std::string>& in, const std::vector<std::string>& out);

@@ -1,8 +1,7 @@
 // fused_mlp: Y = act(X W1 + b1) W2 + b2, or gated (SwiGLU): Y = (act(X W1) * (X W_up)) W2; float32, constant weights.
 //
-// in[0] = X [M, K], in[1] = W1 [K, H], in[2] = W2 [H, N], gated: in[3] = W_up [K, H]; out[0] = Y [M, N]. Then the extras of
-// params["activation"], a program whose input 0 is X W1, input 1 (gated) X W_up, the others accesses over [M, H]; then
-// those of params["epilogue"] over [M, N]. params["gated"]: bool. No single node is this kind: rewrites make it.
+// in[0] = X [M, K], in[1] = W1 [K, H], in[2] = W2 [H, N], gated: in[3] = W_up [K, H]; out[0] = Y [M, N]. Then the other inputs of
+// the activation, over [M, H]; then the extras of the epilogue, over [M, N]. No single node is this kind: rewrites make it.
 
 #include "starter_kernels/kinds/fused_mlp.h"
 
@@ -11,6 +10,7 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -36,6 +36,15 @@ class FusedMlp : public KernelKind {
 };
 
 }  // namespace
+
+FusedMlpParams FusedMlpParams::of(const Problem& problem) {
+  return {problem.params.at("activation").get<PointwiseProgram>(), problem.params.value("gated", false)};
+}
+
+void FusedMlpParams::write(Problem& problem) const {
+  problem.params["activation"] = activation;
+  put_param(problem.params, "gated", gated, true);
+}
 
 const KernelKind* fused_mlp_kind() {
   static const FusedMlp kind;

@@ -23,7 +23,8 @@ class InvertedResidual : public KernelKind {
 
   Work work(const Problem& problem) const override {
     Work work;
-    for (const char* part : kInvertedResidualParts) work.flops += kernel_kind(kind::kConv).work(part_of(problem, part)).flops;
+    const InvertedResidualParams parts = InvertedResidualParams::of(problem);
+    for (const Problem* part : {&parts.expand, &parts.depthwise, &parts.project}) work.flops += kernel_kind(kind::kConv).work(*part).flops;
     for (const auto* side : {&problem.in, &problem.out})
       for (const Access& a : *side) work.bytes += static_cast<double>(numel(a.shape) * static_cast<int64_t>(size_of(a.dtype)));
     return work;
@@ -34,6 +35,17 @@ class InvertedResidual : public KernelKind {
 };
 
 }  // namespace
+
+InvertedResidualParams InvertedResidualParams::of(const Problem& problem) {
+  const auto part = [&](const char* key) { return problem.params.at(key).get<Problem>(); };
+  return {part("expand"), part("depthwise"), part("project")};
+}
+
+void InvertedResidualParams::write(Problem& problem) const {
+  problem.params["expand"] = expand;
+  problem.params["depthwise"] = depthwise;
+  problem.params["project"] = project;
+}
 
 Problem inverted_residual_problem(const Problem& expand, const Problem& depthwise, const Problem& project) {
   Problem fused;
@@ -47,7 +59,7 @@ Problem inverted_residual_problem(const Problem& expand, const Problem& depthwis
       fused.in.push_back(part->in[i]);
       formats.push_back(format_of_input(*part, i));
     }
-  fused.params = {{"expand", expand}, {"depthwise", depthwise}, {"project", project}};
+  InvertedResidualParams{expand, depthwise, project}.write(fused);
   set_formats(fused, formats, {format_of_output(project, 0)});
   return fused;
 }

@@ -42,7 +42,7 @@ struct Traits {
   Family family = Family::kElements;  // what it spends its time on: products are summed, rows are folded, or each element stands alone
   bool is_product = false;            // all its arithmetic is products and their sums: what a machine's multiply-add ceiling bounds
   bool has_expression = false;        // it reads its input through a pointwise program, which others can be composed with
-  bool has_epilogue = false;          // it applies params["epilogue"] to its result
+  bool has_epilogue = false;          // it applies an epilogue to its result
   bool reads_strides = false;         // its own operands may lie in any order, those of its expression apart
   bool writes_strides = false;        // so may its result
 };

@@ -1,7 +1,7 @@
 // matmul: C[b] = alpha * A[b] * B[b], then the epilogue.
 //
 // in[0] = A [batch…, M, K], in[1] = B [batch…, K, N], out[0] = C [batch…, M, N]; strides express transposes, broadcast
-// batches (0) and head layouts. in[2 …] are the extras of params["epilogue"]. params["alpha"]: number, 1 when absent.
+// batches (0) and head layouts. in[2 …] are the extras of the epilogue.
 // An N-D MatMul whose B is a matrix is one matrix product: the leading dimensions are collapsed into M.
 
 #include "starter_kernels/kinds/matmul.h"
@@ -18,6 +18,7 @@
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/number_json.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -108,7 +109,7 @@ std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
   if (node.attr_int("transA", 0)) transpose(p.in[0]);
   if (node.attr_int("transB", 0)) transpose(p.in[1]);
   if (p.in[0].shape.back() == 0) return std::nullopt;
-  if (alpha != 1) p.params["alpha"] = number_json(static_cast<float>(alpha));
+  MatmulParams{static_cast<float>(alpha)}.write(p);
   l.inputs = {node.inputs[0], node.inputs[1]};
   l.outputs = {node.outputs[0]};
 
@@ -126,7 +127,7 @@ std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
     }
     sum.ops.push_back({"add", {0, addend}, y.dtype});
     sum.results = {sum.inputs + static_cast<int>(sum.ops.size()) - 1};
-    p.params["epilogue"] = sum;
+    set_epilogue(p, sum);
     p.in.push_back(broadcast_access(graph, node.inputs[2], y.shape));
     l.inputs.push_back(node.inputs[2]);
   }
@@ -187,6 +188,14 @@ std::vector<Graph> Matmul::examples() const {
 }
 
 }  // namespace
+
+MatmulParams MatmulParams::of(const Problem& problem) {
+  MatmulParams p;
+  if (problem.params.contains("alpha")) p.alpha = number_of(problem.params.at("alpha"));
+  return p;
+}
+
+void MatmulParams::write(Problem& problem) const { put_param(problem.params, "alpha", alpha != 1, number_json(alpha)); }
 
 const KernelKind* matmul_kind() {
   static const Matmul kind;

@@ -1,9 +1,16 @@
 #pragma once
-// The sizes of a matmul problem (matmul.cc says what its operands are).
+// The parameters and sizes of a matmul problem (matmul.cc says what its operands are).
 
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
+
+struct MatmulParams {
+  double alpha = 1;  // factor of the product, before the epilogue
+
+  static MatmulParams of(const Problem& problem);
+  void write(Problem& problem) const;
+};
 
 struct MatmulSizes {
   int64_t batch = 1, m = 0, n = 0, k = 0;

@@ -1,9 +1,8 @@
 // The movement kind: strided copies.
 //
 // Without parameters: out[0] = in[0], both Accesses over one shape (Transpose, Slice, Expand, Tile, DepthToSpace …; the shape
-// may have more dimensions than the value). params["copies"]: a list of such copies between pieces of several operands
-// (Concat, Split, Pad); "in": -1 writes params["fill"], the bits of a constant. params["gather"] {outer, size, count, inner}:
-// out[o, i, k] = in[0][o, in[1][i], k], in[1] an integer type. Elements of any type, moved as bits.
+// may have more dimensions than the value). `copies`: a list of such copies between pieces of several operands (Concat, Split, Pad). `gather`: in[1]
+// is of an integer type. Elements of any type, moved as bits.
 
 #include "starter_kernels/kinds/movement.h"
 
@@ -15,6 +14,7 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -29,7 +29,7 @@ class Movement final : public KernelKind {
   Work work(const Problem& problem) const override {
     double bytes = 0;
     for (const Access& a : problem.out) bytes += operand_bytes(a);
-    if (problem.params.contains("gather")) return {0, 2 * bytes + operand_bytes(problem.in[1])};
+    if (MovementParams::of(problem).gather) return {0, 2 * bytes + operand_bytes(problem.in[1])};
     double read = 0;
     for (const Access& a : problem.in) read += operand_bytes(a);
     return {0, bytes + std::min(read, bytes)};
@@ -68,8 +68,28 @@ void from_json(const Json& j, StridedCopy& c) {
   c.out_offset = j.at("out_offset");
 }
 
+MovementParams MovementParams::of(const Problem& problem) {
+  const Json& params = problem.params;
+  MovementParams p;
+  if (params.contains("copies")) p.copies = params.at("copies").get<std::vector<StridedCopy>>();
+  if (params.contains("fill")) p.fill = params.at("fill").get<uint64_t>();
+  if (params.contains("gather")) {
+    const Json& sizes = params.at("gather");
+    p.gather = {sizes.at("outer"), sizes.at("size"), sizes.at("count"), sizes.at("inner")};
+  }
+  return p;
+}
+
+void MovementParams::write(Problem& problem) const {
+  Json& params = problem.params;
+  put_param(params, "copies", copies.has_value(), copies ? Json(*copies) : Json());
+  put_param(params, "fill", fill.has_value(), fill.value_or(0));
+  const GatherSizes sizes = gather.value_or(GatherSizes{});
+  put_param(params, "gather", gather.has_value(), {{"outer", sizes.outer}, {"size", sizes.size}, {"count", sizes.count}, {"inner", sizes.inner}});
+}
+
 std::vector<StridedCopy> copies_of(const Problem& problem) {
-  if (problem.params.contains("copies")) return problem.params.at("copies").get<std::vector<StridedCopy>>();
+  if (const MovementParams params = MovementParams::of(problem); params.copies) return *params.copies;
   const Access &in = problem.in.at(0), &out = problem.out.at(0);
   return {{0, 0, out.shape, in.strides, out.strides, in.offset, out.offset}};
 }

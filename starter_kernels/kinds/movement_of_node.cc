@@ -113,11 +113,12 @@ std::optional<Lowering> slice(const Graph& graph, const Node& node) {
   return view(graph, node, out, strides, numel(out) == 0 ? 0 : offset);
 }
 
-Lowering with_copies(const Graph& graph, std::vector<ValueId> inputs, std::vector<ValueId> outputs, const std::vector<StridedCopy>& copies) {
+Lowering with_copies(const Graph& graph, std::vector<ValueId> inputs, std::vector<ValueId> outputs, const std::vector<StridedCopy>& copies,
+                     std::optional<uint64_t> fill = std::nullopt) {
   Lowering l;
   for (ValueId v : inputs) l.variant.problem.in.push_back(dense_access(graph, v));
   for (ValueId v : outputs) l.variant.problem.out.push_back(dense_access(graph, v));
-  l.variant.problem.params["copies"] = copies;
+  MovementParams{copies, fill, {}}.write(l.variant.problem);
   l.inputs = std::move(inputs);
   l.outputs = std::move(outputs);
   return l;
@@ -274,9 +275,7 @@ std::optional<Lowering> pad(const Graph& graph, const Node& node) {
         if (c.in < 0) c.in = 1;
     }
   }
-  Lowering l = with_copies(graph, inputs, {node.outputs[0]}, copies);
-  l.variant.problem.params["fill"] = fill;
-  return l;
+  return with_copies(graph, inputs, {node.outputs[0]}, copies, fill);
 }
 
 Lowering gather(const Graph& graph, const Node& node) {
@@ -289,10 +288,9 @@ Lowering gather(const Graph& graph, const Node& node) {
   Problem& p = l.variant.problem;
   p.in = {dense_access(graph, node.inputs[0]), dense_access(graph, node.inputs[1])};
   p.out = {dense_access(graph, node.outputs[0])};
-  p.params["gather"] = Json{{"outer", numel(Shape(data.begin(), at))},
-                            {"size", data[axis]},
-                            {"count", numel(graph.value(node.inputs[1]).shape)},
-                            {"inner", numel(Shape(at + 1, data.end()))}};
+  MovementParams params;
+  params.gather = {numel(Shape(data.begin(), at)), data[axis], numel(graph.value(node.inputs[1]).shape), numel(Shape(at + 1, data.end()))};
+  params.write(p);
   return l;
 }
 

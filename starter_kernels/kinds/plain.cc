@@ -37,7 +37,7 @@ class Plain : public KernelKind {
       Problem& p = lowering.variant.problem;
       p.kind = kind::kPlain;
       p.threads = threads;
-      p.params = Json{{"op", node.op}, {"source", row.source}, {"constants", form.constants}};
+      PlainParams{node.op, std::string(row.source), form.constants}.write(p);
       for (ValueId v : form.inputs) p.in.push_back(dense(graph, v));
       for (ValueId v : form.outputs) p.out.push_back(dense(graph, v));
       return lowering;
@@ -56,6 +56,17 @@ class Plain : public KernelKind {
 };
 
 }  // namespace
+
+PlainParams PlainParams::of(const Problem& problem) {
+  const Json& params = problem.params;
+  return {params.at("op").get<std::string>(), params.at("source").get<std::string>(), params.at("constants")};
+}
+
+void PlainParams::write(Problem& problem) const {
+  problem.params["op"] = op;
+  problem.params["source"] = source;
+  problem.params["constants"] = constants;
+}
 
 const KernelKind* plain_kind() {
   static const Plain kind;

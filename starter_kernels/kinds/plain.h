@@ -3,6 +3,7 @@
 // that people tune, so clarity comes before speed here; a knob is added when a model shows the need.
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct PlainForm {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   Json constants = Json::object();  // name -> integer, array of integers, or {"float": [..]} for an array of floats
+};
+
+struct PlainParams {
+  std::string op;                   // ONNX operator type
+  std::string source;               // PlainOperator::source
+  Json constants = Json::object();  // PlainForm::constants
+
+  static PlainParams of(const Problem& problem);
+  void write(Problem& problem) const;
 };
 
 struct PlainOperator {

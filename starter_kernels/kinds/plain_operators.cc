@@ -187,19 +187,19 @@ PlainForm lrn(const Graph& graph, const Node& node) {
 // MaxPool that also says where its maxima are; without that it is of the pool kind.
 PlainForm max_pool_indices(const Graph& graph, const Node& node) {
   PlainForm form{{node.inputs[0]}, {node.outputs[0], node.outputs.at(1)}, Json::object()};
-  const Json window = window_params(graph, node, node.attr_ints("kernel_shape"), false);
+  const WindowParams window = window_params(graph, node, node.attr_ints("kernel_shape"), false);
   const Shape &in = shape_of(graph, node.inputs[0]), &out = shape_of(graph, node.outputs[0]);
   const auto in_three = [](std::vector<int64_t> sizes, int64_t missing) {
     sizes.insert(sizes.begin(), 3 - sizes.size(), missing);
     return sizes;
   };
-  const auto pads = window.at("pads").get<std::vector<int64_t>>();
+  const std::vector<int64_t>& pads = window.pads;
   form.constants = {{"PLANES", in[0] * in[1]},
                     {"IN", in_three({in.begin() + 2, in.end()}, 1)},
                     {"OUT", in_three({out.begin() + 2, out.end()}, 1)},
-                    {"KERNEL", in_three(window.at("kernel"), 1)},
-                    {"STRIDE", in_three(window.at("strides"), 1)},
-                    {"DILATION", in_three(window.at("dilations"), 1)},
+                    {"KERNEL", in_three(window.kernel, 1)},
+                    {"STRIDE", in_three(window.strides, 1)},
+                    {"DILATION", in_three(window.dilations, 1)},
                     {"PAD", in_three({pads.begin(), pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2)}, 0)},
                     {"COLUMN_MAJOR", node.attr_int("storage_order", 0) != 0 ? 1 : 0}};
   return form;

@@ -1,4 +1,4 @@
-// The pointwise kind. in[0 …]: inputs of params["program"], each an Access over the common shape; out[0 …]: its results,
+// The pointwise kind. in[0 …]: inputs of the program, each an Access over the common shape; out[0 …]: its results,
 // accesses over the same shape. Any element types.
 
 #include "starter_kernels/kinds/pointwise.h"
@@ -43,7 +43,7 @@ Lowering lower_batch_normalization(const Graph& graph, const Node& node) {
     types.push_back(type);
     problem.in.push_back(broadcast_access(Access::dense(type, types.size() == 1 ? shape : channels, graph.is_constant(v)), shape));
   }
-  problem.params["program"] = batch_normalization(std::move(types), node.attr_float("epsilon", 1e-5));
+  PointwiseParams{batch_normalization(std::move(types), node.attr_float("epsilon", 1e-5))}.write(problem);
   return l;
 }
 
@@ -58,7 +58,7 @@ class Pointwise final : public KernelKind {
 
   Work work(const Problem& problem) const override {
     Work w;
-    w.flops = flops_of(program_in(problem)) * static_cast<double>(numel(problem.out[0].shape));
+    w.flops = flops_of(PointwiseParams::of(problem).program) * static_cast<double>(numel(problem.out[0].shape));
     for (const Access& a : problem.in) w.bytes += operand_bytes(a);
     for (const Access& a : problem.out) w.bytes += operand_bytes(a);
     return w;
@@ -74,7 +74,7 @@ class Pointwise final : public KernelKind {
       if (program.empty()) return std::nullopt;
       lowering.inputs = program_inputs(graph, node);
       for (ValueId v : lowering.inputs) problem.in.push_back(broadcast_access(graph, v, graph.value(node.outputs[0]).shape));
-      problem.params["program"] = program;
+      PointwiseParams{program}.write(problem);
     }
     lowering.outputs = {node.outputs[0]};
     problem.kind = name();
@@ -87,6 +87,10 @@ class Pointwise final : public KernelKind {
 };
 
 }  // namespace
+
+PointwiseParams PointwiseParams::of(const Problem& problem) { return {problem.params.at("program").get<PointwiseProgram>()}; }
+
+void PointwiseParams::write(Problem& problem) const { problem.params["program"] = program; }
 
 std::optional<Lowering> lower_empty_outputs(const Graph& graph, const Node& node, int threads) {
   Lowering l;
@@ -104,7 +108,7 @@ std::optional<Lowering> lower_empty_outputs(const Graph& graph, const Node& node
   if (l.outputs.empty()) return std::nullopt;
   problem.kind = pointwise_kind()->name();
   problem.threads = threads;
-  problem.params["program"] = program;
+  PointwiseParams{program}.write(problem);
   return l;
 }
 

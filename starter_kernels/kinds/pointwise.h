@@ -1,5 +1,5 @@
 #pragma once
-// Scalar programs of the graph's pointwise operators, and their composition.
+// The parameters of a pointwise problem (pointwise.cc says what its operands are), scalar programs of the graph's pointwise operators, and their composition.
 
 #include <string>
 #include <vector>
@@ -9,9 +9,14 @@
 
 namespace amdahl {
 
+struct PointwiseParams {
+  PointwiseProgram program;  // of in[0 …], its results are out[0 …]
+
+  static PointwiseParams of(const Problem& problem);
+  void write(Problem& problem) const;
+};
+
 DType type_of_value(const PointwiseProgram& program, int value);
-// The program of a pointwise problem.
-PointwiseProgram program_in(const Problem& problem);
 
 // The program of one pointwise graph operator (lower-cased ONNX name, with its attributes), or an empty one when the
 // operator is not pointwise. Scalar constants become "const" ops; the program's inputs are the node's other inputs, in

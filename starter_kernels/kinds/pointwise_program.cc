@@ -8,8 +8,6 @@ DType type_of_value(const PointwiseProgram& program, int value) {
   return program.ops[static_cast<size_t>(value - program.inputs)].type;
 }
 
-PointwiseProgram program_in(const Problem& problem) { return problem.params.at("program").get<PointwiseProgram>(); }
-
 PointwiseProgram compose(const PointwiseProgram& outer, int slot, const PointwiseProgram& inner) {
   PointwiseProgram all;
   all.inputs = outer.inputs - 1 + inner.inputs;

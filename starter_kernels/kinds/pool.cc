@@ -1,6 +1,6 @@
-// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones). params: the window, "max" (else
-// average), "count_pad" (padding is part of an average), "global"; in[0] and out[0] may be in channel blocks
-// (formats.h).
+// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones); they may be in channel blocks (formats.h).
+
+#include "starter_kernels/kinds/pool.h"
 
 #include "graph/graph.h"
 #include "graph/op.h"
@@ -8,6 +8,7 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
@@ -51,14 +52,17 @@ class Pool : public KernelKind {
     }
     problem.in = {Access::dense(x.dtype, x_shape)};
     problem.out = {Access::dense(y.dtype, y_shape)};
+    PoolParams params;
+    params.max = max;
+    params.global = global;
     if (global) {
       const std::vector<int64_t> kernel(x_shape.begin() + 2, x_shape.end()), ones(kernel.size(), 1);
-      problem.params = {{"kernel", kernel}, {"strides", ones}, {"dilations", ones}, {"pads", std::vector<int64_t>(2 * kernel.size(), 0)}, {"global", true}};
+      params.window = {kernel, ones, ones, std::vector<int64_t>(2 * kernel.size(), 0)};
     } else {
-      problem.params = window_params(graph, node, node.attr_ints("kernel_shape"), false);
-      if (node.attr_int("count_include_pad", 0) != 0) problem.params["count_pad"] = true;
+      params.window = window_params(graph, node, node.attr_ints("kernel_shape"), false);
+      params.count_pad = node.attr_int("count_include_pad", 0) != 0;
     }
-    problem.params["max"] = max;
+    params.write(problem);
     lowering.inputs = {node.inputs[0]};
     lowering.outputs = {node.outputs[0]};
     return lowering;
@@ -68,6 +72,18 @@ class Pool : public KernelKind {
 };
 
 }  // namespace
+
+PoolParams PoolParams::of(const Problem& problem) {
+  const Json& params = problem.params;
+  return {WindowParams::of(problem), params.at("max").get<bool>(), params.value("count_pad", false), params.value("global", false)};
+}
+
+void PoolParams::write(Problem& problem) const {
+  window.write(problem);
+  problem.params["max"] = max;
+  put_param(problem.params, "count_pad", count_pad, true);
+  put_param(problem.params, "global", global, true);
+}
 
 const KernelKind* pool_kind() {
   static const Pool kind;

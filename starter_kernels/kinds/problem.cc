@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "starter_kernels/kinds/number_json.h"
+#include "starter_kernels/kinds/param_json.h"
 
 namespace amdahl {
 
@@ -83,9 +84,43 @@ void from_json(const Json& j, Variant& v) {
   v.source_override = j.value("source_override", "");
 }
 
-bool multiplies_in_bf16(const Problem& problem) { return problem.params.value("declared", "").starts_with("bf16"); }
+namespace {
+
+constexpr const char* kEpilogue = "epilogue";
+constexpr const char* kPrologue = "prologue";
+constexpr const char* kDeclared = "declared";
+
+std::optional<PointwiseProgram> program_at(const Problem& problem, const char* key) {
+  const auto found = problem.params.find(key);
+  if (found == problem.params.end()) return std::nullopt;
+  return found->get<PointwiseProgram>();
+}
+
+// What is given for a program that is absent.
+size_t inputs_at(const Problem& problem, const char* key, size_t absent) {
+  const auto found = problem.params.find(key);
+  return found == problem.params.end() ? absent : found->at("inputs").get<size_t>();
+}
+
+}  // namespace
+
+std::optional<PointwiseProgram> epilogue_of(const Problem& problem) { return program_at(problem, kEpilogue); }
+bool has_epilogue(const Problem& problem) { return problem.params.contains(kEpilogue); }
+void set_epilogue(Problem& problem, const std::optional<PointwiseProgram>& epilogue) {
+  put_param(problem.params, kEpilogue, epilogue.has_value(), epilogue ? Json(*epilogue) : Json());
+}
+size_t epilogue_extras(const Problem& problem) { return inputs_at(problem, kEpilogue, 1) - 1; }
+
+std::optional<PointwiseProgram> prologue_of(const Problem& problem) { return program_at(problem, kPrologue); }
+bool has_prologue(const Problem& problem) { return problem.params.contains(kPrologue); }
+void set_prologue(Problem& problem, const PointwiseProgram& prologue) { problem.params[kPrologue] = prologue; }
+size_t prologue_inputs(const Problem& problem) { return inputs_at(problem, kPrologue, 1); }
+
+std::string declared_algorithm(const Problem& problem) { return problem.params.value(kDeclared, ""); }
+void declare_algorithm(Problem& problem, const std::string& name) { put_param(problem.params, kDeclared, !name.empty(), name); }
+bool multiplies_in_bf16(const Problem& problem) { return declared_algorithm(problem).starts_with("bf16"); }
 int strassen_levels(const Problem& problem) {
-  const std::string declared = problem.params.value("declared", "");
+  const std::string declared = declared_algorithm(problem);
   return declared.ends_with("strassen") ? 1 : declared.ends_with("strassen2") ? 2 : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,11 @@ struct PointwiseProgram {
 };
 
 // Operands of every kind: in[0 … base-1] are the kind's own (documented in its header comment), in[base …] are the extra
-// inputs of params["epilogue"] (a PointwiseProgram whose input 0 is the raw result and inputs 1… are in[base …], each an
-// Access over the output's shape). A kind without epilogue has none.
+// inputs of the epilogue (below). A kind without epilogue has none.
+//
+// `params` is how parameters are stored. A kind's own are a struct in its header (`AttentionParams::of(problem)` reads, `.write(problem)` sets
+// them and leaves the others); those that kinds share are the functions below, and formats.h. Nobody else names a key (tests/house_test.cc): each is
+// in sessions, and in what a problem's kernels are found by.
 struct Problem {
   std::string kind;
   std::vector<Access> in, out;
@@ -58,9 +62,25 @@ struct Problem {
   std::string canonical() const;  // stable text: equal problems, equal text
 };
 
-// params["declared"]: an algorithm that rounds more than the operations it stands for; the judge knows each by name
-// (tuner/validation/declared.h). "bf16": operands of products are rounded to bfloat16, sums stay in fp32. "strassen", "strassen2": seven products
-// of halves, 49 of quarters; "bf16_strassen", "bf16_strassen2": of halves or quarters whose sums are rounded to bfloat16.
+// What is applied to the raw result, its input 0; its inputs 1… are the problem's last ones, each an Access over the output's shape. Of kinds whose
+// traits say `has_epilogue`, and fused_mlp; nullopt (the default): the raw result is the output.
+std::optional<PointwiseProgram> epilogue_of(const Problem& problem);
+bool has_epilogue(const Problem& problem);
+void set_epilogue(Problem& problem, const std::optional<PointwiseProgram>& epilogue);  // of the parameters; operands are the caller's
+size_t epilogue_extras(const Problem& problem);                                        // inputs of the problem that only the epilogue reads
+
+// What makes the input, of in[0 … prologue_inputs - 1]. Of kinds whose traits say `has_expression`, pointwise apart; nullopt (the default): in[0] is
+// the input.
+std::optional<PointwiseProgram> prologue_of(const Problem& problem);
+bool has_prologue(const Problem& problem);
+void set_prologue(Problem& problem, const PointwiseProgram& prologue);
+size_t prologue_inputs(const Problem& problem);  // 1 without
+
+// An algorithm that rounds more than the operations it stands for; the judge knows each by name (tuner/validation/declared.h). "" (the default):
+// none. "bf16": operands of products are rounded to bfloat16, sums stay in fp32. "strassen", "strassen2": seven products of halves, 49 of quarters;
+// "bf16_strassen", "bf16_strassen2": of halves or quarters whose sums are rounded to bfloat16. "winograd_f23", "winograd_f43": a convolution's.
+std::string declared_algorithm(const Problem& problem);
+void declare_algorithm(Problem& problem, const std::string& name);
 bool multiplies_in_bf16(const Problem& problem);
 int strassen_levels(const Problem& problem);  // 0: sums as they are written
 

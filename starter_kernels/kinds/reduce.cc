@@ -1,8 +1,7 @@
 // The reduce kind: ReduceSum, Mean, Max, Min, Prod, L1, L2, SumSquare, LogSum, LogSumExp over any axes.
 //
 // in[0 … p-1]: inputs of the prologue (p = 1 without), Accesses over the shape before the reduction; in[p …]: extra inputs
-// of the epilogue, over out[0].shape, which has the reduced dimensions as 1. params: "op" (lower case, without "reduce"),
-// "axes", "prologue", "epilogue".
+// of the epilogue, over out[0].shape, which has the reduced dimensions as 1.
 
 #include "starter_kernels/kinds/reduce.h"
 
@@ -31,7 +30,7 @@ class Reduce final : public KernelKind {
   Traits traits() const override { return {.family = Traits::Family::kRows, .has_expression = true, .has_epilogue = true}; }
 
   Work work(const Problem& problem) const override {
-    Work w{static_cast<double>(numel(problem.in[0].shape)) * (is_shifted_reduction(problem) ? 17 : 2), operand_bytes(problem.out[0])};
+    Work w{static_cast<double>(numel(problem.in[0].shape)) * (ReduceParams::of(problem).is_shifted() ? 17 : 2), operand_bytes(problem.out[0])};
     for (const Access& a : problem.in) w.bytes += operand_bytes(a);
     return w;
   }
@@ -61,7 +60,7 @@ class Reduce final : public KernelKind {
     p.threads = threads;
     p.in = {dense_access(graph, node.inputs[0])};
     p.out = {Access::dense(x.dtype, kept)};
-    p.params = Json{{"op", op}, {"axes", axes}};
+    ReduceParams{op, axes}.write(p);
     return l;
   }
 
@@ -69,6 +68,15 @@ class Reduce final : public KernelKind {
 };
 
 }  // namespace
+
+ReduceParams ReduceParams::of(const Problem& problem) {
+  return {problem.params.at("op").get<std::string>(), problem.params.at("axes").get<std::vector<int64_t>>()};
+}
+
+void ReduceParams::write(Problem& problem) const {
+  problem.params["op"] = op;
+  problem.params["axes"] = axes;
+}
 
 const KernelKind* reduce_kind() {
   static const Reduce kind;

@@ -1,5 +1,5 @@
 // Format conversion of an f32 operand [N, C, spatial…]: in[0] and out[0] hold the same values, one of them row-major,
-// the other in channel blocks. Covers no node of the graph; plans get it from the rewrites that carry blocked layouts.
+// the other in channel blocks. Without parameters but its formats. Covers no node of the graph; plans get it from the rewrites that carry blocked layouts.
 
 #include "graph/graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"

@@ -2,9 +2,10 @@
 //
 // in[0], out[0]: Accesses over [batch, heads, positions, head size]: layouts with heads inside, and transposes, are strides.
 // in[1], in[2]: cosines and sines, Accesses over [batch, heads, positions, width], width = half of the rotated part, or all of it
-// (params["full_cache"], the two halves given separately). With params["ids"], "row" or "offset", in[3] holds position
-// numbers [batch, positions] or one offset, and the third dimension of the caches is looked up by them. params: "rotated",
-// "interleaved", and "cache_rows", the number of rows that may be looked up.
+// (`full_cache`). With `ids`, in[3] holds position numbers [batch, positions] or one offset, and the third dimension of the caches is looked up by
+// them.
+
+#include "starter_kernels/kinds/rotary_embedding.h"
 
 #include <algorithm>
 
@@ -14,10 +15,16 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 namespace {
+
+using Ids = RotaryEmbeddingParams::Ids;
+
+// kInOrder has no name: it is absent.
+constexpr ChoiceNames<Ids, 2> kIds{{{"row", Ids::kRow}, {"offset", Ids::kOffset}}};
 
 class RotaryEmbedding final : public KernelKind {
  public:
@@ -64,16 +71,18 @@ class RotaryEmbedding final : public KernelKind {
       p.in.push_back({v.dtype, {shape[0], shape[1], shape[2], half}, {has_ids ? 0 : shape[2] * half, 0, half, 1}, 0, v.constant.has_value()});
     }
     if (p.in[1].dtype != p.in[2].dtype || p.in[1].dtype == DType::kF64) return std::nullopt;
+    RotaryEmbeddingParams params;
     if (has_ids) {
       const Value& v = graph.value(node.inputs[ids]);
       l.inputs.push_back(node.inputs[ids]);
       p.in.push_back(dense_access(graph, node.inputs[ids]));
-      p.params["ids"] = microsoft && v.shape.size() <= 1 && numel(v.shape) == 1 ? "offset" : "row";
-      p.params["cache_rows"] = cache[0];
+      params.ids = microsoft && v.shape.size() <= 1 && numel(v.shape) == 1 ? Ids::kOffset : Ids::kRow;
+      params.cache_rows = cache[0];
     }
     p.out = {{x.dtype, shape, strides}};
-    p.params["rotated"] = rotated;
-    if (node.attr_int("interleaved", 0)) p.params["interleaved"] = true;
+    params.rotated = rotated;
+    params.interleaved = node.attr_int("interleaved", 0) != 0;
+    params.write(p);
     return l;
   }
 
@@ -81,6 +90,29 @@ class RotaryEmbedding final : public KernelKind {
 };
 
 }  // namespace
+
+RotaryEmbeddingParams RotaryEmbeddingParams::of(const Problem& problem) {
+  const Json& params = problem.params;
+  RotaryEmbeddingParams p;
+  p.rotated = params.at("rotated").get<int64_t>();
+  p.interleaved = params.value("interleaved", false);
+  p.full_cache = params.value("full_cache", false);
+  if (params.contains("ids")) {
+    p.ids = choice_named(kIds, params.at("ids").get<std::string>());
+    p.cache_rows = params.at("cache_rows").get<int64_t>();
+  }
+  return p;
+}
+
+void RotaryEmbeddingParams::write(Problem& problem) const {
+  Json& params = problem.params;
+  const bool has_ids = ids != Ids::kInOrder;
+  params["rotated"] = rotated;
+  put_param(params, "interleaved", interleaved, true);
+  put_param(params, "full_cache", full_cache, true);
+  put_param(params, "ids", has_ids, has_ids ? name_of_choice(kIds, ids) : "");
+  put_param(params, "cache_rows", has_ids, cache_rows);
+}
 
 const KernelKind* rotary_embedding_kind() {
   static const RotaryEmbedding kind;

@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "graph/ops/window_geometry.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -23,18 +24,19 @@ std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, sh
 SlidingWindow SlidingWindow::of(const Problem& problem) {
   SlidingWindow g;
   const Shape &x = problem.in[0].shape, &out = problem.out[0].shape;
-  const auto ints = [&](const char* key) { return problem.params.at(key).get<std::vector<int64_t>>(); };
+  const ConvParams params = ConvParams::of(problem);  // of a pooling: its window, and one group
+  const WindowParams& window = params.window;
   g.spatial_rank = static_cast<int>(x.size()) - 2;
   g.n = x[0];
   g.channels = x[1];
   g.out_channels = out[1];
-  g.groups = problem.params.value("group", int64_t{1});
+  g.groups = params.group;
   g.in = in_three(spatial(x), 1);
   g.out = in_three(spatial(out), 1);
-  g.kernel = in_three(ints("kernel"), 1);
-  g.stride = in_three(ints("strides"), 1);
-  g.dilation = in_three(ints("dilations"), 1);
-  const std::vector<int64_t> pads = ints("pads");
+  g.kernel = in_three(window.kernel, 1);
+  g.stride = in_three(window.strides, 1);
+  g.dilation = in_three(window.dilations, 1);
+  const std::vector<int64_t>& pads = window.pads;
   const auto half = pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2);
   g.pad = in_three({pads.begin(), half}, 0);
   g.pad_end = in_three({half, pads.end()}, 0);
@@ -50,16 +52,27 @@ bool SlidingWindow::is_pointwise() const { return taps() == 1 && in == out && st
 
 bool SlidingWindow::is_3x3_stride1() const { return spatial_rank == 2 && kernel == Sizes{1, 3, 3} && stride == Sizes{1, 1, 1} && dilation == Sizes{1, 1, 1}; }
 
-bool is_transposed_conv(const Problem& problem) { return problem.params.value("transposed", false); }
+WindowParams WindowParams::of(const Problem& problem) {
+  const auto sizes = [&](const char* key) { return problem.params.at(key).get<std::vector<int64_t>>(); };
+  return {sizes("kernel"), sizes("strides"), sizes("dilations"), sizes("pads")};
+}
 
-Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed) {
+void WindowParams::write(Problem& problem) const {
+  Json& params = problem.params;
+  params["kernel"] = kernel;
+  params["strides"] = strides;
+  params["dilations"] = dilations;
+  params["pads"] = pads;
+}
+
+WindowParams window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed) {
   const Shape& x = graph.value(node.inputs[0]).shape;
   const WindowGeometry g = transposed ? transposed_geometry(node, x, kernel) : window_geometry(node, x, kernel);
   const auto of_graph = [&](const SlidingWindow::Sizes& three) { return std::vector<int64_t>(three.end() - g.rank, three.end()); };
   std::vector<int64_t> pads = of_graph(g.pad_begin);
   const std::vector<int64_t> ends = of_graph(g.pad_end);
   pads.insert(pads.end(), ends.begin(), ends.end());
-  return Json{{"kernel", of_graph(g.kernel)}, {"strides", of_graph(g.stride)}, {"dilations", of_graph(g.dilation)}, {"pads", pads}};
+  return {of_graph(g.kernel), of_graph(g.stride), of_graph(g.dilation), pads};
 }
 
 }  // namespace amdahl

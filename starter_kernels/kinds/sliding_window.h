@@ -1,5 +1,5 @@
 #pragma once
-// The sliding window that convolution and pooling share: sizes of input, window and output in up to three spatial
+// The sliding window that convolution and pooling share: its parameters, and sizes of input, window and output in up to three spatial
 // dimensions, always written as three (depth, height, width; missing leading ones are 1).
 
 #include <array>
@@ -10,6 +10,15 @@
 
 namespace amdahl {
 
+// As the graph has them, one number a spatial dimension, in elements: 1 to 3 of them.
+struct WindowParams {
+  std::vector<int64_t> kernel, strides, dilations;
+  std::vector<int64_t> pads;  // before each dimension, then behind each
+
+  static WindowParams of(const Problem& problem);
+  void write(Problem& problem) const;
+};
+
 struct SlidingWindow {
   using Sizes = std::array<int64_t, 3>;
   int64_t n = 1, channels = 1, out_channels = 1, groups = 1;
@@ -18,7 +27,7 @@ struct SlidingWindow {
   Sizes pad{0, 0, 0}, pad_end{0, 0, 0};  // before and after; `pad_end` matters to averages only, `out` has absorbed it
   int spatial_rank = 2;                  // as in the graph
 
-  // From a problem's operands and params: "kernel", "strides", "dilations", "pads" (begins, then ends), "group".
+  // From a problem's operands and parameters.
   static SlidingWindow of(const Problem& problem);
 
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
@@ -30,10 +39,7 @@ struct SlidingWindow {
   bool is_3x3_stride1() const;  // two-dimensional, undilated
 };
 
-// Whether a conv problem is a ConvTranspose.
-bool is_transposed_conv(const Problem& problem);
-
-// params of a Conv, ConvTranspose or pooling node, its padding where graph/ops/window_geometry.h puts it; `kernel`: a convolution weight's window.
-Json window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed);
+// Of a Conv, ConvTranspose or pooling node, its padding where graph/ops/window_geometry.h puts it; `kernel`: a convolution weight's window.
+WindowParams window_params(const Graph& graph, const Node& node, const std::vector<int64_t>& kernel, bool transposed);
 
 }  // namespace amdahl

@@ -1,7 +1,9 @@
 // The softmax kind: Softmax and LogSoftmax along one axis.
 //
 // in[0 … p-1]: the inputs of the prologue (p = 1 without), in[p …]: extra inputs of the epilogue; out[0]; all Accesses over
-// out[0].shape. params: "axis"; "log" when the logarithm is wanted; "prologue", "epilogue".
+// out[0].shape.
+
+#include "starter_kernels/kinds/softmax.h"
 
 #include "graph/graph.h"
 #include "starter_kernels/examples/example_graph.h"
@@ -9,6 +11,7 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kernel_kinds.h"
 #include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/param_json.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -46,8 +49,7 @@ class Softmax final : public KernelKind {
     if (shape.empty()) shape = {1}, axis = 0;
     p.in = {Access::dense(x.dtype, shape, x.constant.has_value())};
     p.out = {Access::dense(x.dtype, shape)};
-    p.params["axis"] = axis;
-    if (node.op == "LogSoftmax") p.params["log"] = true;
+    SoftmaxParams{axis, node.op == "LogSoftmax"}.write(p);
     return l;
   }
 
@@ -55,6 +57,13 @@ class Softmax final : public KernelKind {
 };
 
 }  // namespace
+
+SoftmaxParams SoftmaxParams::of(const Problem& problem) { return {problem.params.at("axis").get<int64_t>(), problem.params.value("log", false)}; }
+
+void SoftmaxParams::write(Problem& problem) const {
+  problem.params["axis"] = axis;
+  put_param(problem.params, "log", log, true);
+}
 
 const KernelKind* softmax_kind() {
   static const Softmax kind;

@@ -196,11 +196,11 @@ std::string emit_load(const Access& access, const std::string& pointer, const st
 
 std::string emit_epilogue(const Problem& problem, size_t base) {
   const Access& out = problem.out.at(0);
-  const bool has = problem.params.contains("epilogue");
-  const PointwiseProgram program = has ? problem.params.at("epilogue").get<PointwiseProgram>() : PointwiseProgram{};
-  const DType raw = has ? program.input_types.at(0) : out.dtype;
+  const std::optional<PointwiseProgram> program = epilogue_of(problem);
+  const bool has = program.has_value();
+  const DType raw = has ? program->input_types.at(0) : out.dtype;
   std::string text = fmt::format("constexpr bool HAS_EPILOGUE = {};\n", has);
-  if (has) text += emit_program(program, "epilogue_program");
+  if (has) text += emit_program(*program, "epilogue_program");
   std::vector<std::string> indices;
   text += fmt::format("static inline __attribute__((always_inline)) {} epilogue({} acc, const void* const* in", c_type(out.dtype), register_type(raw));
   for (size_t d = 0; d < out.shape.size(); ++d) {

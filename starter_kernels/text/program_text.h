@@ -24,7 +24,7 @@ std::string store_text(DType dtype, const std::string& value);
 std::string emit_program(const PointwiseProgram& program, std::string_view name);
 
 // `static inline OUT epilogue(float acc, const void* const* in, int64_t i0, …, int64_t i<rank-1>)`: loads the extra inputs
-// in[base …] at that point of out[0]'s shape and applies params["epilogue"]; returns acc unchanged when there is none.
+// in[base …] at that point of out[0]'s shape and applies the epilogue; returns acc unchanged when there is none.
 // OUT is c_type(out[0].dtype): the value to store (half floats already rounded). `acc` is the epilogue's first input type.
 // Also `constexpr bool HAS_EPILOGUE`. Index arguments are of out[0].shape.
 std::string emit_epilogue(const Problem& problem, size_t base);

@@ -10,6 +10,7 @@
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/softmax.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
 #include "starter_kernels/toolchain/object_code.h"
@@ -47,7 +48,7 @@ class Matmul : public KernelImplementation {
   std::string_view kind() const override { return kind::kMatmul; }
   SearchSpace space(const Problem& p, const DeviceInfo&) const override {
     return space_of({{"UNROLL_K", {1, 2, 4, 8}, 1, "steps of K a turn of the inner loop"}},
-                    are_floats(p) && MatmulSizes::of(p).batch == 1 && !p.params.contains("alpha") && !p.params.contains("declared"));
+                    are_floats(p) && MatmulSizes::of(p).batch == 1 && MatmulParams::of(p).alpha == 1 && declared_algorithm(p).empty());
   }
   std::string source(const Variant& v, const DeviceInfo&) const override {
     const Problem& p = v.problem;
@@ -89,8 +90,9 @@ class Pointwise : public KernelImplementation {
     const auto element = [&](size_t k, const std::string& base) { return fmt::format("((float*){})[{}]", base, offset_text(s.strides[k], 0, s.offsets[k])); };
     std::string arguments;
     for (size_t k = 0; k < p.in.size(); ++k) arguments += (k ? ", " : "") + element(k, fmt::format("in[{}]", k));
-    return fmt::format("{}{}{}  for (int64_t n = 0; n < {}; ++n) {{\n{}    {} = program({});\n  }}\n}}\n", kOpening, emit_program(program_in(p), "program"),
-                       kRun, s.points(), unflatten_text("n", s.dims, 0, "    "), element(p.in.size(), "out[0]"), arguments);
+    return fmt::format("{}{}{}  for (int64_t n = 0; n < {}; ++n) {{\n{}    {} = program({});\n  }}\n}}\n", kOpening,
+                       emit_program(PointwiseParams::of(p).program, "program"), kRun, s.points(), unflatten_text("n", s.dims, 0, "    "),
+                       element(p.in.size(), "out[0]"), arguments);
   }
 };
 
@@ -99,8 +101,8 @@ class Softmax : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kSoftmax; }
   SearchSpace space(const Problem& p, const DeviceInfo&) const override {
-    const bool takes = are_floats(p) && p.in.size() == 1 && p.in[0].is_dense() && p.out[0].is_dense() && !p.params.contains("log") &&
-                       !p.params.contains("prologue") && !p.params.contains("epilogue") && p.params.at("axis").get<size_t>() + 1 == p.out[0].shape.size();
+    const bool takes = are_floats(p) && p.in.size() == 1 && p.in[0].is_dense() && p.out[0].is_dense() && !SoftmaxParams::of(p).log && !has_prologue(p) &&
+                       !has_epilogue(p) && static_cast<size_t>(SoftmaxParams::of(p).axis) + 1 == p.out[0].shape.size();
     return space_of({}, takes);
   }
   std::string source(const Variant& v, const DeviceInfo&) const override {

@@ -68,7 +68,7 @@ inline MemoryStore made_session(int64_t experiments) {
   c.ledger = {row};
   Plan plan;
   plan.steps = {softmax_step(8), softmax_step(16)};
-  plan.steps[1].variant.problem.params["declared"] = "strassen";
+  declare_algorithm(plan.steps[1].variant.problem, "strassen");
   for (int64_t id : {1, 2}) {
     PlanRecord record;
     record.id = id;

@@ -149,7 +149,7 @@ TEST(Report, SaysWhichStepsRoundByABoundOfTheirOwn) {
   Commit c;
   Plan plan;
   plan.steps = {step_of("softmax"), step_of("matmul"), step_of("matmul")};
-  for (size_t s : {1, 2}) plan.steps[s].variant.problem.params["declared"] = "strassen";
+  for (size_t s : {1, 2}) declare_algorithm(plan.steps[s].variant.problem, "strassen");
   PlanRecord record;
   record.id = 2;
   record.plan = plan;

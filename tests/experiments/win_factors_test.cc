@@ -14,7 +14,7 @@ Step product(const std::string& declared, int64_t rows) {
   Step step;
   step.variant.problem.kind = "matmul";
   step.variant.problem.in = {Access::dense(DType::kF32, {4, 8})};
-  if (!declared.empty()) step.variant.problem.params["declared"] = declared;
+  if (!declared.empty()) declare_algorithm(step.variant.problem, declared);
   step.variant.knobs["MR"] = rows;
   return step;
 }

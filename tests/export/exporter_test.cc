@@ -350,7 +350,7 @@ TEST(ExportFormats, WhatOneKindOfCpuOnlyRunsHasAPortableForm) {
   for (Step& step : plan.steps) {
     Variant& v = step.variant;
     if (v.problem.kind == "matmul" && refused_in_bf16(v.problem, on_vectors).empty()) {
-      v.problem.params["declared"] = "bf16";
+      declare_algorithm(v.problem, "bf16");
       v.knobs = cpu_target(in_bf16 % 2 ? on_tiles : on_vectors).space(v.problem).starters();
       ++in_bf16;
     } else if (v.problem.kind == "layernorm") {

@@ -6,6 +6,7 @@
 
 #include "base/machine.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "tests/plan/kernel_bench.h"
 
@@ -42,7 +43,7 @@ TEST(ConvAlgorithms, WinogradF43IsOnlyThereWhereItIsDeclared) {
     };
     if (tiles().empty()) continue;
     EXPECT_EQ(tiles(), std::vector<int64_t>{2});
-    variant.problem.params["declared"] = "winograd_f43";
+    declare_algorithm(variant.problem, "winograd_f43");
     EXPECT_EQ(tiles(), (std::vector<int64_t>{2, 4}));
     variant.knobs["ALGORITHM"] = kConvWinograd;
     variant.knobs["WINO_M"] = 4;
@@ -61,7 +62,7 @@ Problem square_conv(int64_t channels, int64_t size, int64_t stride, int64_t kern
                   {Access::dense(DType::kF32, {1, channels, size, size}), Access::dense(DType::kF32, {channels, channels, kernel, kernel}, true)},
                   {Access::dense(DType::kF32, {1, channels, (size - 1) / stride + 1, (size - 1) / stride + 1})}};
   const int64_t pad = kernel / 2;
-  problem.params = {{"kernel", {kernel, kernel}}, {"strides", {stride, stride}}, {"dilations", {1, 1}}, {"pads", {pad, pad, pad, pad}}, {"group", 1}};
+  ConvParams{{{kernel, kernel}, {stride, stride}, {1, 1}, {pad, pad, pad, pad}}}.write(problem);
   set_formats(problem, {"nchw16c"}, {"nchw16c"});
   return problem;
 }
@@ -88,7 +89,7 @@ TEST(ConvAlgorithms, PixelsOnBlocksBeginSideBySideInL2) {
 TEST(ConvAlgorithms, WhatDeclaresWinogradStartsAsIt) {
   Problem problem = square_conv(64, 28, 1);
   EXPECT_EQ(conv_space(problem, this_machine()).starters().at("ALGORITHM"), kConvBlocked);
-  problem.params["declared"] = "winograd_f23";
+  declare_algorithm(problem, "winograd_f23");
   const Knobs knobs = conv_space(problem, this_machine()).starters();
   EXPECT_EQ(knobs.at("ALGORITHM"), kConvWinograd);
   EXPECT_EQ(knobs.at("WINO_M"), 2);
@@ -98,7 +99,7 @@ TEST(ConvAlgorithms, WhatDeclaresWinogradStartsAsIt) {
 TEST(ConvAlgorithms, WinogradOfFewTilesCountsFewerCyclesWhereThreadsShareProducts) {
   Problem problem = square_conv(256, 14, 1);
   problem.threads = 2;
-  problem.params["declared"] = "winograd_f43";
+  declare_algorithm(problem, "winograd_f43");
   set_formats(problem, {blocked_format(this_machine())}, {blocked_format(this_machine())});
   const SearchSpace space = conv_space(problem, this_machine());
   Knobs knobs = space.starters();

@@ -30,6 +30,15 @@ inline const CpuToolchain& toolchain() {
   return instance;
 }
 
+// Where cases are built and run.
+struct KernelBench {
+  const Toolchain& toolchain;
+  std::unique_ptr<Device> (*make_device)();
+
+  const Target& target() const { return toolchain.target(); }
+};
+inline const KernelBench& processor_bench();
+
 // AMDAHL_KINDS=matmul,conv narrows a run while working on a kind.
 inline bool kind_selected(std::string_view kind) {
   const char* only = std::getenv("AMDAHL_KINDS");
@@ -59,7 +68,7 @@ struct Case {
 
 // Fills the toolchain's cache with the cases' kernels, a compiler on each core: a test that then judges them one after
 // another does not wait for compilers. What does not build is left for judge() to report.
-inline void compile_ahead(const std::vector<Case>& cases) {
+inline void compile_ahead(const std::vector<Case>& cases, const KernelBench& bench = processor_bench()) {
   std::vector<const Variant*> todo;
   std::set<std::string> seen;
   for (const Case& c : cases)
@@ -69,7 +78,7 @@ inline void compile_ahead(const std::vector<Case>& cases) {
   std::vector<std::jthread> workers;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
     workers.emplace_back([&] {
-      for (size_t n; (n = next++) < todo.size();) toolchain().compile(*todo[n]);
+      for (size_t n; (n = next++) < todo.size();) bench.toolchain.compile(*todo[n]);
     });
 }
 
@@ -155,12 +164,18 @@ class WideMargins : public CpuDevice {
   std::list<std::vector<std::byte>> taken_;
 };
 
+inline const KernelBench& processor_bench() {
+  static const KernelBench bench{toolchain(), [] { return std::unique_ptr<Device>(std::make_unique<WideMargins>()); }};
+  return bench;
+}
+
 // `inputs` in the order of the graph's. `outputs`, when given, receives what the last run wrote.
-inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs = nullptr) {
+inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs = nullptr,
+                       const KernelBench& bench = processor_bench()) {
   Judgement j;
   std::vector<std::string> libraries;
   for (const Step& step : plan.steps) {
-    const CompileResult r = toolchain().compile(step.variant);
+    const CompileResult r = bench.toolchain.compile(step.variant);
     if (!r.ok) {
       j.reason = "build: " + r.message;
       return j;
@@ -170,10 +185,10 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   j.built = true;
   Blob blob;
   const Program program = model_program(graph, plan, libraries, &blob);
-  WideMargins device;
-  std::byte* constants = device.allocate(blob.bytes);
-  for (const auto& [offset, tensor] : blob.pieces) device.write(constants + offset, {tensor.data(), tensor.bytes()});
-  Executor executor(program, device, constants);
+  const std::unique_ptr<Device> device = bench.make_device();
+  std::byte* constants = device->allocate(blob.bytes);
+  for (const auto& [offset, tensor] : blob.pieces) device->write(constants + offset, {tensor.data(), tensor.bytes()});
+  Executor executor(program, *device, constants);
   RefValues given;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     executor.write(program.inputs[i], {inputs[i].data(), inputs[i].bytes()});
@@ -206,29 +221,29 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   return j;
 }
 
-inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed) {
+inline Judgement judge(const Graph& graph, const Plan& plan, uint64_t seed, const KernelBench& bench = processor_bench()) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) inputs.push_back(random_tensor(graph.value(graph.inputs[i]), seed + i));
-  return judge(graph, plan, inputs);
+  return judge(graph, plan, inputs, nullptr, bench);
 }
 
-inline Judgement judge(const Case& c) { return judge(c.graph, c.plan, c.seed); }
+inline Judgement judge(const Case& c, const KernelBench& bench = processor_bench()) { return judge(c.graph, c.plan, c.seed, bench); }
 
-inline void expect_within(const std::vector<Case>& cases) {
-  compile_ahead(cases);
+inline void expect_within(const std::vector<Case>& cases, const KernelBench& bench = processor_bench()) {
+  compile_ahead(cases, bench);
   for (const Case& c : cases) {
     ASSERT_EQ(check(c.graph, c.plan), "") << c.name;
-    const Judgement j = judge(c);
+    const Judgement j = judge(c, bench);
     EXPECT_TRUE(j.within) << c.name << ": " << j.reason;
   }
 }
 
 // `plan` with these knobs of one step set; nullopt when the kind lacks one of the values or refuses the combination.
-inline std::optional<Plan> with_knobs(const Plan& plan, size_t step, const Knobs& knobs) {
+inline std::optional<Plan> with_knobs(const Plan& plan, size_t step, const Knobs& knobs, const Target& target = cpu_target()) {
   Plan out = plan;
   Variant& variant = out.steps[step].variant;
   for (const auto& [name, value] : knobs) variant.knobs[name] = value;
-  const SearchSpace space = cpu_target().space(variant.problem);
+  const SearchSpace space = target.space(variant.problem);
   for (const auto& [name, value] : knobs) {
     const Knob* known = space.find(name);
     if (!known || !std::count(known->values.begin(), known->values.end(), value)) return std::nullopt;
@@ -237,6 +252,8 @@ inline std::optional<Plan> with_knobs(const Plan& plan, size_t step, const Knobs
   return out;
 }
 
-inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value) { return with_knobs(plan, step, {{knob, value}}); }
+inline std::optional<Plan> with_knob(const Plan& plan, size_t step, const std::string& knob, int64_t value, const Target& target = cpu_target()) {
+  return with_knobs(plan, step, {{knob, value}}, target);
+}
 
 }  // namespace amdahl::testing

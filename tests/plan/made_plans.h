@@ -12,8 +12,10 @@
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/fused_mlp.h"
 #include "starter_kernels/kinds/inverted_residual.h"
 #include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/rotary_embedding.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl::testing {
@@ -61,9 +63,9 @@ inline Case clamped_conv_on_blocks(const Shape& in, int64_t outputs) {
   made.plan = starter_plan(made.graph, 2, cpu_target());
   Step conv = made.plan.steps.at(0);
   const Step add = made.plan.steps.at(1), clip = made.plan.steps.at(2);
-  const auto program = [](const Step& step) { return step.variant.problem.params.at("program").get<PointwiseProgram>(); };
+  const auto program = [](const Step& step) { return PointwiseParams::of(step.variant.problem).program; };
   Problem& p = conv.variant.problem;
-  p.params["epilogue"] = compose(program(clip), 0, compose(program(add), 0, p.params.at("epilogue").get<PointwiseProgram>()));
+  set_epilogue(p, compose(program(clip), 0, compose(program(add), 0, epilogue_of(p).value())));
   p.in.push_back(Access::dense(DType::kF32, p.out[0].shape));
   set_formats(p, {kBlocks, "", "", kBlocks}, {kBlocks});
   conv.nodes.insert(conv.nodes.end(), {add.nodes[0], clip.nodes[0]});
@@ -84,10 +86,9 @@ inline Case product_with(const std::string& op, const ExampleGraph::Attributes& 
   made.plan = starter_plan(made.graph, 2, cpu_target());
   Step product = made.plan.steps.at(0);
   const Step activation = made.plan.steps.at(1);
-  Json& epilogue = product.variant.problem.params["epilogue"];
-  auto program = compose(activation.variant.problem.params.at("program").get<PointwiseProgram>(), 0, epilogue.get<PointwiseProgram>());
+  auto program = compose(PointwiseParams::of(activation.variant.problem).program, 0, epilogue_of(product.variant.problem).value());
   if (!form.empty()) program.ops.back().op = form;
-  epilogue = program;
+  set_epilogue(product.variant.problem, program);
   product.nodes.push_back(activation.nodes[0]);
   product.outputs = activation.outputs;
   made.plan.steps = {product};
@@ -123,9 +124,8 @@ inline Case fused_mlp_with_biases() {
   fused.outputs = second.outputs;
   Variant& variant = fused.variant;
   variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], p.in[2], q.in[2]}, q.out};
-  variant.problem.params["activation"] =
-      compose(relu.variant.problem.params.at("program").get<PointwiseProgram>(), 0, p.params.at("epilogue").get<PointwiseProgram>());
-  variant.problem.params["epilogue"] = q.params.at("epilogue");
+  FusedMlpParams{compose(PointwiseParams::of(relu.variant.problem).program, 0, epilogue_of(p).value())}.write(variant.problem);
+  set_epilogue(variant.problem, epilogue_of(q));
   variant.problem.threads = 2;
   variant.knobs = cpu_target().space(variant.problem).starters();
   made.plan.steps = {fused};
@@ -147,7 +147,7 @@ inline Case gated_fused_mlp() {
   const Problem &p = first.variant.problem, &q = second.variant.problem;
   Variant& variant = fused.variant;
   variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], other.variant.problem.in[1]}, q.out};
-  variant.problem.params = {{"activation", mul.variant.problem.params.at("program")}, {"gated", true}};
+  FusedMlpParams{PointwiseParams::of(mul.variant.problem).program, true}.write(variant.problem);
   variant.problem.threads = 2;
   variant.knobs = cpu_target().space(variant.problem).starters();
   made.plan.steps = {fused};
@@ -183,7 +183,7 @@ inline Case rope_of_tables_with_equal_halves() {
   const Shape shape{2, 3, kPositions, kSize}, angles{2, 3, kPositions, kSize / 2};
   const Access of_table{DType::kF32, angles, {0, 0, kSize, 1}, 0, true};
   p = {"rotary_embedding", {Access::dense(DType::kF32, shape), of_table, of_table}, {Access::dense(DType::kF32, shape)}};
-  p.params["rotated"] = kSize;
+  RotaryEmbeddingParams{kSize}.write(p);
   p.threads = 2;
   step.variant.knobs = cpu_target().space(p).starters();
   made.plan.steps = {step};
@@ -207,7 +207,7 @@ inline std::vector<Case> bf16_cases(bool on_tiles) {
     Case made{graph.name + (on_tiles ? " on tiles" : " on pairs"), graph, starter_plan(graph, 2, cpu_target())};
     Variant& variant = made.plan.steps.at(0).variant;
     if (variant.problem.kind != "matmul" || !refused_in_bf16(variant.problem, machine).empty()) continue;
-    variant.problem.params["declared"] = "bf16";
+    declare_algorithm(variant.problem, "bf16");
     variant.knobs = cpu_target().space(variant.problem).starters();
     cases.push_back(std::move(made));
   }
@@ -216,7 +216,7 @@ inline std::vector<Case> bf16_cases(bool on_tiles) {
 
 inline void declare_halves(Step& step, const std::string& declared) {
   Variant& variant = step.variant;
-  variant.problem.params["declared"] = declared;
+  declare_algorithm(variant.problem, declared);
   variant.knobs = cpu_target().space(variant.problem).starters();
 }
 
@@ -279,7 +279,7 @@ inline Step with_epilogues(Step conv, const std::vector<Step>& steps) {
   Problem& p = conv.variant.problem;
   for (const Step& step : steps) {
     const Problem& q = step.variant.problem;
-    p.params["epilogue"] = compose(q.params.at("program").get<PointwiseProgram>(), 0, p.params.at("epilogue").get<PointwiseProgram>());
+    set_epilogue(p, compose(PointwiseParams::of(q).program, 0, epilogue_of(p).value()));
     p.in.insert(p.in.end(), q.in.begin() + 1, q.in.end());
     conv.inputs.insert(conv.inputs.end(), step.inputs.begin() + 1, step.inputs.end());
     conv.nodes.insert(conv.nodes.end(), step.nodes.begin(), step.nodes.end());

@@ -37,7 +37,7 @@ TEST(MatmulBf16, IsExactOnSmallIntegers) {
   Plan plan = starter_plan(graph, 2, cpu_target());
   Variant& variant = plan.steps.at(0).variant;
   if (const std::string why = refused_in_bf16(variant.problem, this_machine()); !why.empty()) GTEST_SKIP() << why;
-  variant.problem.params["declared"] = "bf16";
+  declare_algorithm(variant.problem, "bf16");
   variant.knobs = cpu_target().space(variant.problem).starters();
   std::vector<float> values;
   for (int i = 0; i < 37 * 77; ++i) values.push_back(static_cast<float>(i * 5 % 511 - 255));

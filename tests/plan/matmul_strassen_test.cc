@@ -57,7 +57,7 @@ TEST(MatmulStrassen, IsExactOnIntegers) {
     for (int i = 0; i < 37 * 177; ++i) values.push_back(static_cast<float>((i % 3 ? 1 : -1) * ((1 << (bits - 1)) + 1 + 2 * (i * 37 % (1 << (bits - 2))))));
     const Tensor input = Tensor::of<float>(DType::kF32, {37, 177}, values);
     Variant& variant = plan.steps.at(0).variant;
-    variant.problem.params["declared"] = declared;
+    declare_algorithm(variant.problem, declared);
     variant.knobs = strassen_space(variant.problem, this_machine()).starters();
     std::vector<Tensor> outputs;
     ASSERT_TRUE(testing::judge(graph, plan, {input}, &outputs).within);

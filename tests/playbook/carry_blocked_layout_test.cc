@@ -150,7 +150,7 @@ TEST(CarryBlockedLayout, IsOfferedWithoutWinogradToo) {
   std::string refusal;
   const auto declared = [](const std::vector<Step>& steps) {
     for (const Step& s : steps)
-      if (s.variant.problem.kind == "conv") return s.variant.problem.params.value("declared", "");
+      if (s.variant.problem.kind == "conv") return declared_algorithm(s.variant.problem);
     return std::string("no convolution");
   };
   const auto match = match_at(n.graph, plan, 0, &refusal);
@@ -161,7 +161,7 @@ TEST(CarryBlockedLayout, IsOfferedWithoutWinogradToo) {
   const Plan direct = replace(n.graph, plan, match->window, match->others[0]);
   EXPECT_EQ(check(n.graph, direct), "");
   // What the search has found stays.
-  plan.steps[0].variant.problem.params["declared"] = "winograd_f43";
+  declare_algorithm(plan.steps[0].variant.problem, "winograd_f43");
   EXPECT_EQ(declared(match_at(n.graph, plan, 0, &refusal)->replacement), "winograd_f43");
 }
 

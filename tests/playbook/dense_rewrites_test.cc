@@ -9,6 +9,7 @@
 #include "playbook/tuned_donor.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/attention.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -151,11 +152,11 @@ TEST(FuseAttention, CausalMasksAreRecognised) {
   for (const Graph& graph : {gpt2_form(), llama_form()}) {
     const Applied fused = apply(graph, starter_plan(graph, 1, cpu_target()), "fuse_attention");
     ASSERT_EQ(fused.plan.steps.size(), 1u);
-    EXPECT_TRUE(fused.plan.steps[0].variant.problem.params.value("causal", false)) << graph.name;
+    EXPECT_TRUE(AttentionParams::of(fused.plan.steps[0].variant.problem).causal) << graph.name;
     EXPECT_EQ(fused.plan.steps[0].inputs.size(), 3u) << graph.name;
   }
   const Graph padded = bert_form();
-  EXPECT_FALSE(apply(padded, starter_plan(padded, 1, cpu_target()), "fuse_attention").plan.steps[0].variant.problem.params.value("causal", false));
+  EXPECT_FALSE(AttentionParams::of(apply(padded, starter_plan(padded, 1, cpu_target()), "fuse_attention").plan.steps[0].variant.problem).causal);
 }
 
 TEST(FuseAttention, RefusesScoresThatAreReadElsewhere) {

@@ -91,7 +91,7 @@ TEST_F(FuseInvertedResidual, RefusesAnEditedTextAndADeclaredAlgorithm) {
   plan_.steps[static_cast<size_t>(convs_[2])].variant.source_override = "edited";
   expect_refused(convs_[1], "edited");
   plan_ = before;
-  plan_.steps[static_cast<size_t>(convs_[0])].variant.problem.params["declared"] = "strassen";
+  declare_algorithm(plan_.steps[static_cast<size_t>(convs_[0])].variant.problem, "strassen");
   expect_refused(convs_[1], "declared");
 }
 

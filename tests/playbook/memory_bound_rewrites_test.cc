@@ -7,7 +7,9 @@
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/normalization.h"
 #include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/rotary_embedding.h"
 #include "tests/plan/kernel_bench.h"
 
 namespace amdahl {
@@ -122,7 +124,7 @@ ValueId gelu_erf(ExampleGraph& g, ValueId x) {
   return g.node("Mul", {g.node("Mul", {x, curve}), scalar(g, 0.5)});
 }
 
-std::string program_text(const Step& step, const char* key) { return step.variant.problem.params.at(key).dump(); }
+std::string program_text(const PointwiseProgram& program) { return Json(program).dump(); }
 
 TEST(FusePointwiseChain, TakesAWholeDiamondAtOnce) {
   ExampleGraph g("gelu");
@@ -141,7 +143,7 @@ TEST(FuseGelu, RecognisesTheFormsOfExporters) {
     const ValueId y = form == std::string("gelu_tanh_product") ? gelu_tanh(g, x) : gelu_erf(g, x);
     const Graph graph = g.finish({y});
     const Applied a = apply(graph, {"fuse_pointwise_chain", "fuse_gelu"});
-    EXPECT_NE(program_text(a.plan.steps[0], "program").find(std::string("\"") + form + "\""), std::string::npos) << form;
+    EXPECT_NE(program_text(PointwiseParams::of(a.plan.steps[0].variant.problem).program).find(std::string("\"") + form + "\""), std::string::npos) << form;
     expect_right(graph, a.plan);
   }
 }
@@ -153,8 +155,8 @@ TEST(FusePointwiseChain, ClosesSiluEitherWayRound) {
     const Graph graph = g.finish({g.node("Mul", gate_first ? std::vector{gate, x} : std::vector{x, gate})});
     const Applied a = apply(graph, {"fuse_pointwise_chain"});
     ASSERT_EQ(a.plan.steps.size(), 1u);
-    const auto program = a.plan.steps[0].variant.problem.params.at("program").get<PointwiseProgram>();
-    ASSERT_EQ(program.ops.size(), 1u) << program_text(a.plan.steps[0], "program");
+    const auto program = PointwiseParams::of(a.plan.steps[0].variant.problem).program;
+    ASSERT_EQ(program.ops.size(), 1u) << program_text(program);
     EXPECT_EQ(program.ops[0].op, "swish_product");
     expect_right(graph, a.plan);
   }
@@ -166,7 +168,7 @@ TEST(FusePointwiseChain, KeepsAGateOfAnotherValue) {
   const Graph graph = g.finish({g.node("Mul", {x, g.node("Sigmoid", {y})})});
   const Applied a = apply(graph, {"fuse_pointwise_chain"});
   ASSERT_EQ(a.plan.steps.size(), 1u);
-  EXPECT_EQ(program_text(a.plan.steps[0], "program").find("swish"), std::string::npos);
+  EXPECT_EQ(program_text(PointwiseParams::of(a.plan.steps[0].variant.problem).program).find("swish"), std::string::npos);
   expect_right(graph, a.plan);
 }
 
@@ -208,7 +210,7 @@ TEST(FuseEpilogue, TakesBiasActivationAndResidualIntoAMatmul) {
   const Graph graph = g.finish({g.node("Add", {residual, gelu_tanh(g, y)})});
   const Applied a = apply(graph, {"fuse_epilogue", "fuse_gelu"});
   ASSERT_EQ(kinds(a.plan), Kinds{"matmul"});
-  EXPECT_NE(program_text(a.plan.steps[0], "epilogue").find("gelu_tanh"), std::string::npos);
+  EXPECT_NE(program_text(epilogue_of(a.plan.steps[0].variant.problem).value()).find("gelu_tanh"), std::string::npos);
   expect_right(graph, a.plan);
 }
 
@@ -312,7 +314,7 @@ TEST(FuseNorm, RecognisesLayerNormInPrimitives) {
     const Graph graph = g.finish({y});
     const Applied a = apply(graph, {"fuse_layernorm"});
     EXPECT_EQ(kinds(a.plan), Kinds{"layernorm"});
-    EXPECT_TRUE(a.plan.steps[0].variant.problem.params.value("shift", false));
+    EXPECT_TRUE(NormalizationParams::of(a.plan.steps[0].variant.problem).shift);
     expect_right(graph, a.plan);
   }
 }
@@ -370,7 +372,7 @@ TEST(FuseRope, ReadsEachAngleOnceWhereTablesAreConstantAndHoldItTwice) {
     const Applied a = apply(graph, {"fuse_rope"});
     ASSERT_EQ(kinds(a.plan), Kinds{"rotary_embedding"});
     const Problem& p = a.plan.steps[0].variant.problem;
-    EXPECT_EQ(p.params.contains("full_cache"), !twice);
+    EXPECT_EQ(RotaryEmbeddingParams::of(p).full_cache, !twice);
     EXPECT_EQ(p.in[1].shape.back(), twice ? 4 : 8);
     expect_right(graph, a.plan);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/kinds/plain.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl {
@@ -187,12 +188,11 @@ TEST(SourceRules, FlagsAreThoseThatSayHowToOptimize) {
 TEST(SourceRules, AProblemAddsNoText) {
   Variant variant;
   variant.problem.kind = "plain";
-  variant.problem.params = Json{{"op", "Trilu\nint evil;"}, {"source", "trilu"}, {"constants", Json::object()}};
+  PlainParams{"Trilu\nint evil;", "trilu", Json::object()}.write(variant.problem);
   const CompileResult r = CpuToolchain(default_cache_dir()).compile(variant);
   EXPECT_EQ(r.code, "compile-error");
   EXPECT_NE(r.message.find("no word"), std::string::npos) << r.message;
-  variant.problem.params["op"] = "Trilu";
-  variant.problem.params["constants"] = Json{{"N = 1; int evil", 3}};
+  PlainParams{"Trilu", "trilu", Json{{"N = 1; int evil", 3}}}.write(variant.problem);
   EXPECT_NE(CpuToolchain(default_cache_dir()).compile(variant).message.find("no word"), std::string::npos);
 }
 

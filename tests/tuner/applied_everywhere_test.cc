@@ -19,7 +19,7 @@ TEST(AppliedEverywhere, HalvesEveryProductThatIsLargeEnough) {
   const auto declared = [&](const std::vector<const Rewrite*>& rewrites) {
     std::vector<std::string> all;
     for (const Step& s : applied_everywhere(graph, starter_plan(graph, 1, cpu_target()), rewrites, target).steps)
-      all.push_back(s.variant.problem.params.value("declared", ""));
+      all.push_back(declared_algorithm(s.variant.problem));
     return all;
   };
   using Names = std::vector<std::string>;

@@ -74,7 +74,7 @@ class RoundsMore final : public testing::TuneBlocks {
   bool costs_accuracy() const override { return true; }
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     std::optional<Match> match = TuneBlocks::offer(context, anchor, refusal);
-    if (match) match->replacement[0].variant.problem.params["declared"] = "bf16_strassen";
+    if (match) declare_algorithm(match->replacement[0].variant.problem, "bf16_strassen");
     return match;
   }
 };

@@ -382,7 +382,7 @@ TEST(Rewrites, StrassenInBfloat16IsJudgedByWhatItDeclares) {
       Bench bench(graph);
       ASSERT_EQ(bench.enter(plan, {{0}}), "");
       Variant& product = plan.steps[0].variant;
-      product.problem.params["declared"] = "bf16";
+      declare_algorithm(product.problem, "bf16");
       product.knobs = cpu_target().space(product.problem).starters();
       const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite(rewrite)});
       ASSERT_FALSE(offered.empty());

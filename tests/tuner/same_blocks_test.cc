@@ -13,7 +13,7 @@ class SameBlocks : public ::testing::Test {
  protected:
   static Step halved(Step step, int64_t block) {
     Variant& v = step.variant;
-    v.problem.params["declared"] = "strassen";
+    declare_algorithm(v.problem, "strassen");
     v.knobs = cpu_target().space(v.problem).starters();
     v.knobs["MR"] = block;
     return step;

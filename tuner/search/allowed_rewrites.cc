@@ -10,7 +10,7 @@
 namespace amdahl {
 namespace {
 
-std::string declared_by(const Step& step) { return step.variant.problem.params.value("declared", ""); }
+std::string declared_by(const Step& step) { return declared_algorithm(step.variant.problem); }
 
 }  // namespace
 

@@ -27,7 +27,7 @@ class AllowedRewrites {
 
   const TuneContext& context_;
   std::vector<const Rewrite*> rewrites_;
-  std::set<std::string> too_rough_;  // params["declared"] of what this model cannot have everywhere
+  std::set<std::string> too_rough_;  // declared algorithms of what this model cannot have everywhere
 };
 
 }  // namespace amdahl

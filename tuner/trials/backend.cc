@@ -1,8 +1,14 @@
 #include "tuner/trials/backend.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
 #include "profiler/cpu_probe.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "tuner/trials/cuda_backend.h"
 #include "tuner/worker/worker_backends.h"
 
 namespace amdahl {
@@ -23,15 +29,26 @@ const Backend& cpu_backend() {
   return backend;
 }
 
-const std::vector<const Backend*>& backends() {
-  static const std::vector<const Backend*> all{&cpu_backend()};
+const std::vector<BackendRow>& backends() {
+  static const std::vector<BackendRow> all{
+      {"cpu", [](int) -> const Backend& { return cpu_backend(); }},
+      {"cuda", cuda_backend},
+  };
   return all;
 }
 
-const Backend* find_backend(std::string_view name) {
-  for (const Backend* b : backends())
-    if (b->target().backend == name) return b;
+const BackendRow* find_backend(std::string_view name) {
+  for (const BackendRow& row : backends())
+    if (row.name == name) return &row;
   return nullptr;
+}
+
+const Backend& backend_named(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':')), number = name.size() < text.size() ? text.substr(name.size() + 1) : "0";
+  const BackendRow* row = find_backend(name);
+  const bool counts = !number.empty() && number.size() < 4 && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!row || !counts) throw Error(ExitCode::kUsage, fmt::format("unknown device '{}': give cpu, cuda or cuda:N", text));
+  return row->of_device(std::stoi(number));
 }
 
 }  // namespace amdahl

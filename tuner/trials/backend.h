@@ -23,9 +23,16 @@ class Backend {
   virtual const CeilingProbe& probe() const = 0;
 };
 
-// The backends of this program; the first is the one that is used where nobody asks for another. A session keeps the name of its own (target().backend).
-const std::vector<const Backend*>& backends();
-const Backend* find_backend(std::string_view name);  // nullptr for a name that is not in the table
-const Backend& cpu_backend();                        // a row of it
+// The backends of this program, by the name that a session keeps (Target::backend); the first is used where nobody asks for another.
+struct BackendRow {
+  std::string_view name;
+  // Of device `number`, which lives as long as the program. Throws Error(kNoDevice) that says what is missing.
+  const Backend& (*of_device)(int number);
+};
+const std::vector<BackendRow>& backends();
+const BackendRow* find_backend(std::string_view name);  // nullptr for a name that is not in the table
+const Backend& cpu_backend();
+// "cpu", "cuda", "cuda:1". Throws Error(kUsage, kNoDevice).
+const Backend& backend_named(const std::string& text);
 
 }  // namespace amdahl

@@ -48,7 +48,7 @@ int exact_bits(const ProductArithmetic& products) { return products.rounding == 
 ErrorConstant declared_constant(const std::vector<Step>& steps) {
   ErrorConstant largest;
   for (const Step& step : steps) {
-    const std::string name = step.variant.problem.params.value("declared", "");
+    const std::string name = declared_algorithm(step.variant.problem);
     if (name.empty()) continue;
     const auto known = kConstants.find(name);
     if (known == kConstants.end())

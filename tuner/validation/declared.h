@@ -1,6 +1,6 @@
 #pragma once
 // Algorithms that round more than the sum they stand for, by a constant of their own that a problem declares
-// (params["declared"]). The gate's bound is widened by that constant for the challenger that declares it, and for no other.
+// (declare_algorithm). The gate's bound is widened by that constant for the challenger that declares it, and for no other.
 
 #include <vector>
 

@@ -1,0 +1,52 @@
+#include "tuner/trials/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/counted.h"
+#include "base/cuda/cards.h"
+#include "base/error.h"
+#include "profiler/cuda_probe.h"
+#include "starter_kernels/cuda/cuda_target.h"
+#include "starter_kernels/toolchain/cuda_toolchain.h"
+
+namespace amdahl {
+namespace {
+
+class CudaBackend : public Backend {
+ public:
+  explicit CudaBackend(const DeviceInfo& card) : target_(cuda_target(card)), probe_(make_cuda_probe(card)) {}
+  const Target& target() const override { return target_; }
+  std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override {
+    return std::make_shared<const CudaToolchain>(cache_dir, target_);
+  }
+  const WorkerBackend& workers() const override {
+    throw Error(ExitCode::kUnsupported, "candidates cannot be tried on a card yet: profile and run work there, tune does not");
+  }
+  const CeilingProbe& probe() const override { return *probe_; }
+
+ private:
+  Target target_;
+  std::unique_ptr<CeilingProbe> probe_;
+};
+
+}  // namespace
+
+const Backend& cuda_backend(int number) {
+  static std::mutex mutex;
+  static std::map<int, std::unique_ptr<CudaBackend>> made;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<CudaBackend>& backend = made[number];
+  if (!backend) {
+    const std::vector<DeviceInfo> cards = cuda::cards();
+    if (number >= static_cast<int>(cards.size()))
+      throw Error(ExitCode::kNoDevice, fmt::format("there is no card {}: this machine has {}, counted from 0", number, counted(cards.size(), "card")));
+    backend = std::make_unique<CudaBackend>(cards[static_cast<size_t>(number)]);
+  }
+  return *backend;
+}
+
+}  // namespace amdahl
