@@ -8,6 +8,7 @@
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/sliding_window.h"
 #include "starter_kernels/text/index_space.h"
@@ -45,7 +46,7 @@ class ConvOnCuda final : public KernelImplementation {
       space.knobs.push_back({"BK", {8, 16, 32}, 16, "steps of K in shared memory"});
       space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split(g, tile, units), "blocks that share the steps of K of a tile"});
     }
-    const bool declared = problem.params.contains("declared"), blocks = problem.params.contains("formats");
+    const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
     const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";

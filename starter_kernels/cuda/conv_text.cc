@@ -7,6 +7,7 @@
 
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/sliding_window.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
@@ -56,7 +57,7 @@ std::vector<int64_t> conv_forms(const Problem& problem) {
   const SlidingWindow g = SlidingWindow::of(problem);
   const bool dense = problem.in[0].is_dense() && problem.in[1].is_dense();
   const bool counted_in_int = std::max({g.in_pixels(), g.out_pixels(), g.channels / g.groups * g.taps()}) < kMostOfInt;
-  if (is_transposed_conv(problem) || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};
+  if (ConvParams::of(problem).transposed || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};
   if (g.channels == g.groups && g.groups > 1) return {kConvDirectForm, kConvDepthwiseForm};
   return {kConvDirectForm, kConvGemmForm};
 }
@@ -80,7 +81,7 @@ std::string conv_text(const Problem& problem, int64_t form, const Knobs& knobs) 
   if (form != kConvDirectForm) text += cuda_sizes({knob("TN")}) + dense_loads(problem);
   text += finish_text(problem, g);
   if (form == kConvDirectForm)
-    return join_text({text, fmt::format("enum : bool {{ TRANSPOSED = {} }};", is_transposed_conv(problem)), strided_loads(problem, g),
+    return join_text({text, fmt::format("enum : bool {{ TRANSPOSED = {} }};", ConvParams::of(problem).transposed), strided_loads(problem, g),
                       std::string(cuda_text("conv_direct.cu"))});
   if (form == kConvDepthwiseForm) return join_text({text, std::string(cuda_text("conv_depthwise.cu"))});
   return join_text(

@@ -25,7 +25,7 @@ IndexSpace space_of(const Problem& problem) {
 
 // `run_point(in, out, n)`: all outputs at the n-th point.
 std::string point_text(const Problem& problem, const IndexSpace& space) {
-  const PointwiseProgram program = program_in(problem);
+  const PointwiseProgram program = PointwiseParams::of(problem).program;
   const size_t inputs = problem.in.size();
   const auto element = [&](size_t operand, const std::string& pointer, DType dtype, const char* qualifier) {
     return fmt::format("(({}{}*){})[{}]", qualifier, c_type(dtype), pointer, offset_text(space.strides[operand], 0, space.offsets[operand]));
@@ -65,7 +65,7 @@ class PointwiseOnCuda final : public KernelImplementation {
     const IndexSpace space = space_of(problem);
     return join_text({cuda_opening(problem),
                       cuda_sizes({{"POINTS", space.points()}, {"THREADS", variant.knobs.at("THREADS")}, {"EACH", variant.knobs.at("EACH")}}),
-                      emit_program(program_in(problem), "program"), point_text(problem, space), std::string(cuda_text("pointwise.cu"))});
+                      emit_program(PointwiseParams::of(problem).program, "program"), point_text(problem, space), std::string(cuda_text("pointwise.cu"))});
   }
 };
 
