@@ -11,5 +11,6 @@ namespace amdahl {
 const KernelImplementation* conv_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
+const KernelImplementation* pool_on_cuda();
 
 }  // namespace amdahl

@@ -11,6 +11,7 @@ Target cuda_target(const DeviceInfo& card) {
               conv_on_cuda(),
               matmul_on_cuda(),
               pointwise_on_cuda(),
+              pool_on_cuda(),
           }};
 }
 
