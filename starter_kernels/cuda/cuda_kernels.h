@@ -8,6 +8,7 @@
 
 namespace amdahl {
 
+const KernelImplementation* attention_on_cuda();
 const KernelImplementation* conv_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* pointwise_on_cuda();

@@ -8,6 +8,7 @@ Target cuda_target(const DeviceInfo& card) {
   return {"cuda",
           card,
           {
+              attention_on_cuda(),
               conv_on_cuda(),
               matmul_on_cuda(),
               pointwise_on_cuda(),
