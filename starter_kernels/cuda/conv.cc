@@ -7,6 +7,7 @@
 #include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
@@ -47,14 +48,11 @@ class ConvOnCuda final : public KernelImplementation {
       space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split(g, tile, units), "blocks that share the steps of K of a tile"});
     }
     const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
-    const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
+    const DType sum = accumulator_of(problem.in[0].dtype);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (blocks) return "a card has no form for channel blocks";
-      if (k.at("FORM") != kConvGemmForm) return "";
-      const int64_t shared = (k.at("TM") * k.at("BLOCK_M") + k.at("TN") * k.at("BLOCK_N") + 5) * k.at("BK") * element;
-      if (shared > 48 << 10) return fmt::format("a block's tiles take {} bytes of shared memory, and 49152 are there", shared);
-      return "";
+      return k.at("FORM") == kConvGemmForm ? refused_tile(k, sum) : "";
     };
     return space;
   }

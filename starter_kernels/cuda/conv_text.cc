@@ -19,8 +19,6 @@ namespace {
 constexpr size_t kExtra = 2;  // in[0] is x, in[1] is w
 constexpr int64_t kMostOfInt = int64_t{1} << 30;
 
-int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-
 // `sum_t load_x(in, n, c, d, h, w)` and load_w alike, through their strides.
 std::string strided_loads(const Problem& problem, const SlidingWindow& g) {
   std::vector<std::string> indices = spatial_names({"d", "h", "w"}, g.spatial_rank);
@@ -60,16 +58,6 @@ std::vector<int64_t> conv_forms(const Problem& problem) {
   if (ConvParams::of(problem).transposed || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};
   if (g.channels == g.groups && g.groups > 1) return {kConvDirectForm, kConvDepthwiseForm};
   return {kConvDirectForm, kConvGemmForm};
-}
-
-ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) {
-  ProductTile tile{8, 8, 16, 16};
-  const auto tiles = [&] { return ceil_of(m, tile.tm * tile.block_m) * ceil_of(n, tile.tn * tile.block_n) * matrices; };
-  // Rows and columns that an output does not have are summed for nothing.
-  while (tile.tm > 1 && tile.tm / 2 * tile.block_m >= m) tile.tm /= 2;
-  while (tile.tn > 1 && tile.tn / 2 * tile.block_n >= n) tile.tn /= 2;
-  while (tiles() < units && std::max(tile.tm, tile.tn) > 2) (tile.tm >= tile.tn ? tile.tm : tile.tn) /= 2;
-  return tile;
 }
 
 std::string conv_text(const Problem& problem, int64_t form, const Knobs& knobs) {

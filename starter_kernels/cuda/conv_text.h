@@ -20,12 +20,6 @@ enum ConvForm : int64_t {
 // Those that compute this problem, ascending; the last is the starter. Not for operands in channel blocks.
 std::vector<int64_t> conv_forms(const Problem& problem);
 
-// Tiles of TM x TN sums a thread and BLOCK_M x BLOCK_N threads that fill `units` multiprocessors with an output of m x n, where it has as many.
-struct ProductTile {
-  int64_t tm, tn, block_m, block_n;
-};
-ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units);
-
 // `void convolve(const void* const* in, out_t* out, sum_t* parts)`: this block's part, in[0] and in[1] being x and w and the others the epilogue's; and
 // BLOCKS and THREADS, its launch. The implicit product with SPLIT_K > 1: grid.y is SPLIT_K, `parts` has O * POSITIONS sums of each, and
 // `void add_parts(in, out, parts)` is a second launch. Knobs as ConvOnCuda (conv.cc) names them.
