@@ -11,6 +11,7 @@ Target cuda_target(const DeviceInfo& card) {
               attention_on_cuda(),
               conv_on_cuda(),
               fused_mlp_on_cuda(),
+              inverted_residual_on_cuda(),
               matmul_on_cuda(),
               pointwise_on_cuda(),
               pool_on_cuda(),
