@@ -11,34 +11,21 @@
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 #include "starter_kernels/text/program_text.h"
+#include "starter_kernels/text/window_text.h"
 
 namespace amdahl {
 namespace {
 
 constexpr size_t kExtra = 2;  // in[0] is x, in[1] is w
 
-std::optional<Problem> with_flat_pixels(const Problem& problem) {
-  Problem folded = problem;
-  for (std::vector<Access>* side : {&folded.in, &folded.out})
-    for (size_t i = side == &folded.in ? kExtra : 0; i < side->size(); ++i) {
-      const Access access = (*side)[i];
-      if (!fold_spatial(access, &(*side)[i])) return std::nullopt;
-    }
-  return folded;
-}
-
 std::string epilogue_text(const Problem& problem) { return std::string(cpu_text("scalar_math.h")) + "\n" + emit_epilogue(problem, kExtra); }
-
-// Names of the graph's spatial indices out of the three of the text: {"h", "w"} for two.
-std::vector<std::string> spatial_names(const std::vector<std::string>& three, int rank) { return {three.end() - rank, three.end()}; }
 
 }  // namespace
 
 std::string emit_finish(const Problem& problem, const SlidingWindow& g) {
   const std::string head = "static inline float finish(float sum, const void* const* in, int64_t n, int64_t o, int64_t p) {\n";
-  if (const std::optional<Problem> folded = with_flat_pixels(problem)) return epilogue_text(*folded) + head + "  return epilogue(sum, in, n, o, p);\n}\n\n";
-  const auto names = spatial_names({"p / (OH * OW)", "p / OW % OH", "p % OW"}, g.spatial_rank);
-  return epilogue_text(problem) + head + fmt::format("  return epilogue(sum, in, n, o, {});\n}}\n\n", fmt::join(names, ", "));
+  const PixelEpilogue epilogue = epilogue_of_pixels(problem, g);
+  return epilogue_text(epilogue.problem) + head + fmt::format("  return epilogue(sum, in, {});\n}}\n\n", epilogue.indices);
 }
 
 std::string emit_finish_block(const Problem& problem, int64_t block) {

@@ -8,7 +8,12 @@
 
 namespace amdahl {
 
+const KernelImplementation* attention_on_cuda();
+const KernelImplementation* conv_on_cuda();
+const KernelImplementation* fused_mlp_on_cuda();
+const KernelImplementation* inverted_residual_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
+const KernelImplementation* pool_on_cuda();
 
 }  // namespace amdahl

@@ -8,8 +8,13 @@ Target cuda_target(const DeviceInfo& card) {
   return {"cuda",
           card,
           {
+              attention_on_cuda(),
+              conv_on_cuda(),
+              fused_mlp_on_cuda(),
+              inverted_residual_on_cuda(),
               matmul_on_cuda(),
               pointwise_on_cuda(),
+              pool_on_cuda(),
           }};
 }
 

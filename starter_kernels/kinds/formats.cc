@@ -21,6 +21,15 @@ bool has_formats(const Problem& problem) { return problem.params.contains("forma
 std::string format_of_input(const Problem& problem, size_t i) { return format_at(problem, "in", i); }
 std::string format_of_output(const Problem& problem, size_t i) { return format_at(problem, "out", i); }
 
+bool in_channel_blocks(const Problem& problem) {
+  const auto some = [&](size_t operands, std::string (*format_of)(const Problem&, size_t)) {
+    for (size_t i = 0; i < operands; ++i)
+      if (!format_of(problem, i).empty()) return true;
+    return false;
+  };
+  return some(problem.in.size(), format_of_input) || some(problem.out.size(), format_of_output);
+}
+
 void set_formats(Problem& problem, const std::vector<std::string>& in, const std::vector<std::string>& out) {
   problem.params["formats"] = {{"in", in}, {"out", out}};
 }

@@ -10,7 +10,8 @@
 
 namespace amdahl {
 
-bool has_formats(const Problem& problem);  // also where they are all row-major
+bool has_formats(const Problem& problem);        // also where they are all row-major
+bool in_channel_blocks(const Problem& problem);  // some operand is
 std::string format_of_input(const Problem& problem, size_t i);
 std::string format_of_output(const Problem& problem, size_t i);
 void set_formats(Problem& problem, const std::vector<std::string>& in, const std::vector<std::string>& out);

@@ -8,7 +8,7 @@
 #include "plan/cuda_device.h"
 #include "starter_kernels/cuda/cuda_target.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
-#include "tests/plan/kernel_bench.h"
+#include "tests/plan/made_plans.h"
 
 namespace amdahl {
 namespace {
@@ -46,15 +46,17 @@ class KindOnCard : public ::testing::TestWithParam<const KernelKind*> {
       const Plan plan = starter_plan(graph, 1, bench_->target());
       if (can_run(plan, bench_->target())) cases.push_back({fmt::format("example {} ({})", cases.size(), graph.name), graph, plan, 11 + cases.size()});
     }
+    for (testing::Case& c : made()) cases.push_back(std::move(c));
     return cases;
   }
+  std::vector<testing::Case> made() const { return testing::made_of_several(std::string(GetParam()->name()), bench_->target(), ""); }
 
   const testing::KernelBench* bench_ = nullptr;
 };
 
 TEST_P(KindOnCard, StartersPassEveryExample) {
   const std::vector<testing::Case> cases = examples();
-  EXPECT_EQ(cases.size(), GetParam()->examples().size());
+  EXPECT_EQ(cases.size(), GetParam()->examples().size() + made().size());
   testing::expect_within(cases, *bench_);
 }
 

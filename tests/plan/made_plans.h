@@ -109,13 +109,13 @@ inline std::vector<Case> products_with_activations() {
 }
 
 // Relu between two products with biases. Sizes are no multiples of any tile; two blocks of the hidden layer.
-inline Case fused_mlp_with_biases() {
+inline Case fused_mlp_with_biases(const Target& target = cpu_target()) {
   ExampleGraph g("mlp");
   const ValueId x = g.input({29, 20});
   const ValueId h = g.node("Gemm", {x, g.normal({20, 275}, 1), g.normal({275}, 2)});
   const ValueId y = g.node("Gemm", {g.node("Relu", {h}), g.normal({275, 33}, 3), g.normal({33}, 4)});
   Case made{"mlp", g.finish({y})};
-  made.plan = starter_plan(made.graph, 2, cpu_target());
+  made.plan = starter_plan(made.graph, 2, target);
   const Step first = made.plan.steps.at(0), relu = made.plan.steps.at(1), second = made.plan.steps.at(2);
   const Problem &p = first.variant.problem, &q = second.variant.problem;
   Step fused;
@@ -127,18 +127,18 @@ inline Case fused_mlp_with_biases() {
   FusedMlpParams{compose(PointwiseParams::of(relu.variant.problem).program, 0, epilogue_of(p).value())}.write(variant.problem);
   set_epilogue(variant.problem, epilogue_of(q));
   variant.problem.threads = 2;
-  variant.knobs = cpu_target().space(variant.problem).starters();
+  variant.knobs = target.space(variant.problem).starters();
   made.plan.steps = {fused};
   return made;
 }
 
 // (x W1 * x W_up) W2.
-inline Case gated_fused_mlp() {
+inline Case gated_fused_mlp(const Target& target = cpu_target()) {
   ExampleGraph g("gated mlp");
   const ValueId x = g.input({13, 24});
   const ValueId gate = g.node("MatMul", {x, g.normal({24, 70}, 1)}), up = g.node("MatMul", {x, g.normal({24, 70}, 2)});
   Case made{"gated mlp", g.finish({g.node("MatMul", {g.node("Mul", {gate, up}), g.normal({70, 18}, 3)})})};
-  made.plan = starter_plan(made.graph, 2, cpu_target());
+  made.plan = starter_plan(made.graph, 2, target);
   const Step first = made.plan.steps.at(0), other = made.plan.steps.at(1), mul = made.plan.steps.at(2), second = made.plan.steps.at(3);
   Step fused;
   fused.nodes = {first.nodes[0], other.nodes[0], mul.nodes[0], second.nodes[0]};
@@ -149,7 +149,7 @@ inline Case gated_fused_mlp() {
   variant.problem = {"fused_mlp", {p.in[0], p.in[1], q.in[1], other.variant.problem.in[1]}, q.out};
   FusedMlpParams{PointwiseParams::of(mul.variant.problem).program, true}.write(variant.problem);
   variant.problem.threads = 2;
-  variant.knobs = cpu_target().space(variant.problem).starters();
+  variant.knobs = target.space(variant.problem).starters();
   made.plan.steps = {fused};
   return made;
 }
@@ -288,9 +288,9 @@ inline Step with_epilogues(Step conv, const std::vector<Step>& steps) {
   return conv;
 }
 
-// 1x1 to `wide` channels and a clamp, depthwise `taps` x `taps` and a ReLU, 1x1 to `outputs` and perhaps x on top: one kernel on blocks.
-inline Case inverted_residual(const std::string& name, const Shape& in, int64_t wide, int64_t outputs, int64_t taps, int64_t stride, int64_t pad,
-                              bool residual) {
+// In `format`: 1x1 to `wide` channels and a clamp, depthwise `taps` x `taps` and a ReLU, 1x1 to `outputs` and perhaps x on top: one kernel.
+inline Case inverted_residual(const std::string& name, const Shape& in, int64_t wide, int64_t outputs, int64_t taps, int64_t stride, int64_t pad, bool residual,
+                              const Target& target, const std::string& format) {
   ExampleGraph g(name);
   const ValueId x = g.input(in);
   const auto conv = [&](ValueId from, const Shape& w, ExampleGraph::Attributes attributes) {
@@ -301,17 +301,17 @@ inline Case inverted_residual(const std::string& name, const Shape& in, int64_t 
   const ExampleGraph::Attributes window{{"group", wide}, {"strides", std::vector<int64_t>{stride, stride}}, {"pads", std::vector<int64_t>{pad, pad, pad, pad}}};
   const ValueId y = conv(g.node("Relu", {conv(widened, {wide, 1, taps, taps}, window)}), {outputs, wide, 1, 1}, {});
   Case made{name, g.finish({residual ? g.node("Add", {y, x}) : y})};
-  made.plan = starter_plan(made.graph, 2, cpu_target());
+  made.plan = starter_plan(made.graph, 2, target);
   const std::vector<Step> steps = made.plan.steps;
   Step expand = with_epilogues(steps.at(0), {steps.at(1)}), depthwise = with_epilogues(steps.at(2), {steps.at(3)}), project = steps.at(4);
   if (residual) project = with_epilogues(project, {steps.at(5)});
   for (Step* step : {&expand, &depthwise, &project}) {
     std::vector<std::string> formats(step->inputs.size());
-    formats[0] = kBlocks;
-    if (step == &project && residual) formats.back() = kBlocks;
-    set_formats(step->variant.problem, formats, {kBlocks});
+    formats[0] = format;
+    if (step == &project && residual) formats.back() = format;
+    set_formats(step->variant.problem, formats, {format});
     for (size_t i = 0; i < formats.size(); ++i) step->inputs[i].format = formats[i];
-    step->outputs[0].format = kBlocks;
+    step->outputs[0].format = format;
   }
   Step fused;
   fused.inputs = {expand.inputs[0], expand.inputs[1], depthwise.inputs[1], project.inputs[1]};
@@ -321,15 +321,23 @@ inline Case inverted_residual(const std::string& name, const Shape& in, int64_t 
   }
   fused.outputs = project.outputs;
   fused.variant.problem = inverted_residual_problem(expand.variant.problem, depthwise.variant.problem, project.variant.problem);
-  fused.variant.knobs = cpu_target().space(fused.variant.problem).starters();
-  made.plan.steps = {reorder_step(made.graph, x, "", kBlocks, 2), fused, reorder_step(made.graph, fused.outputs[0].value, kBlocks, "", 2)};
+  fused.variant.knobs = target.space(fused.variant.problem).starters();
+  made.plan.steps = {fused};
+  if (!format.empty()) made.plan.steps = {reorder_step(made.graph, x, "", format, 2), fused, reorder_step(made.graph, fused.outputs[0].value, format, "", 2)};
   return made;
 }
 
-inline std::vector<Case> inverted_residuals() {
-  return {inverted_residual("residual, half blocks, two images", {2, 20, 9, 11}, 72, 20, 3, 1, 1, true),
-          inverted_residual("five taps, stride two", {1, 16, 12, 13}, 48, 40, 5, 2, 2, false),
-          inverted_residual("no padding, strides that leave rows out", {1, 8, 11, 37}, 20, 12, 2, 3, 0, false)};
+inline std::vector<Case> inverted_residuals(const Target& target, const std::string& format) {
+  return {inverted_residual("residual, half blocks, two images", {2, 20, 9, 11}, 72, 20, 3, 1, 1, true, target, format),
+          inverted_residual("five taps, stride two", {1, 16, 12, 13}, 48, 40, 5, 2, 2, false, target, format),
+          inverted_residual("no padding, strides that leave rows out", {1, 8, 11, 37}, 20, 12, 2, 3, 0, false, target, format)};
+}
+
+// Of a kind that no node lowers to.
+inline std::vector<Case> made_of_several(const std::string& kind, const Target& target = cpu_target(), const std::string& format = kBlocks) {
+  if (kind == "inverted_residual") return inverted_residuals(target, format);
+  if (kind == "fused_mlp") return {fused_mlp_with_biases(target), gated_fused_mlp(target)};
+  return {};
 }
 
 // What a list of mutants is for: a kind, or a form of one that has a text of its own.
@@ -353,8 +361,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   if (kind == "matmul")
     for (Case& c : products_with_activations()) cases.push_back(std::move(c));
   if (kind == "rotary_embedding") cases.push_back(rope_of_tables_with_equal_halves());
-  if (kind == "inverted_residual") cases = inverted_residuals();
-  if (kind == "fused_mlp") cases = {fused_mlp_with_biases(), gated_fused_mlp()};
+  for (Case& c : made_of_several(kind)) cases.push_back(std::move(c));
   for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
   return cases;
 }

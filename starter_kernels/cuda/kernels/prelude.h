@@ -17,6 +17,8 @@ typedef unsigned long long uint64_t;
 #define INT64_MAX 9223372036854775807ll
 #define __builtin_inff() __int_as_float(0x7f800000)
 #define __builtin_nanf(tag) __int_as_float(0x7fc00000)
+#define __builtin_inf() __longlong_as_double(0x7ff0000000000000ll)
+#define __builtin_nan(tag) __longlong_as_double(0x7ff8000000000000ll)
 
 // A half float in memory, computed on as a float.
 struct half_t {

@@ -1,0 +1,154 @@
+// How an NVIDIA card computes the attention kind (starter_kernels/kinds/attention.cc).
+
+#include "starter_kernels/kinds/attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "starter_kernels/cuda/cuda_kernels.h"
+#include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/text/index_space.h"
+#include "starter_kernels/text/number_text.h"
+#include "starter_kernels/text/program_text.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int64_t kAcross = 16;             // threads that share their queries
+constexpr int64_t kSharedBytes = 96 << 10;  // of a block: what every card from 8.0 on gives
+constexpr int64_t kRowBytes = 512;          // of a query, key or value in shared memory
+constexpr int64_t kMostOfInt = int64_t{1} << 30;
+
+int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+
+// What a block holds of a row of each operand.
+struct RowTile {
+  int64_t element, lanes;             // bytes of a number; numbers of a wide load
+  int64_t depth;                      // of queries and keys at a time, whole wide loads
+  int64_t value_lanes, value_groups;  // of values: adjacent columns of a thread, and how many of these
+
+  RowTile(const AttentionSizes& s, DType sum) {
+    element = static_cast<int64_t>(size_of(sum));
+    lanes = 16 / element;
+    depth = s.width * element <= kRowBytes ? ceil_of(s.width, lanes) * lanes : kRowBytes / 2 / element;
+    value_lanes = std::min(lanes, s.value_width <= kAcross ? 1 : s.value_width <= 2 * kAcross ? int64_t{2} : int64_t{4});
+    value_groups = std::min(ceil_of(s.value_width, kAcross * value_lanes), kRowBytes / element / (kAcross * lanes));
+  }
+  int64_t value_columns() const { return kAcross * value_lanes * value_groups; }
+  int64_t shared_bytes(int64_t queries, int64_t keys) const {
+    return element * (queries * (depth + lanes) + keys * std::max(depth + lanes, value_columns()) + queries * (keys + lanes));
+  }
+};
+
+// A key that causality hides has a weight of zero whatever its score is.
+bool can_skip(const AttentionParams& params) { return params.causal && params.masked_value == -HUGE_VAL && !params.hidden_added; }
+
+struct Starter {
+  int64_t queries = 64, tq = 4, keys = 64, parts = 1;
+
+  Starter(const AttentionSizes& s, const RowTile& row, int64_t units) {
+    const int64_t heads = s.batch * s.heads;
+    const auto use = [&](int64_t block, int64_t thread) { queries = block, tq = thread; };
+    if (s.queries <= 4) use(4, 1);
+    else if (s.queries <= 16) use(16, 1);
+    else if (heads * ceil_of(s.queries, 64) < units) use(32, 2);
+    while (keys > 16 && (keys / 2 >= s.keys || row.shared_bytes(queries, keys) > kSharedBytes)) keys /= 2;
+    if (row.shared_bytes(queries, keys) > kSharedBytes) use(32, 2);
+    const int64_t blocks = heads * ceil_of(s.queries, queries) * ceil_of(s.value_width, row.value_columns());
+    while (parts < 16 && blocks * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
+  }
+};
+
+// `int64_t NAME_head(n)`, its row's and column's strides, and `sum_t load_NAME(NAME_t)`.
+std::string operand_text(const std::string& name, const std::string& upper, const Access& a, int64_t heads) {
+  const int64_t group = a.shape[1] > 0 ? heads / a.shape[1] : 1;  // a multiple of this operand's heads
+  return cuda_sizes({{upper + "_ROW", a.strides[2]}, {upper + "_COLUMN", a.strides[3]}}) +
+         fmt::format(
+             "typedef {1} {0}_t;\nstatic inline int64_t {0}_head(int64_t n) {{ return {2} + n / {3} * {4}ll + n % {3} / {5} * {6}ll; }}\n"
+             "static inline auto load_{0}({0}_t x) {{ return {7}; }}\n",
+             name, c_type(a.dtype), a.offset, heads, a.strides[0], group, a.strides[1], load_text(a.dtype, "x"));
+}
+
+std::string mask_text(const Problem& p, const AttentionParams& params, DType sum, int64_t heads) {
+  const auto number = [&](double x) { return sum == DType::kF64 ? double_text(x) : float_text(x); };
+  const bool has = p.in.size() > 3, selects = has && p.in[3].dtype == DType::kBool;
+  const std::string hidden = number(params.masked_value);
+  std::string text = has ? operand_text("mask", "MASK", p.in[3], heads)
+                         : "typedef float mask_t;\nenum : long long { MASK_ROW, MASK_COLUMN = 0 };\nstatic inline int64_t mask_head(int64_t) { return 0; }\n"
+                           "static inline float load_mask(mask_t x) { return x; }\n";
+  text += fmt::format("enum : bool {{ HAS_MASK = {}, CAUSAL = {}, ZERO_HIDDEN_ROWS = {} }};\n", has, params.causal, params.zero_hidden_rows);
+  text += fmt::format("static inline sum_t masked(sum_t score, mask_t mask) {{ return {}; }}\n",
+                      selects ? "load_mask(mask) ? score : sum_t(" + hidden + ")" : "score + sum_t(load_mask(mask))");
+  return text + fmt::format("static inline sum_t hidden(sum_t score) {{ return {}{}; }}\n", params.hidden_added ? "score + " : "", hidden);
+}
+
+class AttentionOnCuda final : public KernelImplementation {
+ public:
+  std::string_view kind() const override { return kind::kAttention; }
+
+  SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
+    const AttentionSizes s(problem);
+    const RowTile row(s, accumulator_of(problem.in[0].dtype));
+    const Starter starter(s, row, std::max(card.units, 1));
+    const bool skips = can_skip(AttentionParams::of(problem));
+    SearchSpace space;
+    space.knobs = {{"QUERIES", {4, 16, 32, 64}, starter.queries, "queries of a block"},
+                   {"TQ", {1, 2, 4}, starter.tq, "adjacent queries of a thread"},
+                   {"KEYS", {16, 32, 64}, starter.keys, "keys of a tile"},
+                   {"PARTS", {1, 2, 4, 8, 16}, starter.parts, "blocks that share a query's keys"},
+                   {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256,
+                    "1: tiles of keys that a block's queries do not see are left out where their values are finite"}};
+    space.refuse = [=](const Knobs& k) -> std::string {
+      const int64_t threads = k.at("QUERIES") / k.at("TQ") * kAcross, shared = row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
+      if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
+      if (shared > kSharedBytes) return fmt::format("a block's tiles take {} bytes of shared memory, and {} are there", shared, kSharedBytes);
+      return "";
+    };
+    return space;
+  }
+
+  std::string source(const Variant& variant, const DeviceInfo&) const override {
+    const Problem& p = variant.problem;
+    const AttentionSizes s(p);
+    const AttentionParams params = AttentionParams::of(p);
+    const DType sum = accumulator_of(p.in[0].dtype);
+    const RowTile row(s, sum);
+    const Knobs& k = variant.knobs;
+    const bool skips = k.at("SKIP_CAUSAL") == 1, in_parts = k.at("PARTS") > 1;
+    int64_t reach = 0;  // of indices within a head
+    for (const Access& a : p.in) reach = std::max(reach, a.shape[2] * std::abs(a.strides[2]) + a.shape[3] * std::abs(a.strides[3]));
+    std::string text = join_text({cuda_opening(p),
+                                  fmt::format("typedef {} sum_t;\ntypedef {} index_t;\n#define SCALE {}", register_type(sum),
+                                              reach < kMostOfInt ? "int" : "int64_t", double_text(params.scale)),
+                                  cuda_sizes({{"HEADS", s.batch * s.heads},
+                                              {"S", s.queries},
+                                              {"T", s.keys},
+                                              {"D", s.width},
+                                              {"DV", s.value_width},
+                                              {"CAUSAL_OFFSET", params.causal_offset},
+                                              {"DEPTH", row.depth},
+                                              {"VALUE_LANES", row.value_lanes},
+                                              {"VALUE_GROUPS", row.value_groups}})});
+    for (const auto& [name, value] : k) text += cuda_sizes({{name, value}});
+    text += operand_text("q", "Q", p.in[0], s.heads) + operand_text("k", "K", p.in[1], s.heads) + operand_text("v", "V", p.in[2], s.heads) +
+            operand_text("out", "OUT", p.out[0], s.heads) + mask_text(p, params, sum, s.heads);
+    text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
+    return join_text(
+        {text, std::string(cuda_text("attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
+         in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
+         fmt::format("TABLE Launch amdahl_launches[] = {{{}ATTENTION_LAUNCH{}}};", skips ? "FINITE_LAUNCH, " : "", in_parts ? ", PARTS_LAUNCH" : "")});
+  }
+};
+
+}  // namespace
+
+const KernelImplementation* attention_on_cuda() {
+  static const AttentionOnCuda implementation;
+  return &implementation;
+}
+
+}  // namespace amdahl

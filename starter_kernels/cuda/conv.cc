@@ -1,0 +1,75 @@
+// How an NVIDIA card computes the conv kind (starter_kernels/kinds/conv.cc).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "starter_kernels/cuda/conv_text.h"
+#include "starter_kernels/cuda/cuda_kernels.h"
+#include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/formats.h"
+#include "starter_kernels/kinds/kind_names.h"
+#include "starter_kernels/kinds/sliding_window.h"
+#include "starter_kernels/text/index_space.h"
+
+namespace amdahl {
+namespace {
+
+// Blocks that share the steps of K of one tile, so that every multiprocessor has one; a part is worth its way through memory from 256 steps on.
+int64_t starter_split(const SlidingWindow& g, const ProductTile& tile, int64_t units) {
+  const int64_t og = g.out_channels / g.groups, k = g.channels / g.groups * g.taps(), positions = g.n * g.out_pixels();
+  const auto tiles = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
+  const int64_t blocks = tiles(og, tile.tm * tile.block_m) * tiles(positions, tile.tn * tile.block_n) * g.groups;
+  int64_t split = 1;
+  while (split < 16 && 2 * split * blocks <= units && k / (2 * split) >= 256) split *= 2;
+  return split;
+}
+
+class ConvOnCuda final : public KernelImplementation {
+ public:
+  std::string_view kind() const override { return kind::kConv; }
+
+  SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
+    const SlidingWindow g = SlidingWindow::of(problem);
+    const std::vector<int64_t> forms = conv_forms(problem);
+    const int64_t form = forms.back(), units = std::max(card.units, 1);
+    const ProductTile tile = form == kConvGemmForm ? starter_tile(g.out_channels / g.groups, g.n * g.out_pixels(), g.groups, units)
+                                                   : ProductTile{1, g.out_pixels() > 128 ? 4 : 2, 8, 32};
+    SearchSpace space;
+    space.knobs = {{"FORM", forms, form, "0 any convolution, an element a thread; 1 implicit matrix product; 2 depthwise"},
+                   {"BLOCK_M", {4, 8, 16, 32}, tile.block_m, "threads of a block along output channels"},
+                   {"BLOCK_N", {16, 32}, tile.block_n, "threads of a block along output positions"}};
+    if (form != kConvDirectForm) space.knobs.push_back({"TN", {1, 2, 4, 8}, tile.tn, "output positions a thread"});
+    if (form == kConvGemmForm) {
+      space.knobs.push_back({"TM", {1, 2, 4, 8}, tile.tm, "output channels a thread"});
+      space.knobs.push_back({"BK", {8, 16, 32}, 16, "steps of K in shared memory"});
+      space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split(g, tile, units), "blocks that share the steps of K of a tile"});
+    }
+    const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
+    const DType sum = accumulator_of(problem.in[0].dtype);
+    space.refuse = [=](const Knobs& k) -> std::string {
+      if (declared) return "a card has no form of this declared algorithm yet";
+      if (blocks) return "a card has no form for channel blocks";
+      return k.at("FORM") == kConvGemmForm ? refused_tile(k, sum) : "";
+    };
+    return space;
+  }
+
+  std::string source(const Variant& variant, const DeviceInfo&) const override {
+    const Knobs& k = variant.knobs;
+    const int64_t form = k.at("FORM");
+    const bool split = form == kConvGemmForm && k.at("SPLIT_K") > 1;
+    return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k), std::string(cuda_text(split ? "conv_split.cu" : "conv.cu"))});
+  }
+};
+
+}  // namespace
+
+const KernelImplementation* conv_on_cuda() {
+  static const ConvOnCuda implementation;
+  return &implementation;
+}
+
+}  // namespace amdahl
