@@ -185,11 +185,14 @@ class CudaDevice : public Device {
   void discard(const std::byte*, size_t) override {}  // what lies beside the bytes may be in the same block
   void write(std::byte* to, std::span<const std::byte> from) override {
     card_.enter();
-    if (!from.empty()) check(driver().copy_to_device(address_of(to), from.data(), from.size()), "cuMemcpyHtoD");
+    // On the one stream: a copy without one may reach the card after kernels that are launched later.
+    if (!from.empty()) check(driver().copy_to_device(address_of(to), from.data(), from.size(), card_.stream()), "cuMemcpyHtoDAsync");
+    card_.finish();
   }
   void read(const std::byte* from, std::span<std::byte> to) override {
     card_.enter();
-    if (!to.empty()) check(driver().copy_to_host(to.data(), address_of(from), to.size()), "cuMemcpyDtoH");
+    if (!to.empty()) check(driver().copy_to_host(to.data(), address_of(from), to.size(), card_.stream()), "cuMemcpyDtoHAsync");
+    card_.finish();
   }
   std::unique_ptr<KernelModule> load(const std::string& artifact) override { return std::make_unique<CudaKernel>(card_, artifact); }
   std::unique_ptr<Executable> prepare(std::vector<BoundCall> calls) override { return std::make_unique<CudaGraph>(card_, std::move(calls)); }
