@@ -138,7 +138,7 @@ class AttentionOnCuda final : public KernelImplementation {
             operand_text("out", "OUT", p.out[0], s.heads) + mask_text(p, params, sum, s.heads);
     text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
     return join_text(
-        {text, std::string(cuda_text("attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
+        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
          in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
          fmt::format("TABLE Launch amdahl_launches[] = {{{}ATTENTION_LAUNCH{}}};", skips ? "FINITE_LAUNCH, " : "", in_parts ? ", PARTS_LAUNCH" : "")});
   }
