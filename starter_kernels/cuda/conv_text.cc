@@ -1,7 +1,6 @@
 #include "starter_kernels/cuda/conv_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/text/index_space.h"
 
 namespace amdahl {
 namespace {
-
-constexpr int64_t kSharedBytes = 96 << 10;  // of a block: what every card from 8.0 on gives
 
 int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
@@ -81,7 +80,9 @@ std::string refused_mma(const Problem& problem, const Knobs& k) {
   };
   const int64_t shared =
       k.at("STAGES") * (bytes(problem.in[0], true, k.at("WARPS_M") * k.at("WARP_M")) + bytes(problem.in[1], false, k.at("WARPS_N") * k.at("WARP_N")));
-  return shared > kSharedBytes ? fmt::format("the stages take {} bytes of shared memory, and {} are there", shared, kSharedBytes) : "";
+  const MatmulSizes s = MatmulSizes::of(problem);
+  const std::string refusal = refused_shared(shared, kDynamicSharedBytes);
+  return refusal.empty() ? refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * 4) : refusal;
 }
 
 std::string mma_text(const Problem& problem, const Knobs& knobs) {

@@ -2,7 +2,11 @@
 //
 // A block has TILE_M rows x TILE_N columns of a product, a thread TM x TN sums of it (product_tile.h). activation() and finish() are generated above.
 
-enum : int64_t { TILES_M = M > 0 ? (M + TILE_M - 1) / TILE_M : 1, TILES_H = H > 0 ? (H + TILE_N - 1) / TILE_N : 1, TILES_N = N > 0 ? (N + TILE_N - 1) / TILE_N : 1 };
+enum : int64_t {
+  TILES_M = M > 0 ? (M + TILE_M - 1) / TILE_M : 1,
+  TILES_H = H > 0 ? (H + TILE_N - 1) / TILE_N : 1,
+  TILES_N = N > 0 ? (N + TILE_N - 1) / TILE_N : 1
+};
 
 // sum += a tile of the M x COLUMNS product over DEPTH steps, of matrices that lie at these strides.
 template <int64_t A_ROW, int64_t A_COLUMN, int64_t B_ROW, int64_t B_COLUMN, int64_t DEPTH, int64_t COLUMNS>
