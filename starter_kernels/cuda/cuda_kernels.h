@@ -10,5 +10,6 @@ namespace amdahl {
 
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
+const KernelImplementation* softmax_on_cuda();
 
 }  // namespace amdahl

@@ -10,6 +10,7 @@ Target cuda_target(const DeviceInfo& card) {
           {
               matmul_on_cuda(),
               pointwise_on_cuda(),
+              softmax_on_cuda(),
           }};
 }
 
