@@ -8,8 +8,10 @@
 
 namespace amdahl {
 
+const KernelImplementation* layernorm_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
+const KernelImplementation* rmsnorm_on_cuda();
 const KernelImplementation* softmax_on_cuda();
 
 }  // namespace amdahl

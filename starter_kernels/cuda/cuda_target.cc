@@ -8,8 +8,10 @@ Target cuda_target(const DeviceInfo& card) {
   return {"cuda",
           card,
           {
+              layernorm_on_cuda(),
               matmul_on_cuda(),
               pointwise_on_cuda(),
+              rmsnorm_on_cuda(),
               softmax_on_cuda(),
           }};
 }
