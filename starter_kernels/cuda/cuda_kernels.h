@@ -10,6 +10,7 @@ namespace amdahl {
 
 const KernelImplementation* layernorm_on_cuda();
 const KernelImplementation* matmul_on_cuda();
+const KernelImplementation* movement_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* reduce_on_cuda();
 const KernelImplementation* rmsnorm_on_cuda();
