@@ -14,6 +14,7 @@ const KernelImplementation* movement_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* reduce_on_cuda();
 const KernelImplementation* rmsnorm_on_cuda();
+const KernelImplementation* rotary_embedding_on_cuda();
 const KernelImplementation* softmax_on_cuda();
 
 }  // namespace amdahl

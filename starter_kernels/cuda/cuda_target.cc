@@ -14,6 +14,7 @@ Target cuda_target(const DeviceInfo& card) {
               pointwise_on_cuda(),
               reduce_on_cuda(),
               rmsnorm_on_cuda(),
+              rotary_embedding_on_cuda(),
               softmax_on_cuda(),
           }};
 }
