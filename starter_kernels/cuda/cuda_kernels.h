@@ -8,6 +8,7 @@
 
 namespace amdahl {
 
+const KernelImplementation* cross_entropy_on_cuda();
 const KernelImplementation* layernorm_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* movement_on_cuda();

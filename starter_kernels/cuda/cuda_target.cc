@@ -8,6 +8,7 @@ Target cuda_target(const DeviceInfo& card) {
   return {"cuda",
           card,
           {
+              cross_entropy_on_cuda(),
               layernorm_on_cuda(),
               matmul_on_cuda(),
               movement_on_cuda(),
