@@ -33,7 +33,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"starter_kernels/cpu/kernels", {}},
     {"starter_kernels/cpu", {"graph", "starter_kernels/kinds", "starter_kernels/text"}},
     {"starter_kernels/cuda/kernels", {}},
-    {"starter_kernels/cuda", {"base/cuda", "starter_kernels/kinds", "starter_kernels/text"}},
+    {"starter_kernels/cuda", {"starter_kernels/kinds", "starter_kernels/text"}},
     {"starter_kernels/toolchain", {"base/cuda", "starter_kernels/cpu", "starter_kernels/kinds"}},
     {"plan", {"base/cuda", "graph", "graph/models", "graph/onnx", "starter_kernels/kinds"}},
     {"profiler", {"base/cuda", "plan"}},

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "graph/dtype.h"
+#include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 
 namespace amdahl {
