@@ -9,6 +9,9 @@
 #include <fstream>
 
 #include "base/counted.h"
+#include "base/cuda/cards.h"
+#include "base/cuda/driver.h"
+#include "base/cuda/nvrtc.h"
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/process_limits.h"
@@ -128,10 +131,23 @@ struct Findings {
   Ceilings ceilings;
   double distance = 0;  // core_distance_seconds()
   std::optional<MachineNoise> noise;
+  std::vector<DeviceInfo> cards;  // of NVIDIA
+  std::string card_compiler;
 };
+
+void look_at_cards(Findings& found, std::vector<Advice>& advice) {
+  if (!cuda::why_no_driver().empty()) return;  // most machines have no card, and miss nothing
+  try {
+    found.cards = cuda::cards();
+    found.card_compiler = cuda::Nvrtc().version();
+  } catch (const Error& error) {
+    if (!found.cards.empty()) advice.push_back({error.what(), "apt-get install nvidia-cuda-toolkit"});
+  }
+}
 
 void look_at_machine(const Arguments& arguments, const GlobalOptions& global, Findings& found, std::vector<Advice>& advice) {
   found.compilers = find_compilers(global, advice);
+  look_at_cards(found, advice);
   require_threads(threads_needed(global));
   look_at_system(advice);
   {
@@ -167,6 +183,9 @@ void print_as_json(const Findings& found, const std::vector<Advice>& advice, con
                       {"core_distance_seconds", found.distance},
                       {"advice", nlohmann::json::array()}};
   if (found.noise) j["noise"] = *found.noise;
+  for (const DeviceInfo& card : found.cards)
+    j["cards"].push_back(
+        {{"number", card.number}, {"name", card.name}, {"architectures", card.features}, {"multiprocessors", card.units}, {"memory_bytes", card.memory_bytes}});
   for (const Advice& a : advice) j["advice"].push_back({{"missing", a.missing}, {"get", a.get}});
   print_json(j);
 }
@@ -181,8 +200,16 @@ void print_machine(const DeviceInfo& machine) {
 }
 
 void print_as_text(const Findings& found, const std::vector<Advice>& advice, const GlobalOptions& global) {
-  const auto& [compilers, counters, ceilings, distance, noise] = found;
+  const std::string& compilers = found.compilers;
+  const PerfCounters& counters = found.counters;
+  const Ceilings& ceilings = found.ceilings;
+  const double distance = found.distance;
+  const std::optional<MachineNoise>& noise = found.noise;
   print_machine(this_machine());
+  for (const DeviceInfo& card : found.cards)
+    fmt::print("card       cuda:{}: {}, {}, {}, {:.0f} GiB, L2 {} MiB\n", card.number, card.name, counted(card.units, card.unit), cuda::architecture_of(card),
+               static_cast<double>(card.memory_bytes) / (1 << 30), card.l2_bytes >> 20);
+  if (!found.cards.empty()) fmt::print("           {}; `amdahl tune MODEL --device cuda` works on it\n", found.card_compiler);
   fmt::print("compilers  {}\n", compilers.empty() ? "none" : compilers);
   fmt::print("cache      {}\n", global.cache_dir);
   fmt::print("counters   {}\n", counters.hardware() ? "cycles, instructions, cache and branch misses" : "software only: " + counters.why());

@@ -9,6 +9,7 @@
 #include "experiments/bucket_times.h"
 #include "experiments/report.h"
 #include "experiments/standing.h"
+#include "export/exporter.h"
 #include "tuner/search/finish.h"
 
 namespace amdahl {
@@ -52,7 +53,8 @@ void print_left(const Session& session) {
 void print_next(const Session& session, const std::string& path, TuneEnd end) {
   const std::string file = shell_word(path);
   std::vector<std::string> next{"report " + file};
-  if (session.headline() || any_kept(session)) next.insert(next.end(), {"verify " + file, "export " + file + " --format cxx -o DIR"});
+  if (session.headline() || any_kept(session))
+    next.insert(next.end(), {"verify " + file, fmt::format("export {} --format {} -o DIR", file, export_format_for(session.identity().backend).name)});
   if (end != TuneEnd::kConverged) next.push_back("resume " + file);
   for (const std::string& command : next) fmt::print("{}amdahl {}\n", &command == &next.front() ? "next     " : "         ", command);
 }

@@ -1,5 +1,5 @@
 # What goes where with `cmake --install build --prefix P`, and the Debian package that `cpack` makes of it.
-# Found at run time relative to the program: libexec/amdahl/amdahl-worker (tuner/worker/worker_process.cc) and share/amdahl/vega
+# Found at run time relative to the program: libexec/amdahl/amdahl-worker and amdahl-nvrtc (base/own_program.h) and share/amdahl/vega
 # (experiments/vega.cc). Kernel sources, export templates and the report's page are inside the program.
 include(GNUInstallDirs)
 

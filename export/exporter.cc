@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "export/cxx.h"
@@ -31,6 +32,11 @@ const ExportFormat* find_export_format(std::string_view name) {
   for (const ExportFormat& format : export_formats())
     if (format.name == name) return &format;
   return nullptr;
+}
+
+const ExportFormat& export_format_for(std::string_view backend) {
+  const std::vector<ExportFormat>& all = export_formats();
+  return *std::find_if(all.begin(), all.end(), [&](const ExportFormat& f) { return refused_export(f, backend).empty(); });
 }
 
 std::string refused_export(const ExportFormat& format, std::string_view backend) {

@@ -50,6 +50,8 @@ struct ExportFormat {
 
 const std::vector<ExportFormat>& export_formats();
 const ExportFormat* find_export_format(std::string_view name);
+// The first that takes a plan for `backend`.
+const ExportFormat& export_format_for(std::string_view backend);
 // "", or why a plan for `backend` cannot leave in this format, and which formats it can leave in.
 std::string refused_export(const ExportFormat& format, std::string_view backend);
 

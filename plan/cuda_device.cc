@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "base/cuda/cubin.h"
 #include "base/cuda/driver.h"
@@ -24,7 +25,7 @@ class Card {
   explicit Card(int number) {
     check(driver().device_get(&device_, number), "cuDeviceGet");
     check(driver().primary_context(&context_, device_), "cuDevicePrimaryCtxRetain");
-    enter();
+    const auto lock = enter();
     check(driver().create_stream(&stream_, cuda::kNonBlocking), "cuStreamCreate");
   }
   ~Card() {
@@ -33,11 +34,17 @@ class Card {
   }
   Card(const Card&) = delete;
 
-  void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
+  // For one thread at a time: what two give to one stream would be mixed, and part of what is captured.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> enter() const {
+    std::unique_lock lock(mutex_);
+    check(driver().set_context(context_), "cuCtxSetCurrent");
+    return lock;
+  }
   cuda::Stream stream() const { return stream_; }
   void finish() const { check(driver().synchronize(stream_), "cuStreamSynchronize"); }
 
  private:
+  mutable std::recursive_mutex mutex_;
   int device_ = 0;
   cuda::Context context_ = nullptr;
   cuda::Stream stream_ = nullptr;
@@ -46,7 +53,7 @@ class Card {
 class CudaKernel : public KernelModule {
  public:
   CudaKernel(const Card& card, const std::string& artifact) : card_(card), cubin_(cuda::read_cubin(artifact)) {
-    card_.enter();
+    const auto lock = card_.enter();
     check(driver().load_module(&module_, cubin_.image.data()), "cuModuleLoadData");
     for (const cuda::Launch& l : cubin_.launches) functions_.push_back(function(l));
     for (const cuda::Pack& p : cubin_.packs) packs_.push_back(p.bytes > 0 ? function(p.launch) : nullptr);
@@ -61,6 +68,7 @@ class CudaKernel : public KernelModule {
   }
   void pack(int input, const std::byte* raw, std::byte* packed) const override {
     const auto i = static_cast<size_t>(input);
+    const auto lock = card_.enter();
     launch(packs_.at(i), cubin_.packs[i].launch, {raw}, {packed}, nullptr);
     card_.finish();
   }
@@ -93,49 +101,77 @@ class CudaKernel : public KernelModule {
   std::vector<cuda::Function> functions_, packs_;
 };
 
+// Calls in a row as one graph.
+class Captured {
+ public:
+  Captured(const Card& card, const std::vector<BoundCall>& calls) {
+    const auto lock = card.enter();
+    check(driver().begin_capture(card.stream(), cuda::kCaptureOfThisThread), "cuStreamBeginCapture");
+    for (const BoundCall& c : calls) static_cast<const CudaKernel*>(c.kernel)->call(c);
+    check(driver().end_capture(card.stream(), &graph_), "cuStreamEndCapture");
+    check(driver().instantiate(&executable_, graph_, 0), "cuGraphInstantiate");
+  }
+  ~Captured() {
+    driver().destroy_executable(executable_);
+    driver().destroy_graph(graph_);
+  }
+  Captured(const Captured&) = delete;
+
+  void launch(const Card& card) const { check(driver().launch_graph(executable_, card.stream()), "cuGraphLaunch"); }
+  // Seconds, between two events.
+  double clocked(const Card& card, const cuda::Event (&events)[2]) const {
+    check(driver().record(events[0], card.stream()), "cuEventRecord");
+    launch(card);
+    check(driver().record(events[1], card.stream()), "cuEventRecord");
+    card.finish();
+    float milliseconds = 0;
+    check(driver().elapsed(&milliseconds, events[0], events[1]), "cuEventElapsedTime");
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  cuda::Graph graph_ = nullptr;
+  cuda::GraphExec executable_ = nullptr;
+};
+
 class CudaGraph : public Executable {
  public:
-  CudaGraph(const Card& card, std::vector<BoundCall> calls) : card_(card), calls_(std::move(calls)) {
-    card_.enter();
-    check(driver().begin_capture(card_.stream(), cuda::kCaptureOfThisThread), "cuStreamBeginCapture");
-    for (const BoundCall& c : calls_) kernel_of(c).call(c);
-    check(driver().end_capture(card_.stream(), &graph_), "cuStreamEndCapture");
-    check(driver().instantiate(&executable_, graph_, 0), "cuGraphInstantiate");
+  CudaGraph(const Card& card, std::vector<BoundCall> calls) : card_(card), calls_(std::move(calls)), program_(card, calls_) {
     for (cuda::Event& e : events_) check(driver().create_event(&e, 0), "cuEventCreate");
   }
   ~CudaGraph() override {
+    const auto lock = card_.enter();
     for (cuda::Event e : events_) driver().destroy_event(e);
-    driver().destroy_executable(executable_);
-    driver().destroy_graph(graph_);
   }
   CudaGraph(const CudaGraph&) = delete;
 
   void run() override {
     or_fault([&] {
-      card_.enter();
-      check(driver().launch_graph(executable_, card_.stream()), "cuGraphLaunch");
+      const auto lock = card_.enter();
+      program_.launch(card_);
       card_.finish();
     });
   }
 
   std::optional<double> run_clocked() override {
-    float milliseconds = 0;
+    double seconds = 0;
     or_fault([&] {
-      card_.enter();
-      check(driver().record(events_[0], card_.stream()), "cuEventRecord");
-      check(driver().launch_graph(executable_, card_.stream()), "cuGraphLaunch");
-      check(driver().record(events_[1], card_.stream()), "cuEventRecord");
-      card_.finish();
-      check(driver().elapsed(&milliseconds, events_[0], events_[1]), "cuEventElapsedTime");
+      const auto lock = card_.enter();
+      seconds = program_.clocked(card_, events_);
     });
-    return 1e-3 * static_cast<double>(milliseconds);
+    return seconds;
   }
 
-  // One call at a time, by the card's own clock: what a call takes alone, its launch from the host not counted.
+  // Each call by the card's clock, repeated in a graph of its own, and all of them scaled to what a run of all takes: begun one by one, calls of
+  // microseconds are as long as it takes the host to begin them.
   void run_timed(std::vector<double>& seconds) override {
     or_fault([&] {
-      card_.enter();
-      for (size_t c = 0; c < calls_.size(); ++c) seconds[c] += timed(calls_[c]);
+      const auto lock = card_.enter();
+      std::vector<double> alone;
+      double sum = 0;
+      for (size_t c = 0; c < calls_.size(); ++c) sum += alone.emplace_back(repeated(c).clocked(card_, events_) / kRepeats);
+      const double all = program_.clocked(card_, events_);
+      for (size_t c = 0; c < calls_.size(); ++c) seconds[c] += sum > 0 ? alone[c] / sum * all : 0;
     });
   }
 
@@ -148,21 +184,18 @@ class CudaGraph : public Executable {
       throw DeviceFault(fault.what());
     }
   }
-  double timed(const BoundCall& call) const {
-    check(driver().record(events_[0], card_.stream()), "cuEventRecord");
-    kernel_of(call).call(call);
-    check(driver().record(events_[1], card_.stream()), "cuEventRecord");
-    card_.finish();
-    float milliseconds = 0;
-    check(driver().elapsed(&milliseconds, events_[0], events_[1]), "cuEventElapsedTime");
-    return 1e-3 * static_cast<double>(milliseconds);
+  const Captured& repeated(size_t call) {
+    repeated_.resize(calls_.size());
+    if (!repeated_[call]) repeated_[call] = std::make_unique<Captured>(card_, std::vector<BoundCall>(kRepeats, calls_[call]));
+    return *repeated_[call];
   }
-  static const CudaKernel& kernel_of(const BoundCall& call) { return *static_cast<const CudaKernel*>(call.kernel); }
+
+  static constexpr size_t kRepeats = 16;
 
   const Card& card_;
   std::vector<BoundCall> calls_;
-  cuda::Graph graph_ = nullptr;
-  cuda::GraphExec executable_ = nullptr;
+  Captured program_;
+  std::vector<std::unique_ptr<Captured>> repeated_;  // by call; made when they are asked for
   cuda::Event events_[2] = {};
 };
 
@@ -174,7 +207,7 @@ class CudaDevice : public Device {
   }
 
   std::byte* allocate(size_t bytes) override {
-    card_.enter();
+    const auto lock = card_.enter();
     Address address = 0;
     check(driver().allocate(&address, std::max<size_t>(bytes, 1)), "cuMemAlloc");
     allocated_.push_back(address);
@@ -184,12 +217,15 @@ class CudaDevice : public Device {
   }
   void discard(const std::byte*, size_t) override {}  // what lies beside the bytes may be in the same block
   void write(std::byte* to, std::span<const std::byte> from) override {
-    card_.enter();
-    if (!from.empty()) check(driver().copy_to_device(address_of(to), from.data(), from.size()), "cuMemcpyHtoD");
+    const auto lock = card_.enter();
+    // On the one stream: a copy without one may reach the card after kernels that are launched later.
+    if (!from.empty()) check(driver().copy_to_device(address_of(to), from.data(), from.size(), card_.stream()), "cuMemcpyHtoDAsync");
+    card_.finish();
   }
   void read(const std::byte* from, std::span<std::byte> to) override {
-    card_.enter();
-    if (!to.empty()) check(driver().copy_to_host(to.data(), address_of(from), to.size()), "cuMemcpyDtoH");
+    const auto lock = card_.enter();
+    if (!to.empty()) check(driver().copy_to_host(to.data(), address_of(from), to.size(), card_.stream()), "cuMemcpyDtoHAsync");
+    card_.finish();
   }
   std::unique_ptr<KernelModule> load(const std::string& artifact) override { return std::make_unique<CudaKernel>(card_, artifact); }
   std::unique_ptr<Executable> prepare(std::vector<BoundCall> calls) override { return std::make_unique<CudaGraph>(card_, std::move(calls)); }

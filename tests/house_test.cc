@@ -50,7 +50,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"export/kernel_templates", {}},
     {"export", {"export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds", "starter_kernels/toolchain"}},
     {"cli",
-     {"experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/cpu", "starter_kernels/toolchain",
+     {"base/cuda", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain",
       "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
 };
 

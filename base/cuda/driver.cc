@@ -40,8 +40,8 @@ std::string find_all(void* library, Driver& d) {
   find(library, d.set_context, "cuCtxSetCurrent", missing);
   find(library, d.allocate, "cuMemAlloc_v2", missing);
   find(library, d.release, "cuMemFree_v2", missing);
-  find(library, d.copy_to_device, "cuMemcpyHtoD_v2", missing);
-  find(library, d.copy_to_host, "cuMemcpyDtoH_v2", missing);
+  find(library, d.copy_to_device, "cuMemcpyHtoDAsync_v2", missing);
+  find(library, d.copy_to_host, "cuMemcpyDtoHAsync_v2", missing);
   find(library, d.fill, "cuMemsetD8Async", missing);
   find(library, d.reserve_addresses, "cuMemAddressReserve", missing);
   find(library, d.release_addresses, "cuMemAddressFree", missing);

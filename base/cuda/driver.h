@@ -63,8 +63,8 @@ struct Driver {
 
   int (*allocate)(Address* address, size_t bytes);
   int (*release)(Address address);
-  int (*copy_to_device)(Address to, const void* from, size_t bytes);
-  int (*copy_to_host)(void* to, Address from, size_t bytes);
+  int (*copy_to_device)(Address to, const void* from, size_t bytes, Stream stream);
+  int (*copy_to_host)(void* to, Address from, size_t bytes, Stream stream);
   int (*fill)(Address to, unsigned char byte, size_t bytes, Stream stream);
 
   // Memory at addresses of our choice, in whole kGranule, with access rights of its own.

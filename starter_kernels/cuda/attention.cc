@@ -9,6 +9,7 @@
 
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/text/index_space.h"
@@ -18,9 +19,8 @@
 namespace amdahl {
 namespace {
 
-constexpr int64_t kAcross = 16;             // threads that share their queries
-constexpr int64_t kSharedBytes = 96 << 10;  // of a block: what every card from 8.0 on gives
-constexpr int64_t kRowBytes = 512;          // of a query, key or value in shared memory
+constexpr int64_t kAcross = 16;     // threads that share their queries
+constexpr int64_t kRowBytes = 512;  // of a query, key or value in shared memory
 constexpr int64_t kMostOfInt = int64_t{1} << 30;
 
 int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
@@ -56,8 +56,8 @@ struct Starter {
     if (s.queries <= 4) use(4, 1);
     else if (s.queries <= 16) use(16, 1);
     else if (heads * ceil_of(s.queries, 64) < units) use(32, 2);
-    while (keys > 16 && (keys / 2 >= s.keys || row.shared_bytes(queries, keys) > kSharedBytes)) keys /= 2;
-    if (row.shared_bytes(queries, keys) > kSharedBytes) use(32, 2);
+    while (keys > 16 && (keys / 2 >= s.keys || row.shared_bytes(queries, keys) > kDynamicSharedBytes)) keys /= 2;
+    if (row.shared_bytes(queries, keys) > kDynamicSharedBytes) use(32, 2);
     const int64_t blocks = heads * ceil_of(s.queries, queries) * ceil_of(s.value_width, row.value_columns());
     while (parts < 16 && blocks * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
   }
@@ -105,8 +105,8 @@ class AttentionOnCuda final : public KernelImplementation {
     space.refuse = [=](const Knobs& k) -> std::string {
       const int64_t threads = k.at("QUERIES") / k.at("TQ") * kAcross, shared = row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
       if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
-      if (shared > kSharedBytes) return fmt::format("a block's tiles take {} bytes of shared memory, and {} are there", shared, kSharedBytes);
-      return "";
+      const std::string refusal = refused_shared(shared, kDynamicSharedBytes);
+      return refusal.empty() ? refused_parts(k.at("PARTS"), s.batch * s.heads * s.queries * (s.value_width + 2) * row.element) : refusal;
     };
     return space;
   }
@@ -138,7 +138,7 @@ class AttentionOnCuda final : public KernelImplementation {
             operand_text("out", "OUT", p.out[0], s.heads) + mask_text(p, params, sum, s.heads);
     text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
     return join_text(
-        {text, std::string(cuda_text("attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
+        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
          in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
          fmt::format("TABLE Launch amdahl_launches[] = {{{}ATTENTION_LAUNCH{}}};", skips ? "FINITE_LAUNCH, " : "", in_parts ? ", PARTS_LAUNCH" : "")});
   }

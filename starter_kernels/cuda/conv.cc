@@ -1,12 +1,11 @@
 // How an NVIDIA card computes the conv kind (starter_kernels/kinds/conv.cc).
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/formats.h"
@@ -48,11 +47,14 @@ class ConvOnCuda final : public KernelImplementation {
       space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split(g, tile, units), "blocks that share the steps of K of a tile"});
     }
     const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
+    const int64_t sums = numel(problem.out[0].shape);
     const DType sum = accumulator_of(problem.in[0].dtype);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (blocks) return "a card has no form for channel blocks";
-      return k.at("FORM") == kConvGemmForm ? refused_tile(k, sum) : "";
+      if (k.at("FORM") != kConvGemmForm) return "";
+      const std::string refusal = refused_tile(k, sum);
+      return refusal.empty() ? refused_parts(k.at("SPLIT_K"), sums * static_cast<int64_t>(size_of(sum))) : refusal;
     };
     return space;
   }

@@ -1,7 +1,6 @@
 #include "starter_kernels/cuda/conv_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -72,8 +71,8 @@ std::string conv_text(const Problem& problem, int64_t form, const Knobs& knobs) 
     return join_text({text, fmt::format("enum : bool {{ TRANSPOSED = {} }};", ConvParams::of(problem).transposed), strided_loads(problem, g),
                       std::string(cuda_text("conv_direct.cu"))});
   if (form == kConvDepthwiseForm) return join_text({text, std::string(cuda_text("conv_depthwise.cu"))});
-  return join_text(
-      {text, cuda_sizes({knob("TM"), knob("BK"), knob("SPLIT_K")}), std::string(cuda_text("product_tile.h")), std::string(cuda_text("conv_implicit_gemm.cu"))});
+  return join_text({text, cuda_sizes({knob("TM"), knob("BK"), knob("SPLIT_K")}), std::string(cuda_text("shared_loop.h")),
+                    std::string(cuda_text("product_tile.h")), std::string(cuda_text("conv_implicit_gemm.cu"))});
 }
 
 }  // namespace amdahl

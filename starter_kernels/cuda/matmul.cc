@@ -6,6 +6,7 @@
 
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/matmul_mma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/text/index_space.h"
@@ -43,17 +44,20 @@ class MatmulOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kMatmul; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
+  SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
     SearchSpace space;
     space.knobs = {{"TM", {1, 2, 4, 8}, 4, "rows of C a thread"},
                    {"TN", {1, 2, 4, 8}, 4, "columns of C a thread"},
                    {"BLOCK_M", {4, 8, 16, 32}, 16, "threads of a block along M"},
                    {"BLOCK_N", {8, 16, 32}, 16, "threads of a block along N"},
                    {"BK", {8, 16, 32}, 16, "steps of K in shared memory"}};
+    const bool on_tensor_cores = has_mma_form(problem);
+    if (on_tensor_cores) add_mma_knobs(space, problem, card);
     const bool declared = !declared_algorithm(problem).empty();
     const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
+      if (on_tensor_cores && k.at("FORM") == kMatmulMmaForm) return refused_mma(problem, k);
       const int64_t threads = k.at("BLOCK_M") * k.at("BLOCK_N");
       if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
       const int64_t shared = (k.at("TM") * k.at("BLOCK_M") + k.at("TN") * k.at("BLOCK_N") + 2) * k.at("BK") * element;
@@ -71,7 +75,9 @@ class MatmulOnCuda final : public KernelImplementation {
     const Shape batch(c.shape.begin(), c.shape.end() - 2);
     const DType sum = accumulator_of(a.dtype);
     const std::string alpha = alpha_text(MatmulParams::of(problem).alpha, sum);
-    const auto& k = variant.knobs;
+    const bool on_tensor_cores = variant.knobs.contains("FORM") && variant.knobs.at("FORM") == kMatmulMmaForm;
+    std::string knobs;
+    for (const auto& [name, value] : variant.knobs) knobs += cuda_sizes({{name, value}});
     return join_text({cuda_opening(problem),
                       cuda_sizes({{"BATCH", s.batch},
                                   {"M", s.m},
@@ -82,17 +88,12 @@ class MatmulOnCuda final : public KernelImplementation {
                                   {"B_ROW", b.strides[rank - 2]},
                                   {"B_COLUMN", b.strides[rank - 1]},
                                   {"C_ROW", c.strides[rank - 2]},
-                                  {"C_COLUMN", c.strides[rank - 1]},
-                                  {"TM", k.at("TM")},
-                                  {"TN", k.at("TN")},
-                                  {"BLOCK_M", k.at("BLOCK_M")},
-                                  {"BLOCK_N", k.at("BLOCK_N")},
-                                  {"BK", k.at("BK")}}),
-                      alpha, fmt::format("typedef {} a_t;\ntypedef {} b_t;\ntypedef {} sum_t;\n", c_type(a.dtype), c_type(b.dtype), register_type(sum)),
+                                  {"C_COLUMN", c.strides[rank - 1]}}),
+                      knobs, alpha, fmt::format("typedef {} a_t;\ntypedef {} b_t;\ntypedef {} sum_t;\n", c_type(a.dtype), c_type(b.dtype), register_type(sum)),
                       fmt::format("static inline sum_t load_a(a_t x) {{ return {}; }}\nstatic inline sum_t load_b(b_t x) {{ return {}; }}\n",
                                   load_text(a.dtype, "x"), load_text(b.dtype, "x")),
                       batch_text("begin_of_a", batch, a), batch_text("begin_of_b", batch, b), batch_text("begin_of_c", batch, c), cuda_epilogue(problem, 2),
-                      finish_text(problem, batch), std::string(cuda_text("matmul.cu"))});
+                      finish_text(problem, batch), on_tensor_cores ? mma_text(problem, variant.knobs) : std::string(cuda_text("matmul.cu"))});
   }
 };
 

@@ -1,8 +1,8 @@
 #include "starter_kernels/cuda/product_tile.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "starter_kernels/cuda/limits.h"
 
 namespace amdahl {
 namespace {
@@ -34,7 +34,7 @@ SearchSpace product_tile_space(const ProductTile& starter, DType sum) {
 std::string refused_tile(const Knobs& k, DType sum) {
   const int64_t element = static_cast<int64_t>(size_of(sum));
   const int64_t shared = (k.at("TM") * k.at("BLOCK_M") + k.at("TN") * k.at("BLOCK_N") + 1) * k.at("BK") * element + 16 * k.at("BK");
-  return shared > 48 << 10 ? fmt::format("a block's tiles take {} bytes of shared memory, and 49152 are there", shared) : "";
+  return refused_shared(shared, kStaticSharedBytes);
 }
 
 }  // namespace amdahl

@@ -3,14 +3,15 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
 
 namespace amdahl {
 
-// Declarations of the sizes N, C, O, G and, in the dimensions D, H and W, of the input (ID, IH, IW), the window (KD …), the output (OD …), strides (SD …),
-// dilations (DD …) and padding before and after (PAD_D …, PAD_END_D …): lines of `name = value` between `opening` and `closing`.
+// Declarations of the sizes N, C, O, G and, in the dimensions D, H and W, of the input (ID, IH, IW), the window (KD …), the output (OD …), strides
+// (SD …), dilations (DD …) and padding before and after (PAD_D …, PAD_END_D …): lines of `name = value` between `opening` and `closing`.
 std::string window_text(const SlidingWindow& geometry, std::string_view opening, std::string_view closing);
 
 // An epilogue at image n, output channel o and flat output pixel p: the problem whose epilogue() to emit, and that function's indices.

@@ -46,7 +46,7 @@ class Install : public ::testing::Test {
 };
 
 TEST_F(Install, PutsEverythingInItsPlace) {
-  for (const char* name : {"bin/amdahl", "libexec/amdahl/amdahl-worker", "share/man/man1/amdahl.1.gz", "share/bash-completion/completions/amdahl",
+  for (const char* name : {"bin/amdahl", "libexec/amdahl/amdahl-worker", "libexec/amdahl/amdahl-nvrtc", "share/man/man1/amdahl.1.gz", "share/bash-completion/completions/amdahl",
                            "share/zsh/vendor-completions/_amdahl", "share/doc/amdahl/README.md"})
     EXPECT_GT(fs::file_size(prefix() / name), 1000u) << name;
   EXPECT_GT(fs::file_size(prefix() / "share/doc/amdahl/copyright"), 500u);
@@ -54,7 +54,7 @@ TEST_F(Install, PutsEverythingInItsPlace) {
 }
 
 TEST_F(Install, ProgramsDoNotKnowWhereTheyWereBuilt) {
-  for (const char* name : {"bin/amdahl", "libexec/amdahl/amdahl-worker"}) {
+  for (const char* name : {"bin/amdahl", "libexec/amdahl/amdahl-worker", "libexec/amdahl/amdahl-nvrtc"}) {
     const std::string program = read_file(prefix() / name);
     ASSERT_FALSE(program.empty());
     EXPECT_EQ(program.find(build().string()), std::string::npos) << name;

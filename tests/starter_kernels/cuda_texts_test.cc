@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 #include "base/cuda/cubin.h"
 #include "base/cuda/nvrtc.h"
@@ -57,31 +61,52 @@ std::optional<Variant> varied(const Target& target, Variant v, Random& random) {
 
 class CudaTexts : public ::testing::TestWithParam<const KernelKind*> {};
 
-TEST_P(CudaTexts, CompileForEveryArchitecture) {
+// The kind's nodes of all examples, as the target starts with them; of every third a form with one knob at another value.
+std::vector<Variant> variants_of(const KernelKind& kind, const Target& target) {
+  std::vector<Variant> all;
+  Random random(1);
+  for (const Graph& graph : kind.examples())
+    for (const Node& node : graph.nodes) {
+      const auto lowering = kind.lower(graph, node, 1);
+      if (!lowering) continue;
+      Variant starter = lowering->variant;
+      const SearchSpace space = target.space(starter.problem);
+      starter.knobs = space.starters();
+      EXPECT_EQ(space.refuse(starter.knobs), "") << graph.name;
+      all.push_back(starter);
+      if (all.size() % 4 != 3) continue;
+      if (const auto other = varied(target, starter, random)) all.push_back(*other);
+    }
+  return all;
+}
+
+// Architectures take turns, which keeps the run short; AMDAHL_EXHAUSTIVE=1 builds all for both.
+TEST_P(CudaTexts, Compile) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
   if (!is_selected(GetParam()->name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
-  for (const std::vector<std::string>& architectures : {std::vector<std::string>{"sm_80"}, {"sm_80", "sm_90", "sm_90a"}}) {
-    const Target target = card_of(architectures);
-    if (!target.computes(GetParam()->name())) GTEST_SKIP() << target.lacks(GetParam()->name());
-    const CudaToolchain toolchain(default_cache_dir(), target);
-    Random random(1);
-    for (const Graph& graph : GetParam()->examples())
-      for (const Node& node : graph.nodes) {
-        const auto lowering = GetParam()->lower(graph, node, 1);
-        if (!lowering) continue;
-        Variant starter = lowering->variant;
-        const SearchSpace space = target.space(starter.problem);
-        starter.knobs = space.starters();
-        EXPECT_EQ(space.refuse(starter.knobs), "") << graph.name;
-        std::vector<Variant> variants{starter};
-        if (const auto other = varied(target, starter, random)) variants.push_back(*other);
-        for (const Variant& v : variants) {
-          const CompileResult r = toolchain.compile(v);
-          ASSERT_TRUE(r.ok) << GetParam()->name() << ", " << graph.name << ": " << r.message << "\n" << Json(v.knobs);
-          EXPECT_FALSE(cuda::read_cubin(r.library).launches.empty());
-        }
+  const Target older = card_of({"sm_80"}), newer = card_of({"sm_80", "sm_90", "sm_90a"});
+  if (!newer.computes(GetParam()->name())) GTEST_SKIP() << newer.lacks(GetParam()->name());
+  const CudaToolchain for_older(default_cache_dir(), older), for_newer(default_cache_dir(), newer);
+  const std::vector<Variant> variants = variants_of(*GetParam(), newer);
+  std::mutex mutex;
+  std::atomic<size_t> next{0};
+  const auto build = [&](const Variant& v, const CudaToolchain& toolchain) {
+    const CompileResult r = toolchain.compile(v);
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(r.ok) << r.message << "\n" << Json(v).dump().substr(0, 1000);
+    if (r.ok) {
+      EXPECT_FALSE(cuda::read_cubin(r.library).launches.empty());
+    }
+  };
+  const bool all = std::getenv("AMDAHL_EXHAUSTIVE") != nullptr;
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (size_t n; (n = next++) < variants.size();) {
+        if (all || n % 2 == 0) build(variants[n], for_newer);
+        if (all || n % 2 == 1) build(variants[n], for_older);
       }
-  }
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, CudaTexts, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });

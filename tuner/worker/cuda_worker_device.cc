@@ -33,8 +33,9 @@ std::byte* pointer(cuda::Address address) { return reinterpret_cast<std::byte*>(
 // A region of the supervisor's: its pages in this process, and a copy of data and slack on the card.
 class SharedOperand : public GuardedBuffer {
  public:
-  SharedOperand(const std::string& name, size_t bytes, size_t element, Layout layout, bool writable, int64_t at)
-      : host_(name, bytes, element, layout, writable ? kOutputsDescriptor : kInputsDescriptor, at, writable),
+  SharedOperand(Device& device, const std::string& name, size_t bytes, size_t element, Layout layout, bool writable, int64_t at)
+      : device_(device),
+        host_(name, bytes, element, layout, writable ? kOutputsDescriptor : kInputsDescriptor, at, writable),
         writable_(writable),
         card_(bytes, front_of(host_), back_of(host_), guard_of(layout)) {
     if (!writable) card_.allow_writes(false);
@@ -44,9 +45,9 @@ class SharedOperand : public GuardedBuffer {
   size_t bytes() const override { return host_.bytes(); }
   void allow_writes(bool) override {}
   bool intact() const override { return true; }  // the supervisor looks at it itself
-  void take() override { check(driver().copy_to_device(card_.alias() - card_.front(), host_.data() - card_.front(), all()), "cuMemcpyHtoD"); }
+  void take() override { device_.write(first_on_card(), {first_here(), all()}); }
   void deliver() override {
-    if (writable_) check(driver().copy_to_host(host_.data() - card_.front(), card_.alias() - card_.front(), all()), "cuMemcpyDtoH");
+    if (writable_) device_.read(first_on_card(), {first_here(), all()});
   }
 
  private:
@@ -55,8 +56,11 @@ class SharedOperand : public GuardedBuffer {
     const auto end = reinterpret_cast<uintptr_t>(host.data()) + host.bytes();
     return (kPage - end % kPage) % kPage;
   }
+  std::byte* first_here() const { return host_.data() - card_.front(); }
+  std::byte* first_on_card() const { return pointer(card_.alias() - card_.front()); }
   size_t all() const { return card_.front() + host_.bytes() + card_.back(); }
 
+  Device& device_;
   GuardedMemory host_;
   bool writable_;
   CudaMemory card_;
@@ -65,7 +69,7 @@ class SharedOperand : public GuardedBuffer {
 // Memory of the worker's own, with a pattern beside it.
 class OwnBuffer : public GuardedBuffer {
  public:
-  OwnBuffer(size_t bytes, Layout layout) : bytes_(bytes), card_(bytes, 0, kPage, guard_of(layout)) {
+  OwnBuffer(Device& device, size_t bytes, Layout layout) : device_(device), bytes_(bytes), card_(bytes, 0, kPage, guard_of(layout)) {
     check(driver().fill(card_.alias(), 0, std::max<size_t>(bytes, 1), nullptr), "cuMemsetD8Async");
     if (card_.back() > 0) check(driver().fill(card_.alias() + bytes, static_cast<unsigned char>(kSlack), card_.back(), nullptr), "cuMemsetD8Async");
     check(driver().synchronize(nullptr), "cuStreamSynchronize");
@@ -76,11 +80,12 @@ class OwnBuffer : public GuardedBuffer {
   void allow_writes(bool allowed) override { card_.allow_writes(allowed); }
   bool intact() const override {
     std::vector<std::byte> beside(card_.back());
-    if (!beside.empty()) check(driver().copy_to_host(beside.data(), card_.alias() + bytes_, beside.size()), "cuMemcpyDtoH");
+    device_.read(pointer(card_.alias() + bytes_), beside);
     return std::all_of(beside.begin(), beside.end(), [](std::byte b) { return b == kSlack; });
   }
 
  private:
+  Device& device_;
   size_t bytes_;
   CudaMemory card_;
 };
@@ -105,10 +110,10 @@ class CudaWorkerDevice : public WorkerDevice {
     return constants_;
   }
   std::unique_ptr<GuardedBuffer> map(const std::string& name, size_t bytes, size_t element, Layout layout, Operands operands, int64_t at) override {
-    return std::make_unique<SharedOperand>(name, bytes, element, layout, operands == Operands::kWritten, at);
+    return std::make_unique<SharedOperand>(*device_, name, bytes, element, layout, operands == Operands::kWritten, at);
   }
   std::unique_ptr<GuardedBuffer> allocate(const std::string&, size_t bytes, size_t, Layout layout) override {
-    return std::make_unique<OwnBuffer>(bytes, layout);
+    return std::make_unique<OwnBuffer>(*device_, bytes, layout);
   }
 
  private:

@@ -96,7 +96,7 @@ pid_t spawn_worker(SpawnRequest request) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &child.mask);
-  pid_t pid = child.error == 0 ? clone_with(pid_wall(), become_program, &child) : -1;
+  pid_t pid = child.error == 0 ? clone_with(request.behind_pid_wall ? pid_wall() : PidWall::kNone, become_program, &child) : -1;
   const int error = pid < 0 && child.error == 0 ? errno : child.error;
   pthread_sigmask(SIG_SETMASK, &child.mask, nullptr);
   for (const auto& [copy, theirs] : child.descriptors) close(copy);

@@ -24,6 +24,7 @@ struct SpawnRequest {
   std::vector<std::string> arguments;  // [0]: path of the program
   std::vector<std::string> environment;
   std::vector<std::pair<int, int>> descriptors;  // (ours, the program's); nothing else is handed on
+  bool behind_pid_wall = true;                   // pid_wall(), where there is one
 };
 
 // The process's number as we see it, or -1 with errno set.

@@ -103,7 +103,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options, const Arena& inputs, 
   std::vector<std::pair<int, int>> descriptors = {
       {request.read, 0}, {reply.write, 1}, {words.get(), 2}, {inputs.read_only(), kInputsDescriptor}, {output_arena_->writable(), kOutputsDescriptor}};
   if (constants_fd >= 0) descriptors.emplace_back(constants_fd, kConstantsDescriptor);
-  pid_ = spawn_worker({argv, env, descriptors});
+  pid_ = spawn_worker({argv, env, descriptors, options_.backend->candidates_run_on_host()});
   if (pid_ < 0) throw machine_refuses(fmt::format("start {}", argv[0]), errno);
   to_ = std::exchange(request.write, -1);
   from_ = std::exchange(reply.read, -1);
@@ -326,7 +326,7 @@ void WorkerProcess::wake(uint64_t soil, double seconds) { call({{"op", "ready"},
 RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
   RunTime time;
   const Json reply = call({{"op", "run"}, {"first", first}, {"count", count}, {"times", times}}, seconds, &time);
-  if (!options_.backend->has_clock()) return time;
+  if (options_.backend->candidates_run_on_host()) return time;
   const double on_device = reply.at("seconds");
   return {on_device, 0, on_device};
 }
@@ -374,6 +374,7 @@ constexpr uint64_t kAllSignals = ~(uint64_t{1} << (SIGKILL - 1) | uint64_t{1} <<
 
 // Of threads that neither begin nor end, which on a busy machine takes them some turns of a processor.
 ProcessState WorkerProcess::state() {
+  if (!options_.backend->candidates_run_on_host()) return {};  // threads and memory are this program's and the driver's
   constexpr auto kLook = std::chrono::milliseconds(2), kPatience = std::chrono::milliseconds(500);
   for (const auto start = Clock::now();;) {
     bool restless = false;

@@ -44,10 +44,10 @@ static inline sum_t subtracted(sum_t maximum) { return maximum == -sum_t(__built
 // Rows of a matrix to shared memory, zeros where it ends. Neighbouring threads read along whichever dimension lies in memory order.
 template <int ROWS, int COLUMNS, int TO_STEP, bool ALONG_ROW, class Load>
 static inline void copy_tile(sum_t* to, Load load) {
-  for (int i = threadIdx.x; i < ROWS * COLUMNS; i += THREADS) {
+  for_own<ROWS * COLUMNS, THREADS>([&](int i) {
     const int row = ALONG_ROW ? i / COLUMNS : i % ROWS, column = ALONG_ROW ? i % COLUMNS : i / ROWS;
     to[row * TO_STEP + column] = load(row, column);
-  }
+  });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {

@@ -20,7 +20,8 @@ static inline void convolve(const void* const* in, out_t* out, sum_t*) {
   for (int j = 0; j < TN; ++j) {
     const int64_t p = blockIdx.x % TILES_P * TILE_P + threadIdx.x % BLOCK_N + j * int(BLOCK_N);
     if (p >= PIXELS) continue;
-    const int d = int(p) / int(OH * OW) * int(SD) - int(PAD_D), h = int(p) / int(OW) % int(OH) * int(SH) - int(PAD_H), w0 = int(p) % int(OW) * int(SW) - int(PAD_W);
+    const int pixel = int(p), d = pixel / int(OH * OW) * int(SD) - int(PAD_D);
+    const int h = pixel / int(OW) % int(OH) * int(SH) - int(PAD_H), w0 = pixel % int(OW) * int(SW) - int(PAD_W);
     sum_t sum = 0;
 #pragma unroll HELD
     for (int tap = 0; tap < TAPS; ++tap) {

@@ -54,13 +54,17 @@ static inline void convolve(const void* const* in, out_t* out, sum_t* parts) {
 
   sum_t sum[TM][TN] = {};
   for (int k0 = first_k; k0 < end_k; k0 += BK) {
-    for (int i = thread; i < TILE_M * BK; i += THREADS) {
+    for_own<TILE_M * BK, THREADS>([&](int i) {
       const int o = i / int(BK), k = i % int(BK);
       tiles.a[k][o] = first_o + o < OG && k0 + k < end_k ? load_w(weights[index_t(o) * K + k0 + k]) : sum_t(0);
-    }
-    for (int k = thread / TILE_N; k < BK; k += ROWS)
+    });
 #pragma unroll
-      for (int c = 0; c < COLUMNS; ++c) tiles.b[k][thread % TILE_N + c * THREADS] = k0 + k < end_k ? gather(positions[c], k0 + k) : sum_t(0);
+    for (int first = 0; first < BK; first += ROWS) {
+      const int k = first + thread / TILE_N;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c)
+        if (BK % ROWS == 0 || k < BK) tiles.b[k][thread % TILE_N + c * THREADS] = k0 + k < end_k ? gather(positions[c], k0 + k) : sum_t(0);
+    }
     __syncthreads();
     add_products(tiles, sum);
     __syncthreads();

@@ -2,22 +2,25 @@
 //
 // A block has TILE_M rows x TILE_N columns of a product, a thread TM x TN sums of it (product_tile.h). activation() and finish() are generated above.
 
-enum : int64_t { TILES_M = M > 0 ? (M + TILE_M - 1) / TILE_M : 1, TILES_H = H > 0 ? (H + TILE_N - 1) / TILE_N : 1, TILES_N = N > 0 ? (N + TILE_N - 1) / TILE_N : 1 };
+enum : int64_t {
+  TILES_M = M > 0 ? (M + TILE_M - 1) / TILE_M : 1,
+  TILES_H = H > 0 ? (H + TILE_N - 1) / TILE_N : 1,
+  TILES_N = N > 0 ? (N + TILE_N - 1) / TILE_N : 1
+};
 
 // sum += a tile of the M x COLUMNS product over DEPTH steps, of matrices that lie at these strides.
 template <int64_t A_ROW, int64_t A_COLUMN, int64_t B_ROW, int64_t B_COLUMN, int64_t DEPTH, int64_t COLUMNS>
 static inline void multiply(Tiles& tiles, const float* a, const float* b, int64_t first_m, int64_t first_n, float (&sum)[TM][TN]) {
-  const int thread = threadIdx.x;
   for (int64_t first_k = 0; first_k < DEPTH; first_k += BK) {
     // Neighbouring threads read along whichever dimension lies in memory order.
-    for (int i = thread; i < TILE_M * BK; i += THREADS) {
+    for_own<TILE_M * BK, THREADS>([&](int i) {
       const int m = A_COLUMN == 1 ? i / int(BK) : i % TILE_M, k = A_COLUMN == 1 ? i % int(BK) : i / TILE_M;
       tiles.a[k][m] = first_m + m < M && first_k + k < DEPTH ? a[(first_m + m) * A_ROW + (first_k + k) * A_COLUMN] : 0.0f;
-    }
-    for (int i = thread; i < TILE_N * BK; i += THREADS) {
+    });
+    for_own<TILE_N * BK, THREADS>([&](int i) {
       const int n = B_COLUMN == 1 ? i % TILE_N : i / int(BK), k = B_COLUMN == 1 ? i / TILE_N : i % int(BK);
       tiles.b[k][n] = first_n + n < COLUMNS && first_k + k < DEPTH ? b[(first_k + k) * B_ROW + (first_n + n) * B_COLUMN] : 0.0f;
-    }
+    });
     __syncthreads();
     add_products(tiles, sum);
     __syncthreads();

@@ -1,8 +1,11 @@
 // y = project(depthwise(expand(x))) in three launches: what lies between waits in the workspace. Each convolution is a text of its own in a namespace of
 // its own (conv_implicit_gemm.cu, conv_depthwise.cu), and reads its operands as if it stood alone.
 
-enum : int64_t { WIDE_BYTES = expand::O * expand::POSITIONS * sizeof(expand::out_t), DEEP_BYTES = depthwise::PLANES * depthwise::PIXELS * sizeof(depthwise::out_t) };
-enum : int64_t { AT_DEEP = (WIDE_BYTES + 255) / 256 * 256 };
+enum : int64_t {
+  WIDE_BYTES = expand::O * expand::POSITIONS * sizeof(expand::out_t),
+  DEEP_BYTES = depthwise::PLANES * depthwise::PIXELS * sizeof(depthwise::out_t),
+  AT_DEEP = (WIDE_BYTES + 255) / 256 * 256
+};
 
 extern "C" __global__ void __launch_bounds__(expand::THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
   const void* const in[] = {o.in[0], o.in[1] EXPAND_EXTRAS};

@@ -16,7 +16,7 @@ static inline int thread_column() { return threadIdx.x % BLOCK_N; }
 // The steps that are in shared memory, between two barriers.
 static inline void add_products(const Tiles& tiles, sum_t (&sum)[TM][TN]) {
   const int row = thread_row() * int(TM), column = thread_column();
-#pragma unroll
+#pragma unroll 8
   for (int k = 0; k < BK; ++k) {
     sum_t a[TM], b[TN];
 #pragma unroll

@@ -1,0 +1,30 @@
+#pragma once
+// Products of half floats on tensor cores: when, and how they can be varied.
+
+#include <cstdint>
+#include <string>
+
+#include "base/device_info.h"
+#include "starter_kernels/kinds/problem.h"
+#include "starter_kernels/kinds/search_space.h"
+
+namespace amdahl {
+
+// Values of the knob FORM, which a problem has that both forms compute. Stored in sessions: append only.
+enum MatmulForm : int64_t {
+  kMatmulForm = 0,     // any strides and types
+  kMatmulMmaForm = 1,  // tensor cores
+};
+
+// Whether both operands are of one half float type and each has a dimension that is adjacent in memory.
+bool has_mma_form(const Problem& problem);
+
+// FORM, the starter being tensor cores, and what varies that form.
+void add_mma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card);
+// Why the form cannot be launched with these knobs, or "".
+std::string refused_mma(const Problem& problem, const Knobs& knobs);
+
+// Behind the sizes, types and functions that both forms have (matmul.cc).
+std::string mma_text(const Problem& problem, const Knobs& knobs);
+
+}  // namespace amdahl
