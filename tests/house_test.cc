@@ -50,8 +50,8 @@ const std::map<std::string, Folders> kMayInclude{
     {"export/kernel_templates", {}},
     {"export", {"export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds", "starter_kernels/toolchain"}},
     {"cli",
-     {"base/cuda", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler",
-      "starter_kernels/toolchain", "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
+     {"base/cuda", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain",
+      "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
 };
 
 // Folders with the same rule have one row.

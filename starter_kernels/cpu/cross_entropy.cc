@@ -10,7 +10,7 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
-#include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/cpu/row_tasks.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -20,12 +20,6 @@
 
 namespace amdahl {
 namespace {
-
-// As the text knows it.
-char letter_of(CrossEntropyParams::Reduction reduction) {
-  using Reduction = CrossEntropyParams::Reduction;
-  return reduction == Reduction::kMean ? 'm' : reduction == Reduction::kSum ? 's' : 'n';
-}
 
 class CrossEntropyOnCpu final : public KernelImplementation {
  public:
@@ -51,7 +45,7 @@ class CrossEntropyOnCpu final : public KernelImplementation {
         // Wider vectors than registers GCC takes apart, number by number where it selects: an export is built for other machines, too.
         "#if defined(__AVX512F__)\nconstexpr int BLOCK = {};\n#elif defined(__AVX__)\nconstexpr int BLOCK = 8;\n#else\nconstexpr int BLOCK = 4;\n#endif\n",
         c_type(type), c_type(problem.in[1].dtype), classes, positions, std::max<int64_t>(1, positions / std::max<int64_t>(1, batch)), params.logarithms,
-        params.ignore_index.has_value(), problem.out.size() > 1, type == DType::kF32, params.ignore_index.value_or(0), letter_of(params.reduction),
+        params.ignore_index.has_value(), problem.out.size() > 1, type == DType::kF32, params.ignore_index.value_or(0), static_cast<char>(params.reduction),
         variant.knobs.at("VECTOR_BITS") / 32);
     text += fmt::format("SCALAR float load(score_t x) {{ return (float)({}); }}\nSCALAR score_t store(float x) {{ return {}; }}\n", load_text(type, "x"),
                         store_text(type, "x"));

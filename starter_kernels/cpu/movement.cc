@@ -14,13 +14,12 @@
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
+#include "starter_kernels/text/copy_loops.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
 namespace {
-
-std::string element_type(DType dtype) { return fmt::format("uint{}_t", 8 * size_of(dtype)); }
 
 int64_t elements_written(const Problem& problem) {
   int64_t n = 0;
@@ -38,37 +37,15 @@ int64_t task_size(const Problem& problem, int64_t grain, int64_t points) {
   return std::max<int64_t>(64, ((grain > 0 ? grain : share) + 63) / 64 * 64);
 }
 
-struct Loops {
-  IndexSpace space;  // operand 0 reads, 1 writes
-  int along = -1;    // of a transpose: the dimension in which the source runs along memory
-};
-
-Loops loops_of(const StridedCopy& copy) {
-  Access from{DType::kF32, copy.shape, copy.in_strides, copy.in_offset}, to{DType::kF32, copy.shape, copy.out_strides, copy.out_offset};
-  Loops loops{collapse(copy.shape, {&from, &to})};
-  const IndexSpace& s = loops.space;
-  if (s.dims.size() < 2 || s.strides[1].back() != 1 || s.strides[0].back() < 2) return loops;
-  for (size_t d = 0; d + 1 < s.dims.size(); ++d)
-    if (s.strides[0][d] == 1 && s.dims[d] >= 4 && s.dims.back() >= 4) loops.along = static_cast<int>(d);
-  return loops;
-}
-
-bool has_transpose(const Problem& problem) {
-  if (MovementParams::of(problem).gather) return false;
-  for (const StridedCopy& copy : copies_of(problem))
-    if (loops_of(copy).along >= 0) return true;
-  return false;
-}
-
 struct Emitted {
   std::string text;  // a function NAME(in, out, task)
   int64_t tasks = 0;
 };
 
-Emitted emit_transpose(const Problem& problem, const StridedCopy& copy, const Loops& loops, const std::string& name, int64_t block) {
+Emitted emit_transpose(const Problem& problem, const StridedCopy& copy, const CopyLoops& loops, const std::string& name, int64_t block) {
   const IndexSpace& s = loops.space;
   const auto along = static_cast<size_t>(loops.along);
-  const std::string type = element_type(problem.out[static_cast<size_t>(copy.out)].dtype);
+  const std::string type = bits_type(problem.out[static_cast<size_t>(copy.out)].dtype);
   const int64_t rows = s.dims[along], step = std::max<int64_t>(block, 8), pieces = (rows + step - 1) / step;
   Shape outer = s.dims, in_strides = s.strides[0], out_strides = s.strides[1];
   outer.pop_back();
@@ -86,9 +63,9 @@ Emitted emit_transpose(const Problem& problem, const StridedCopy& copy, const Lo
   return {text, numel(outer)};
 }
 
-Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const Loops& loops, const std::string& name, const Knobs& knobs, uint64_t fill) {
+Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const CopyLoops& loops, const std::string& name, const Knobs& knobs, uint64_t fill) {
   const IndexSpace& s = loops.space;
-  const std::string type = element_type(problem.out[static_cast<size_t>(copy.out)].dtype);
+  const std::string type = bits_type(problem.out[static_cast<size_t>(copy.out)].dtype);
   const size_t outer = s.dims.empty() ? 0 : s.dims.size() - 1;
   const int64_t cols = s.dims.empty() ? 1 : s.dims.back(), total = s.points();
   const int64_t from_step = s.dims.empty() ? 0 : s.strides[0].back(), to_step = s.dims.empty() ? 1 : s.strides[1].back();
@@ -113,7 +90,7 @@ Emitted emit_rows(const Problem& problem, const StridedCopy& copy, const Loops& 
 
 Emitted emit_gather(const Problem& problem, const GatherSizes& sizes, const Knobs& knobs) {
   const auto [outer, size, count, inner] = sizes;
-  const std::string type = element_type(problem.out[0].dtype), index = c_type(problem.in[1].dtype);
+  const std::string type = bits_type(problem.out[0].dtype), index = c_type(problem.in[1].dtype);
   const int64_t total = outer * count * inner, piece = task_size(problem, knobs.at("GRAIN"), total);
   std::string text = "static inline void copy0(const void* const* in, void* const* out, int64_t task) {\n";
   text += fmt::format("  const {}* __restrict indices = (const {}*)in[1];\n", index, index);
@@ -159,7 +136,7 @@ class MovementOnCpu final : public KernelImplementation {
     } else {
       for (const StridedCopy& copy : copies_of(problem)) {
         if (numel(copy.shape) == 0) continue;
-        const Loops loops = loops_of(copy);
+        const CopyLoops loops = CopyLoops::of(copy);
         const std::string name = fmt::format("copy{}", copies.size());
         copies.push_back(loops.along >= 0 && copy.in >= 0 ? emit_transpose(problem, copy, loops, name, knobs.at("BLOCK"))
                                                           : emit_rows(problem, copy, loops, name, knobs, params.fill.value_or(0)));

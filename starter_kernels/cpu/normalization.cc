@@ -7,31 +7,19 @@
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
-#include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/cpu/row_tasks.h"
 #include "starter_kernels/kinds/normalization.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/text/index_space.h"
+#include "starter_kernels/text/normalization_text.h"
 #include "starter_kernels/text/number_text.h"
 #include "starter_kernels/text/program_text.h"
+#include "starter_kernels/text/row_space.h"
+#include "starter_kernels/text/row_spaces.h"
 
 namespace amdahl {
 namespace {
-
-// Operands of the space: all inputs, then all outputs.
-RowSpace space_of(const Problem& problem) {
-  const Shape& shape = problem.out[0].shape;
-  std::vector<bool> reduced(shape.size(), false);
-  const NormalizationParams params = NormalizationParams::of(problem);
-  if (params.axes) {
-    for (int64_t d : *params.axes) reduced.at(static_cast<size_t>(d)) = true;
-  } else {
-    for (auto d = static_cast<size_t>(params.axis); d < shape.size(); ++d) reduced[d] = true;
-  }
-  std::vector<Access> operands = problem.in;
-  operands.insert(operands.end(), problem.out.begin(), problem.out.end());
-  return RowSpace(shape, reduced, operands, false);
-}
 
 // Rows lie in in[0] as one run of reals each: nothing has to be made before they are summed.
 bool lies_as_reals(const Problem& problem, const RowSpace& space) {
@@ -43,18 +31,6 @@ std::string direct_text(const RowSpace& space, bool direct) {
   if (!direct) return "static inline const real* direct(const void* const*, int64_t) { return nullptr; }\n";
   return place_text(space, "place_of_row", 0) +
          "static inline const real* direct(const void* const* in, int64_t o) { return (const real*)in[0] + place_of_row(o, 0, 0, 0); }\n";
-}
-
-// `T term(T v)`, of numbers and of vectors: what rmsnorm sums of an element, and `real inverse_of(real sum)`, the factor of a row.
-std::string divisor_text(const NormalizationParams& params) {
-  using Divisor = NormalizationParams::Divisor;
-  std::string inverse = "1 / scalar::sqrt(sum / (real)(R * J) + EPSILON)";
-  if (params.divisor == Divisor::kDeviation) inverse = "1 / (scalar::sqrt(sum / (real)(R * J)) + EPSILON)";
-  if (params.divisor == Divisor::kL1) inverse = "sum == 0 ? 0 : 1 / sum";
-  if (params.divisor == Divisor::kL2) inverse = "sum == 0 ? 0 : 1 / scalar::sqrt(sum)";
-  return fmt::format("constexpr real EPSILON = (real){};\n", double_text(params.epsilon)) +
-         fmt::format("template <class T> SCALAR T term(T v) {{ return {}; }}\n", params.divisor == Divisor::kL1 ? "v < 0 ? -v : v" : "v * v") +
-         fmt::format("SCALAR real inverse_of(real sum) {{ return {}; }}\n", inverse);
 }
 
 // `static inline void write_input(out, x, o, r)` and `write_statistics(out, o, mean, inverse)`; empty where not wanted.
@@ -85,7 +61,7 @@ std::string extra_outputs_text(const Problem& problem, const RowSpace& space) {
 }  // namespace
 
 SearchSpace normalization_space(const Problem& problem, const DeviceInfo& device, bool welford) {
-  const RowSpace space = space_of(problem);
+  const RowSpace space = normalization_rows(problem, false);
   SearchSpace s;
   s.knobs = {rows_knob(problem, space.rows, static_cast<double>(space.outer * space.along) * 0.4), vector_bits_knob(device)};
   if (welford) s.knobs.push_back({"WELFORD", {0, 1}, 0, "1: moments of blocks, merged: one walk over memory"});
@@ -102,21 +78,21 @@ SearchSpace normalization_space(const Problem& problem, const DeviceInfo& device
 
 std::string normalization_source(const Variant& variant, std::string_view body) {
   const Problem& problem = variant.problem;
-  const RowSpace space = space_of(problem);
+  const RowSpace space = normalization_rows(problem, false);
   const auto knob = [&](const char* name) { return variant.knobs.count(name) ? variant.knobs.at(name) : 0; };
   const NormalizationParams params = NormalizationParams::of(problem);
-  size_t next = prologue_inputs(problem);
-  const int scale = params.scale ? static_cast<int>(next++) : -1, shift = params.shift ? static_cast<int>(next++) : -1;
+  const NormalizationInputs inputs = NormalizationInputs::of(problem);
   const bool direct = lies_as_reals(problem, space);
   const std::string choices =
       fmt::format("constexpr bool WELFORD = {}, OVERLAP = {}, DIRECT = {}, RESULT_IS_RUN = {};\nconstexpr int64_t VECTOR_BITS = {};\n#define STREAM {}\n",
                   knob("WELFORD") != 0, knob("OVERLAP") != 0, direct, space.is_contiguous(problem.in.size()), variant.knobs.at("VECTOR_BITS"), knob("STREAM"));
-  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct), divisor_text(params),
+  return join_text({opening_text(variant), space.sizes_text(), input_text(problem, space), choices, direct_text(space, direct),
+                    fmt::format("constexpr real EPSILON = (real){};\n", double_text(params.epsilon)) + divisor_text(params.divisor),
                     tasks_text(problem, variant.knobs, space.rows, direct ? 0 : space.outer * space.along, row_type(problem)), streaming_text(variant.knobs),
-                    operand_text(problem, space, "scale", scale, static_cast<size_t>(std::max(scale, 0)), "1"),
-                    operand_text(problem, space, "shift", shift, static_cast<size_t>(std::max(shift, 0)), "0"), finish_text(problem, space, next, next),
-                    place_text(space, "place", problem.in.size()), extra_outputs_text(problem, space), std::string(cpu_text("rows.h")),
-                    std::string(cpu_text("row_vectors.h")), std::string(body)});
+                    operand_text(problem, space, "scale", inputs.scale, static_cast<size_t>(std::max(inputs.scale, 0)), "1"),
+                    operand_text(problem, space, "shift", inputs.shift, static_cast<size_t>(std::max(inputs.shift, 0)), "0"),
+                    finish_text(problem, space, inputs.epilogue, inputs.epilogue), place_text(space, "place", problem.in.size()),
+                    extra_outputs_text(problem, space), std::string(cpu_text("rows.h")), std::string(cpu_text("row_vectors.h")), std::string(body)});
 }
 
 }  // namespace amdahl

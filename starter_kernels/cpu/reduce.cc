@@ -5,69 +5,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
-#include "starter_kernels/cpu/row_space.h"
-#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/cpu/row_tasks.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
+#include "starter_kernels/text/fold_text.h"
 #include "starter_kernels/text/index_space.h"
+#include "starter_kernels/text/program_text.h"
+#include "starter_kernels/text/row_space.h"
+#include "starter_kernels/text/row_spaces.h"
 
 namespace amdahl {
 namespace {
 
-RowSpace space_of(const Problem& problem) {
-  const Shape& shape = problem.in[0].shape;
-  std::vector<bool> reduced(shape.size(), false);
-  for (int64_t axis : ReduceParams::of(problem).axes) reduced.at(static_cast<size_t>(axis)) = true;
-  std::vector<Access> operands = problem.in;
-  for (size_t k = prologue_inputs(problem); k < operands.size(); ++k) operands[k] = broadcast_access(operands[k], shape);
-  operands.push_back(broadcast_access(problem.out[0], shape));
-  return RowSpace(shape, reduced, operands);
-}
-
-struct Fold {
-  const char *start, *step, *merge, *result;  // of acc_t a, b and real x; {n} elements
-};
-
-const std::map<std::string, Fold>& folds() {
-  static const std::map<std::string, Fold> rows{
-      {"sum", {"0", "a + x", "a + b", "a"}},
-      {"mean", {"0", "a + x", "a + b", "a / COUNT"}},
-      {"max", {"LOWEST", "scalar::max(a, (acc_t)x)", "scalar::max(a, b)", "a"}},
-      {"min", {"HIGHEST", "scalar::min(a, (acc_t)x)", "scalar::min(a, b)", "a"}},
-      {"prod", {"1", "a * x", "a * b", "a"}},
-      {"l1", {"0", "a + (x < 0 ? -(acc_t)x : (acc_t)x)", "a + b", "a"}},
-      {"l2", {"0", "a + (acc_t)x * x", "a + b", "scalar::sqrt(a)"}},
-      {"sumsquare", {"0", "a + (acc_t)x * x", "a + b", "a"}},
-      {"logsum", {"0", "a + x", "a + b", "scalar::log(a)"}},
-      // Around the maximum, which shift_of finds first.
-      {"logsumexp", {"0", "a + scalar::exp(x - offset)", "a + b", "scalar::log(a) + offset"}},
-  };
-  return rows;
-}
-
 std::string fold_text(const Problem& problem, const RowSpace& space) {
   const ReduceParams params = ReduceParams::of(problem);
-  const Fold& fold = folds().at(params.op);
-  const bool floating = is_float(row_type(problem));
-  const bool is_unsigned = row_type(problem) == DType::kU64;
-  std::string text = fmt::format("typedef {} acc_t;\n", floating ? "real" : is_unsigned ? "uint64_t" : "int64_t");
+  const Fold& fold = fold_of(params);
+  const DType type = fold_type(problem);
+  const bool floating = is_float(type), is_unsigned = type == DType::kU64;
+  std::string text = fmt::format("typedef {} acc_t;\n", floating ? "real" : register_type(type));
   text += floating      ? "constexpr acc_t LOWEST = -(acc_t)__builtin_inff(), HIGHEST = (acc_t)__builtin_inff();\n"
           : is_unsigned ? "constexpr acc_t LOWEST = 0, HIGHEST = UINT64_MAX;\n"
                         : "constexpr acc_t LOWEST = INT64_MIN, HIGHEST = INT64_MAX;\n";
-  text += fmt::format("constexpr acc_t COUNT = (acc_t){}, START = (acc_t){};\n",
-                      floating ? space.outer * space.along : std::max<int64_t>(1, space.outer * space.along), fold.start);
+  text += fmt::format("constexpr acc_t COUNT = (acc_t){}, START = (acc_t){};\n", fold_count(problem, space.outer * space.along), fold.start);
   text += fmt::format("constexpr bool SHIFTED = {};\n", params.is_shifted());
-  text += fmt::format("SCALAR acc_t step(acc_t a, real x, acc_t offset) {{ return {}; }}\n", fold.step);
-  text += fmt::format("SCALAR acc_t merge(acc_t a, acc_t b) {{ return {}; }}\n", fold.merge);
-  text += fmt::format("SCALAR real result(acc_t a, acc_t offset) {{ return (real)({}); }}\n", fold.result);
+  text += fold_functions_text(fold);
   if (!params.is_shifted()) return text + "static inline acc_t shift_of(const void* const*, int64_t, int64_t) { return START; }\n";
   // The maximum of a row: 0 when it is -inf, so that exp(x - shift) is 0 and not NaN; an infinite one is kept out too.
   return text + R"(static inline acc_t shift_of(const void* const* in, int64_t o, int64_t k) {
@@ -94,7 +62,7 @@ class ReduceOnCpu final : public KernelImplementation {
   std::string_view kind() const override { return kind::kReduce; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
-    const RowSpace space = space_of(problem);
+    const RowSpace space = reduce_rows(problem);
     SearchSpace s;
     s.knobs = {vector_bits_knob(device)};
     if (space.columns == 1) {
@@ -117,7 +85,7 @@ class ReduceOnCpu final : public KernelImplementation {
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
-    const RowSpace space = space_of(problem);
+    const RowSpace space = reduce_rows(problem);
     const auto knob = [&](const char* name, int64_t otherwise) { return variant.knobs.count(name) ? variant.knobs.at(name) : otherwise; };
     const int64_t wanted = knob("ROWS_PER_TASK", 0), pieces = knob("PIECES", 1);
     const int64_t rows_per_task = std::max<int64_t>(1, pieces > 1 ? 1 : wanted > 0 ? wanted : (space.rows + problem.threads - 1) / problem.threads);

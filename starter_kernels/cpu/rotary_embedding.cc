@@ -8,22 +8,17 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
-#include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/cpu/row_tasks.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
+#include "starter_kernels/text/rotary_text.h"
 
 namespace amdahl {
 namespace {
-
-// The place of (b, h, p) in an operand.
-std::string place_function(const char* name, const Access& a) {
-  return fmt::format("static inline int64_t {}(int64_t b, int64_t h, int64_t p) {{ return {} + b * {} + h * {} + p * {}; }}\n", name, a.offset, a.strides[0],
-                     a.strides[1], a.strides[2]);
-}
 
 // A table whose rows, one a position, lie apart: what is between them need not be in the caches.
 bool has_gaps(const Access& table, int64_t half) {
@@ -50,7 +45,6 @@ class RotaryEmbeddingOnCpu final : public KernelImplementation {
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
     const Access &x = problem.in[0], &cos = problem.in[1], &sin = problem.in[2], &y = problem.out[0];
-    using Ids = RotaryEmbeddingParams::Ids;
     const RotaryEmbeddingParams params = RotaryEmbeddingParams::of(problem);
     std::string text = fmt::format(
         "typedef {} value_t;\ntypedef {} cache_t;\n"
@@ -58,26 +52,12 @@ class RotaryEmbeddingOnCpu final : public KernelImplementation {
         "constexpr int64_t X_STEP = {}, Y_STEP = {}, COS_STEP = {}, SIN_STEP = {};\nconstexpr bool INTERLEAVED = {}, FULL_CACHE = {};\n",
         c_type(x.dtype), c_type(cos.dtype), y.shape[1], y.shape[2], y.shape[3], params.rotated, x.strides[3], y.strides[3], cos.strides[3], sin.strides[3],
         params.interleaved, params.full_cache);
-    const int64_t table_rows = params.ids == Ids::kInOrder ? y.shape[2] : params.cache_rows;
-    text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n", y.shape[1] > 1 && x.strides[1] < x.strides[2],
+    const int64_t table_rows = params.ids == RotaryEmbeddingParams::Ids::kInOrder ? y.shape[2] : params.cache_rows;
+    text += fmt::format("constexpr bool HEADS_INSIDE = {}, PACKED = {};\nconstexpr int64_t TABLE_ROWS = {};\n", has_heads_inside(problem),
                         packs_tables(problem, params), table_rows);
-    text += fmt::format(
-        "SCALAR float load(value_t x) {{ return {}; }}\nSCALAR value_t store(float x) {{ return {}; }}\nSCALAR float load_cache(cache_t x) {{ return {}; }}\n",
-        load_text(x.dtype, "x"), store_text(x.dtype, "x"), load_text(cos.dtype, "x"));
-    text += place_function("x_place", x) + place_function("y_place", y) + place_function("cos_place", cos) + place_function("sin_place", sin);
-    std::string position = "p";
-    if (params.ids != Ids::kInOrder) {
-      position = fmt::format("((const {}*)in[3]){}", c_type(problem.in[3].dtype), params.ids == Ids::kOffset ? "[0] + p" : "[b * POSITIONS + p]");
-      // A position outside the caches is kept inside: nothing beyond them is ever read.
-      text += fmt::format(
-          "static inline int64_t position_of(const void* const* in, int64_t b, int64_t p) {{\n"
-          "  const int64_t i = {}, last = {};\n  return i < 0 ? 0 : i > last ? last : i;\n}}\n",
-          position, params.cache_rows - 1);
-    } else {
-      text += "static inline int64_t position_of(const void* const*, int64_t, int64_t p) { return p; }\n";
-    }
-    return join_text({opening_text(variant), text, tasks_text(problem, variant.knobs, y.shape[0] * y.shape[1] * y.shape[2], 0, DType::kF32),
-                      std::string(cpu_text("sizes.h")), std::string(cpu_text("rotary_embedding.cpp"))});
+    return join_text({opening_text(variant), text, rotary_functions_text(problem),
+                      tasks_text(problem, variant.knobs, y.shape[0] * y.shape[1] * y.shape[2], 0, DType::kF32), std::string(cpu_text("sizes.h")),
+                      std::string(cpu_text("rotary_embedding.cpp"))});
   }
 };
 

@@ -8,31 +8,25 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/prelude.h"
-#include "starter_kernels/cpu/row_space.h"
+#include "starter_kernels/cpu/row_tasks.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
+#include "starter_kernels/text/row_space.h"
+#include "starter_kernels/text/row_spaces.h"
 
 namespace amdahl {
 namespace {
-
-RowSpace space_of(const Problem& problem) {
-  std::vector<bool> reduced(problem.out[0].shape.size(), false);
-  reduced.at(static_cast<size_t>(SoftmaxParams::of(problem).axis)) = true;
-  std::vector<Access> operands = problem.in;
-  operands.push_back(problem.out[0]);
-  return RowSpace(problem.out[0].shape, reduced, operands);
-}
 
 class SoftmaxOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kSoftmax; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
-    const RowSpace space = space_of(problem);
+    const RowSpace space = softmax_rows(problem);
     const int64_t chunks = space.columns > 1 ? (space.columns + 63) / 64 : 1;
     const double row = static_cast<double>(space.along) * (space.columns > 1 ? 64 : 1);
     SearchSpace s;
@@ -48,7 +42,7 @@ class SoftmaxOnCpu final : public KernelImplementation {
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
-    const RowSpace space = space_of(problem);
+    const RowSpace space = softmax_rows(problem);
     const auto knob = [&](const char* name) { return variant.knobs.count(name) ? variant.knobs.at(name) : 0; };
     const bool columns = space.columns > 1;
     const int64_t chunks = columns ? (space.columns + 63) / 64 : 1;

@@ -10,10 +10,17 @@ namespace amdahl {
 
 const KernelImplementation* attention_on_cuda();
 const KernelImplementation* conv_on_cuda();
+const KernelImplementation* cross_entropy_on_cuda();
 const KernelImplementation* fused_mlp_on_cuda();
 const KernelImplementation* inverted_residual_on_cuda();
+const KernelImplementation* layernorm_on_cuda();
 const KernelImplementation* matmul_on_cuda();
+const KernelImplementation* movement_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* pool_on_cuda();
+const KernelImplementation* reduce_on_cuda();
+const KernelImplementation* rmsnorm_on_cuda();
+const KernelImplementation* rotary_embedding_on_cuda();
+const KernelImplementation* softmax_on_cuda();
 
 }  // namespace amdahl

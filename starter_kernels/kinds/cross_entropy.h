@@ -8,7 +8,7 @@
 namespace amdahl {
 
 struct CrossEntropyParams {
-  enum class Reduction { kMean, kSum, kNone };  // of the losses of all positions
+  enum class Reduction : char { kMean = 'm', kSum = 's', kNone = 'n' };  // of the losses of all positions; texts have the letters
 
   Reduction reduction = Reduction::kMean;
   std::optional<int64_t> ignore_index;  // a label whose positions count nothing

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "starter_kernels/kinds/problem.h"
-#include "starter_kernels/kinds/search_space.h"
 
 namespace amdahl {
 
@@ -55,10 +54,5 @@ std::string place_text(const RowSpace& space, const std::string& name, size_t op
 // `static inline out_t finish(real value, in, o, r, j, k)`: the epilogue, whose extra inputs are problem.in[base …], operands
 // first_extra … of the space; `out_t` is the element of out[0].
 std::string finish_text(const Problem& problem, const RowSpace& space, size_t base, size_t first_extra);
-
-// Rows a task, and the knob.
-Knob rows_knob(const Problem& problem, int64_t rows, double work_of_row);
-// TASKS, ROWS_PER_TASK, and the scratch of a thread: `scratch` elements of `real`.
-std::string tasks_text(const Problem& problem, const Knobs& knobs, int64_t rows, int64_t scratch, DType real);
 
 }  // namespace amdahl

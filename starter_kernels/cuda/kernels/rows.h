@@ -1,0 +1,65 @@
+// What kernels that fold rows share. A line is a row, or in column mode (K > 1) one column of a row: elements (o, r, j, k) for r < R, j < J. LANES threads
+// fold a line together; a block has LINES of them at a time. A warp's threads are neighbours along memory: the lanes of a line, in column mode lines.
+enum : long long { LENGTH = R * J, THREADS = LANES * LINES, STEPS = (LENGTH + LANES - 1) / LANES };
+enum : bool { COLUMNS = K > 1 };
+
+struct Line {
+  int64_t o, k;
+  int lane;
+  bool there;  // else its threads only take part in what the whole block does
+};
+
+static inline Line line_of(int64_t number) {
+  const int thread = threadIdx.x;
+  const int64_t line = number + (COLUMNS ? thread % LINES : thread / LANES);
+  return {line / K, line % K, int(COLUMNS ? thread / LINES : thread % LANES), line < O * K};
+}
+
+// run(line) for every line, the same number of times by all threads of a block.
+template <class Run> static inline void for_lines(Run run) {
+  for (int64_t first = blockIdx.x * LINES; first < O * K; first += gridDim.x * LINES) run(line_of(first));
+}
+
+// run(i, r, j) for the elements of a line that are this thread's, LANES apart; i numbers them.
+template <class Run> static inline void for_elements(const Line& line, Run run) {
+#pragma unroll(UNROLL)
+  for (int64_t i = 0; i < STEPS; ++i) {
+    const int64_t at = i * LANES + line.lane;
+    if (line.there && at < LENGTH) run(i, R == 1 ? 0 : at / J, R == 1 ? at : at % J);
+  }
+}
+
+template <class T> static inline T of_lane(T value, int distance) { return __shfl_xor_sync(0xffffffffu, value, distance); }
+
+// merge(a, b) of the values of all LANES threads of a line, which each of them gets. All threads of the block must call it.
+template <class T, class Merge> static inline T over_line(T value, Merge merge) {
+  const int thread = threadIdx.x;
+  if constexpr (LANES == 1) {
+    return value;
+  } else if constexpr (COLUMNS) {
+    __shared__ T values[LANES][LINES];
+    const int line = thread % LINES;
+    values[thread / LINES][line] = value;
+    __syncthreads();
+    T all = values[0][line];
+    for (int lane = 1; lane < LANES; ++lane) all = merge(all, values[lane][line]);
+    __syncthreads();  // before they are written again
+    return all;
+  } else {
+#pragma unroll
+    for (int distance = (LANES < 32 ? LANES : 32) / 2; distance > 0; distance /= 2) value = merge(value, of_lane(value, distance));
+    if constexpr (LANES > 32) {
+      enum : int { WARPS = LANES > 32 ? LANES / 32 : 1 };  // of a line
+      __shared__ T values[LINES][WARPS];
+      const int line = thread / LANES;
+      if (thread % 32 == 0) values[line][thread % LANES / 32] = value;
+      __syncthreads();
+      value = values[line][0];
+      for (int warp = 1; warp < WARPS; ++warp) value = merge(value, values[line][warp]);
+      __syncthreads();  // before they are written again
+    }
+    return value;
+  }
+}
+
+enum : long long { BLOCKS = O * K == 0 ? 1 : (O * K + LINES - 1) / LINES < 0x7fffffff ? (O * K + LINES - 1) / LINES : 0x7fffffff };
