@@ -12,6 +12,7 @@ const KernelImplementation* cross_entropy_on_cuda();
 const KernelImplementation* layernorm_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* movement_on_cuda();
+const KernelImplementation* plain_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* reduce_on_cuda();
 const KernelImplementation* rmsnorm_on_cuda();
