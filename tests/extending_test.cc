@@ -66,7 +66,8 @@ std::map<std::string, Section> sections() {
 const std::map<std::string, std::string>& sources() {
   static const std::map<std::string, std::string> all = [] {
     std::map<std::string, std::string> texts;
-    for (const fs::path& path : amdahl::testing::house_files({".h", ".cc", ".cpp", ".inc", ".in", ".py", ".js"})) texts[fs::relative(path, kRoot)] = read(path);
+    for (const fs::path& path : amdahl::testing::house_files({".h", ".cc", ".cpp", ".cu", ".inc", ".in", ".py", ".js"}))
+      texts[fs::relative(path, kRoot)] = read(path);
     return texts;
   }();
   return all;
