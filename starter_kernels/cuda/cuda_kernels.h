@@ -16,6 +16,7 @@ const KernelImplementation* inverted_residual_on_cuda();
 const KernelImplementation* layernorm_on_cuda();
 const KernelImplementation* matmul_on_cuda();
 const KernelImplementation* movement_on_cuda();
+const KernelImplementation* plain_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* pool_on_cuda();
 const KernelImplementation* reduce_on_cuda();

@@ -65,6 +65,7 @@ std::string line_sizes(const RowSpace& rows, const Knobs& knobs, int64_t unroll)
                      {"K", std::max<int64_t>(1, rows.columns)},
                      {"LANES", knobs.at("LANES")},
                      {"LINES", knobs.at("LINES")},
+                     {"THREADS", knobs.at("LANES") * knobs.at("LINES")},
                      {"UNROLL", unroll}});
 }
 

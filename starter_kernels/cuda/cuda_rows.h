@@ -18,7 +18,7 @@ std::string refused_lines(const RowSpace& rows, const Knobs& knobs);
 Knob reads_knob(const RowSpace& rows, std::vector<int64_t> values, std::string meaning);
 std::string refused_reads(const RowSpace& rows, const Knobs& knobs, DType real);
 
-// O, R, J, K, LANES, LINES, and UNROLL: elements of a thread that the compiler sees at a time.
+// O, R, J, K, LANES, LINES, THREADS, and UNROLL: elements of a thread that the compiler sees at a time.
 std::string line_sizes(const RowSpace& rows, const Knobs& knobs, int64_t unroll);
 // READS, and line_sizes() with all elements of a thread where they stay in registers.
 std::string reading_sizes(const RowSpace& rows, const Knobs& knobs);

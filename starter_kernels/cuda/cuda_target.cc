@@ -16,6 +16,7 @@ Target cuda_target(const DeviceInfo& card) {
               layernorm_on_cuda(),
               matmul_on_cuda(),
               movement_on_cuda(),
+              plain_on_cuda(),
               pointwise_on_cuda(),
               pool_on_cuda(),
               reduce_on_cuda(),

@@ -16,6 +16,19 @@ std::vector<Graph> walks() {
       ExampleGraph g("cumsum");
       graphs.push_back(g.finish({g.node("CumSum", {g.input({3, 7, 2}), g.ints({}, {1})}, {{"exclusive", exclusive}, {"reverse", reverse}})}));
     }
+  for (DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
+    ExampleGraph g("cumsum of long rows");  // in pieces, where a backend cuts them
+    const auto sum = [&](int64_t exclusive, int64_t reverse) {
+      return g.node("CumSum", {g.input(dtype, {2, 700}), g.ints({}, {1})}, {{"exclusive", exclusive}, {"reverse", reverse}});
+    };
+    graphs.push_back(g.finish({sum(0, 0), sum(1, 0), sum(0, 1), sum(1, 1)}));
+  }
+  for (const Shape& shape : {Shape{3, 300}, Shape{2, 5000}, Shape{2, 90, 40}}) {
+    ExampleGraph g("the best of many");
+    const ValueId x = g.input(shape), half = g.input(DType::kF16, shape);
+    graphs.push_back(g.finish({g.node("ArgMax", {x}, {{"axis", int64_t{1}}}), g.node("ArgMin", {half}, {{"axis", int64_t{1}}}),
+                               g.node("Hardmax", {x}, {{"axis", int64_t{1}}}), g.node("Hardmax", {half}, {{"axis", int64_t{1}}})}));
+  }
   for (const char* op : {"ArgMax", "ArgMin"}) {
     ExampleGraph g("arg_extreme");
     graphs.push_back(g.finish({g.node(op, {g.input({2, 9, 3})}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})}));
@@ -30,6 +43,11 @@ std::vector<Graph> walks() {
     for (const char* op : {"ArgMax", "ArgMin"})
       for (int64_t last : {0, 1}) y.push_back(g.node(op, {x}, {{"axis", int64_t{1}}, {"select_last_index", last}}));
     graphs.push_back(g.finish(y));
+  }
+  {
+    ExampleGraph g("topk of half floats");
+    const ValueId v = g.node("TopK", {g.input(DType::kF16, {3, 200}), g.ints({1}, {200})}, {{"axis", int64_t{1}}}, 2);
+    graphs.push_back(g.finish({v, g.output_of_last(1)}));
   }
   for (int64_t largest : {0, 1}) {
     ExampleGraph g("topk");

@@ -70,7 +70,7 @@ std::string RowSpace::at_text(size_t operand) const {
     const int64_t s = strides_[operand][d];
     if (s == 0) continue;
     const int dim = static_cast<int>(d);
-    const std::string name = dim == j_ ? "j" : columns > 1 && dim == k_ ? "k" : fmt::format("i{}", d);
+    const std::string name = dim == j_ ? "j" : columns != 1 && dim == k_ ? "k" : fmt::format("i{}", d);
     if (!text.empty()) text += " + ";
     text += s == 1 ? name : fmt::format("{} * {}", name, s);
   }

@@ -30,7 +30,7 @@ class RowSpace {
   // Declarations of the indices that o and r stand for.
   std::string index_text() const;
   // Elements are adjacent along the innermost loop.
-  bool is_contiguous(size_t operand) const { return strides_[operand][static_cast<size_t>(columns > 1 ? k_ : j_)] == 1; }
+  bool is_contiguous(size_t operand) const { return strides_[operand][static_cast<size_t>(columns != 1 ? k_ : j_)] == 1; }
 
  private:
   Shape dims_;

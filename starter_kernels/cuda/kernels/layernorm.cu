@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
         if (READS == 1) kept[i] = x;
         mean += x;
       });
-      mean = over_line(mean, plus) / (real)LENGTH;
+      mean = over_line(mean, plus) / (real)ELEMENTS;
       for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
         const real d = read(i, r, j) - mean;
         squares += d * d;

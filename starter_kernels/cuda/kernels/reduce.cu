@@ -3,7 +3,7 @@
 // Few long lines are cut into PIECES, a block each (multiprocessors would idle otherwise), whose partial results another launch merges in an order that
 // does not depend on timing.
 
-enum : long long { PIECE = (LENGTH + PIECES - 1) / PIECES };
+enum : long long { PIECE = (ELEMENTS + PIECES - 1) / PIECES };
 
 // The maximum of a line: 0 when it is -inf, so that exp(x - shift) is 0 and not NaN; an infinite one is kept out too.
 static inline acc_t shift_of(const void* const* in, const Line& line) {
@@ -18,7 +18,7 @@ static inline acc_t shift_of(const void* const* in, const Line& line) {
 
 // This thread's share of a piece of a line.
 static inline acc_t fold(const void* const* in, const Line& line, int64_t piece, acc_t offset) {
-  const int64_t end = (piece + 1) * PIECE < LENGTH ? (piece + 1) * PIECE : LENGTH, last = line.there ? end : 0;
+  const int64_t end = (piece + 1) * PIECE < ELEMENTS ? (piece + 1) * PIECE : ELEMENTS, last = line.there ? end : 0;
   acc_t a = START;
 #pragma unroll(UNROLL)
   for (int64_t at = piece * PIECE + line.lane; at < last; at += LANES)

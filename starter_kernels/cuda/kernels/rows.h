@@ -1,6 +1,6 @@
 // What kernels that fold rows share. A line is a row, or in column mode (K > 1) one column of a row: elements (o, r, j, k) for r < R, j < J. LANES threads
 // fold a line together; a block has LINES of them at a time. A warp's threads are neighbours along memory: the lanes of a line, in column mode lines.
-enum : long long { LENGTH = R * J, THREADS = LANES * LINES, STEPS = (LENGTH + LANES - 1) / LANES };
+enum : long long { ELEMENTS = R * J, STEPS = (ELEMENTS + LANES - 1) / LANES };
 enum : bool { COLUMNS = K > 1 };
 
 struct Line {
@@ -25,7 +25,7 @@ template <class Run> static inline void for_elements(const Line& line, Run run) 
 #pragma unroll(UNROLL)
   for (int64_t i = 0; i < STEPS; ++i) {
     const int64_t at = i * LANES + line.lane;
-    if (line.there && at < LENGTH) run(i, R == 1 ? 0 : at / J, R == 1 ? at : at % J);
+    if (line.there && at < ELEMENTS) run(i, R == 1 ? 0 : at / J, R == 1 ? at : at % J);
   }
 }
 
