@@ -85,8 +85,9 @@ std::string operand_text(const std::string& name, const Access& access) {
 }
 
 size_t table_bytes(const Problem& problem) {
+  const PlainParams params = PlainParams::of(problem);
   size_t bytes = 0;
-  for (const auto& [_, value] : problem.params.at("constants").items())
+  for (const auto& [_, value] : params.constants.items())
     if (!value.is_number_integer()) bytes += numbers_of(value).table_bytes();
   return bytes;
 }
@@ -113,11 +114,12 @@ class PlainOnCuda final : public KernelImplementation {
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& p = variant.problem;
-    const std::string& operation = one_word(p.params.at("source").get_ref<const std::string&>());
+    const PlainParams params = PlainParams::of(p);
+    const std::string& operation = one_word(params.source);
     std::string constants;
     for (size_t i = 0; i < p.in.size(); ++i) constants += operand_text(fmt::format("IN{}", i), p.in[i]);
     for (size_t i = 0; i < p.out.size(); ++i) constants += operand_text(fmt::format("OUT{}", i), p.out[i]);
-    for (const auto& [key, value] : p.params.at("constants").items()) constants += constant_text(one_word(key), value);
+    for (const auto& [key, value] : params.constants.items()) constants += constant_text(one_word(key), value);
     return join_text({cuda_opening(p), cuda_sizes({{"THREADS", variant.knobs.at("THREADS")}}), constants, std::string(cuda_text("plain_common.h")),
                       before(operation), std::string(cuda_text(fmt::format("plain_{}.cu", operation))), after(operation)});
   }
