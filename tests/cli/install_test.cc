@@ -46,8 +46,8 @@ class Install : public ::testing::Test {
 };
 
 TEST_F(Install, PutsEverythingInItsPlace) {
-  for (const char* name : {"bin/amdahl", "libexec/amdahl/amdahl-worker", "libexec/amdahl/amdahl-nvrtc", "share/man/man1/amdahl.1.gz", "share/bash-completion/completions/amdahl",
-                           "share/zsh/vendor-completions/_amdahl", "share/doc/amdahl/README.md"})
+  for (const char* name : {"bin/amdahl", "libexec/amdahl/amdahl-worker", "libexec/amdahl/amdahl-nvrtc", "share/man/man1/amdahl.1.gz",
+                           "share/bash-completion/completions/amdahl", "share/zsh/vendor-completions/_amdahl", "share/doc/amdahl/README.md"})
     EXPECT_GT(fs::file_size(prefix() / name), 1000u) << name;
   EXPECT_GT(fs::file_size(prefix() / "share/doc/amdahl/copyright"), 500u);
   EXPECT_FALSE(fs::exists(prefix() / "bin/amdahl-manual")) << "belongs to the build";

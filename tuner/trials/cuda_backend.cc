@@ -24,9 +24,7 @@ class CudaBackend : public Backend {
   std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override {
     return std::make_shared<const CudaToolchain>(cache_dir, target_);
   }
-  const WorkerBackend& workers() const override {
-    return cuda_worker_backend();
-  }
+  const WorkerBackend& workers() const override { return cuda_worker_backend(); }
   const CeilingProbe& probe() const override { return *probe_; }
 
  private:
