@@ -18,6 +18,8 @@ TEST(Standing, IsLevelWhereTheIntervalHoldsOne) {
 TEST(Standing, AClaimHoldsWhereIntervalsMeetAndAGainShows) {
   EXPECT_EQ(contradiction(kFast, {0.22, 0.18, 0.30, 9}), "");
   EXPECT_NE(contradiction(kFast, {0.10, 0.05, 0.12, 9}), "") << "less";
+  EXPECT_EQ(contradiction({0.912, 0.911, 0.913, 12}, {0.908, 0.907, 0.909, 9}), "") << "another sitting";
+  EXPECT_NE(contradiction({0.912, 0.911, 0.913, 12}, {0.902, 0.901, 0.903, 9}), "") << "less, and more than a sitting's";
   EXPECT_NE(contradiction(kFast, kFaster), "") << "what was reported was not that either";
   EXPECT_NE(contradiction(kFast, {0.1, -0.05, 0.2, 9}), "") << "they meet, but no gain shows";
   EXPECT_NE(contradiction(kFast, kSlow), "");
