@@ -55,7 +55,7 @@ std::vector<std::string> write_plan_json(const ExportRequest& request) {
     const Variant& v = step.variant;
     std::string& file = file_of[v.id()];
     if (file.empty()) {
-      file = fmt::format("kernels/k{:03}_{}.cpp", file_of.size() - 1, v.problem.kind);
+      file = fmt::format("kernels/k{:03}_{}{}", file_of.size() - 1, v.problem.kind, request.target.suffix);
       folder.text(file, request.target.source(v));
     }
     steps.push_back(step_json(graph, step));

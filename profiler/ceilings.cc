@@ -88,6 +88,7 @@ void to_json(nlohmann::json& j, const Ceilings& c) {
        {"took_seconds", c.took_seconds},
        {"noise", c.noise},
        {"barrier_seconds", c.barrier_seconds},
+       {"call_seconds", c.call_seconds},
        {"busy", c.busy},
        {"l1d_bytes", c.l1d_bytes},
        {"l2_bytes", c.l2_bytes},
@@ -109,6 +110,7 @@ void from_json(const nlohmann::json& j, Ceilings& c) {
   c.took_seconds = j.at("took_seconds");
   c.noise = j.at("noise");
   c.barrier_seconds = j.at("barrier_seconds");
+  c.call_seconds = j.value("call_seconds", 0.0);
   c.busy = j.at("busy");
   c.l1d_bytes = j.at("l1d_bytes");
   c.l2_bytes = j.at("l2_bytes");

@@ -38,6 +38,7 @@ struct Ceilings {
   std::vector<BandwidthCeiling> bandwidth;
   double noise = 0;                                   // robust sd of log(tA / tB), A and B the same code in alternating segments of ~1 ms
   double barrier_seconds = 0;                         // an empty parallel region on all cores: the least a threaded call costs
+  double call_seconds = 0;                            // the least a call takes, whatever it computes: on a card a launch in a graph and a look at its memory
   double busy = 0;                                    // share of repetitions that other programs held up
   int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // sizes used to choose a level: a core, a core, shared
   std::string machine;                                // DeviceInfo::fingerprint()

@@ -63,6 +63,9 @@ constexpr const char* kMma =
     "                   : \"+f\"(c[i][0]), \"+f\"(c[i][1]), \"+f\"(c[i][2]), \"+f\"(c[i][3]) : \"r\"(a));\n"
     "  if (c[0][0] + c[1][1] + c[2][2] + c[3][3] == 12345) *(float*)o.out[0] = c[0][0];\n}\n";
 
+// A number a thread is read, and written where the next call reads it: a launch and a look at memory.
+constexpr const char* kLook = "  const int i = blockIdx.x * THREADS + threadIdx.x;\n  ((float*)o.out[0])[i] = ((volatile float*)o.out[0])[i] + 1;\n}\n";
+
 struct Sizes {
   int64_t blocks = 1, threads = 256, times = 1, bytes = 0;
 };
@@ -89,13 +92,13 @@ class Bench {
     return all;
   }
 
-  // Of one kernel among many in a graph.
-  double launch_seconds() {
-    const std::unique_ptr<KernelModule> kernel = load("}\n", {card_.units, 32, 1, 0});
+  // Of one kernel among many in a graph, each of which waits for the one before.
+  double launch_seconds(const char* body, std::byte* in, std::byte* out) {
+    const std::unique_ptr<KernelModule> kernel = load(body, {card_.units, 32, 1, 0});
     BoundCall call;
     call.kernel = kernel.get();
-    call.in = {nullptr};
-    call.out = {nullptr};
+    call.in = {in};
+    call.out = {out};
     constexpr int kFew = 20, kMany = 220;
     const auto of = [&](int count) {
       const std::unique_ptr<Executable> executable = device_->prepare(std::vector<BoundCall>(static_cast<size_t>(count), call));
@@ -182,7 +185,8 @@ class CudaProbe : public CeilingProbe {
         rate_of(2.0 * 16 * 8 * 16 * 4 * kTimes * 8 * static_cast<double>(4 * device_.units), bench.time(kMma, {4 * device_.units, 256, kTimes, 0}, in, out));
     c.arithmetic.push_back({"fp16 on tensor cores (mma.sync)", 1, false, mma.best, mma.spread});
     say(0.9, "launches");
-    c.barrier_seconds = bench.launch_seconds();
+    c.barrier_seconds = bench.launch_seconds("}\n", in, out);
+    c.call_seconds = bench.launch_seconds(kLook, in, out);
     c.measured_at = static_cast<int64_t>(std::time(nullptr));
     c.took_seconds = since(start);
     say(1.0, "done");

@@ -58,6 +58,7 @@ struct Row {
 std::string achieved(const StepProfile& step, double seconds) {
   if (seconds <= 0) return "";
   if (step.floor.bound == Bound::kCompute) return three_digits(step.cost.flops / seconds / 1e9) + " GF/s";
+  if (step.floor.bound == Bound::kCall) return "";
   return three_digits(step.bytes() / seconds / 1e9) + " GB/s";
 }
 

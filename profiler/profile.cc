@@ -69,7 +69,7 @@ Bound bound_of(MemoryLevel level) { return static_cast<Bound>(static_cast<int>(B
 }  // namespace
 
 std::string_view name_of(Bound bound) {
-  constexpr std::string_view names[] = {"compute", "L1", "L2", "L3", "DRAM"};
+  constexpr std::string_view names[] = {"compute", "L1", "L2", "L3", "DRAM", "call"};
   return names[static_cast<int>(bound)];
 }
 
@@ -96,6 +96,7 @@ Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilin
   const MemoryLevel activations_from = ceilings.level_of(cost.weight_bytes + cost.activation_bytes, threads);
   const double weights = seconds_at(cost.weight_bytes, weights_from);
   const double activations = seconds_at(cost.activation_bytes, activations_from);
+  if (ceilings.call_seconds > std::max(compute, weights + activations)) return {ceilings.call_seconds, Bound::kCall};
   if (compute >= weights + activations) return {compute, Bound::kCompute};
   return {weights + activations, bound_of(weights > activations ? weights_from : activations_from)};
 }

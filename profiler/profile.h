@@ -3,7 +3,7 @@
 // together, ranked by the milliseconds between what they take and what this machine allows (Amdahl's law).
 //
 // The floor of a step is the larger of two times: its operations at the fp32 peak, and its bytes at the bandwidth of the
-// level they come from, both at the plan's thread count. Which level:
+// level they come from, both at the plan's thread count; on a card no less than a call takes that does nothing. Which level:
 //  - weights come from the smallest level that holds everything one run touches (all weights and the largest step's
 //    activations): by the time a weight is used again, the rest of the model has passed through;
 //  - activations come from the smallest level that holds the step's own bytes: they were written just before.
@@ -17,8 +17,8 @@
 
 namespace amdahl {
 
-enum class Bound { kCompute, kL1, kL2, kL3, kDram };
-std::string_view name_of(Bound bound);  // "compute", "L1", …
+enum class Bound { kCompute, kL1, kL2, kL3, kDram, kCall };
+std::string_view name_of(Bound bound);  // "compute", "L1", …, "call"
 
 struct StepCost {
   double flops = 0;

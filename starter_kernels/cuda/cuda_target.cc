@@ -23,7 +23,8 @@ Target cuda_target(const DeviceInfo& card) {
               rmsnorm_on_cuda(),
               rotary_embedding_on_cuda(),
               softmax_on_cuda(),
-          }};
+          },
+          ".cu"};
 }
 
 }  // namespace amdahl

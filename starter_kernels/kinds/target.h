@@ -26,6 +26,7 @@ struct Target {
   std::string backend;  // "cpu"
   DeviceInfo device;
   std::vector<const KernelImplementation*> implementations;  // any order, at most one a kind
+  std::string suffix = ".cpp";                               // of the name of a file that holds a text
 
   bool computes(std::string_view kind) const;
   std::string lacks(std::string_view kind) const;  // the refusal of a kind that it does not compute

@@ -94,6 +94,14 @@ TEST(Roofline, WeightsAndActivationsAddUp) {
   EXPECT_EQ(f.bound, Bound::kDram);
 }
 
+TEST(Roofline, NoStepIsFasterThanACallThatDoesNothing) {
+  Ceilings c = round_ceilings();
+  c.call_seconds = 2e-6;
+  EXPECT_EQ(floor_of({0, 0, 1e3}, 1e9, 1, c).bound, Bound::kCall);
+  EXPECT_DOUBLE_EQ(floor_of({0, 0, 1e3}, 1e9, 1, c).seconds, 2e-6);
+  EXPECT_EQ(floor_of({0, 0, 1e6}, 1e9, 1, c).bound, Bound::kL2) << "10 us";
+}
+
 TEST(AmdahlRanking, GroupsEqualSignaturesAndRanksByWhatCanBeWon) {
   Profile p;
   p.seconds = 0.100;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/cuda/cubin.h"
@@ -69,9 +70,11 @@ class SharedOperand : public GuardedBuffer {
 // Memory of the worker's own, with a pattern beside it.
 class OwnBuffer : public GuardedBuffer {
  public:
-  OwnBuffer(Device& device, size_t bytes, Layout layout) : device_(device), bytes_(bytes), card_(bytes, 0, kPage, guard_of(layout)) {
+  OwnBuffer(Device& device, size_t bytes, Layout layout)
+      : device_(device), bytes_(bytes), card_(bytes, layout == Layout::kEnd ? kPage : 0, kPage, guard_of(layout)) {
     check(driver().fill(card_.alias(), 0, std::max<size_t>(bytes, 1), nullptr), "cuMemsetD8Async");
-    if (card_.back() > 0) check(driver().fill(card_.alias() + bytes, static_cast<unsigned char>(kSlack), card_.back(), nullptr), "cuMemsetD8Async");
+    for (const auto& [at, count] : {std::pair{card_.alias() - card_.front(), card_.front()}, {card_.alias() + bytes, card_.back()}})
+      if (count > 0) check(driver().fill(at, static_cast<unsigned char>(kSlack), count, nullptr), "cuMemsetD8Async");
     check(driver().synchronize(nullptr), "cuStreamSynchronize");
   }
 
@@ -79,8 +82,9 @@ class OwnBuffer : public GuardedBuffer {
   size_t bytes() const override { return bytes_; }
   void allow_writes(bool allowed) override { card_.allow_writes(allowed); }
   bool intact() const override {
-    std::vector<std::byte> beside(card_.back());
-    device_.read(pointer(card_.alias() + bytes_), beside);
+    std::vector<std::byte> beside(card_.front() + card_.back());
+    device_.read(pointer(card_.alias() - card_.front()), {beside.data(), card_.front()});
+    device_.read(pointer(card_.alias() + bytes_), {beside.data() + card_.front(), card_.back()});
     return std::all_of(beside.begin(), beside.end(), [](std::byte b) { return b == kSlack; });
   }
 
