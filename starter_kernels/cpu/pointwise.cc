@@ -22,14 +22,6 @@
 namespace amdahl {
 namespace {
 
-// Inputs first, then outputs.
-IndexSpace space_of(const Problem& problem) {
-  std::vector<const Access*> operands;
-  for (const Access& a : problem.in) operands.push_back(&a);
-  for (const Access& a : problem.out) operands.push_back(&a);
-  return collapse(problem.out[0].shape, operands);
-}
-
 // Elements of a task. GRAIN 0 is an equal share for each thread, in whole cache lines.
 int64_t task_size(const Problem& problem, int64_t grain) {
   const int64_t n = numel(problem.out[0].shape);
@@ -104,7 +96,7 @@ std::string row_text(const Problem& problem, const IndexSpace& space, const Knob
 
 // Every output written along consecutive addresses: what streaming stores need.
 bool outputs_are_contiguous(const Problem& problem) {
-  const IndexSpace space = space_of(problem);
+  const IndexSpace space = collapse(problem);
   for (size_t r = 0; r < problem.out.size(); ++r)
     if (space.dims.empty() || space.strides[problem.in.size() + r].back() != 1) return false;
   return true;
@@ -130,7 +122,7 @@ class PointwiseOnCpu final : public KernelImplementation {
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem problem = stored_in_blocks(variant.problem);
-    const IndexSpace space = space_of(problem);
+    const IndexSpace space = collapse(problem);
     const int64_t n = space.points();
     const int64_t cols = n == 0 ? 1 : space.dims.empty() ? 1 : space.dims.back();
     const int64_t size = task_size(problem, variant.knobs.at("GRAIN"));

@@ -15,14 +15,6 @@
 namespace amdahl {
 namespace {
 
-// Inputs first, then outputs.
-IndexSpace space_of(const Problem& problem) {
-  std::vector<const Access*> operands;
-  for (const Access& a : problem.in) operands.push_back(&a);
-  for (const Access& a : problem.out) operands.push_back(&a);
-  return collapse(problem.out[0].shape, operands);
-}
-
 // `run_point(in, out, n)`: all outputs at the n-th point.
 std::string point_text(const Problem& problem, const IndexSpace& space) {
   const PointwiseProgram program = PointwiseParams::of(problem).program;
@@ -62,7 +54,7 @@ class PointwiseOnCuda final : public KernelImplementation {
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
-    const IndexSpace space = space_of(problem);
+    const IndexSpace space = collapse(problem);
     return join_text({cuda_opening(problem),
                       cuda_sizes({{"POINTS", space.points()}, {"THREADS", variant.knobs.at("THREADS")}, {"EACH", variant.knobs.at("EACH")}}),
                       emit_program(PointwiseParams::of(problem).program, "program"), point_text(problem, space), std::string(cuda_text("pointwise.cu"))});

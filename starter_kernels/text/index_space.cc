@@ -26,6 +26,13 @@ IndexSpace collapse(const Shape& shape, const std::vector<const Access*>& operan
   return space;
 }
 
+IndexSpace collapse(const Problem& problem) {
+  std::vector<const Access*> operands;
+  for (const auto* side : {&problem.in, &problem.out})
+    for (const Access& a : *side) operands.push_back(&a);
+  return collapse(problem.out[0].shape, operands);
+}
+
 std::string unflatten_text(const std::string& index, const Shape& dims, size_t first, const std::string& indent) {
   std::string text;
   int64_t stride = numel(dims);

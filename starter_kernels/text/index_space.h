@@ -18,6 +18,8 @@ struct IndexSpace {
   int64_t points() const { return numel(dims); }
 };
 IndexSpace collapse(const Shape& shape, const std::vector<const Access*>& operands);
+// Of all operands of a problem that computes element by element: its inputs first, then its outputs.
+IndexSpace collapse(const Problem& problem);
 
 // `const int64_t i<first>…` from the flat number `index` over `dims` (row-major), one declaration a line.
 std::string unflatten_text(const std::string& index, const Shape& dims, size_t first, const std::string& indent);
