@@ -142,10 +142,17 @@ void require_options_of(const OpenSession& open, const TuneArguments& arguments)
                 fmt::format("{} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it", path, differs, shell_word(path)));
 }
 
+// Looked for as a file: to ask the driver would start it, and its threads, beside what is measured.
+void tell_of_card(const Backend& backend, const GlobalOptions& global) {
+  if (&backend == &cpu_backend() && global.progress() && std::filesystem::exists("/dev/nvidia0"))
+    say("amdahl: this session is for the processor; there is an NVIDIA card too, for which --device cuda tunes\n");
+}
+
 OpenSession create_session(const TuneArguments& arguments, const GlobalOptions& global) {
   OpenSession open;
   open.graph = load_named_model(arguments.model, global);
   open.backend = global.backend;
+  tell_of_card(*open.backend, global);
   open.options.threads = global.threads;
   open.options.seed = arguments.seed.value_or(open.options.seed);
   open.options.entropy = entropy();
