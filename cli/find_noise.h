@@ -10,7 +10,7 @@ namespace amdahl {
 
 enum class NoiseForm { kCached, kCachedOrShort, kLong };
 
-// Nothing only for kCached. Throws Error when it cannot be measured, kInterrupted on Ctrl-C.
+// Nothing for kCached where nothing is known, and for devices whose code has no layouts (Toolchain::has_layouts): they keep the careful rule. Throws Error when it cannot be measured, kInterrupted on Ctrl-C.
 std::optional<MachineNoise> find_machine_noise(const GlobalOptions& global, NoiseForm form);
 
 }  // namespace amdahl

@@ -18,6 +18,7 @@ class CudaToolchain : public Toolchain {
   const Target& target() const override { return target_; }
   const std::string& description() const override { return description_; }
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const override;
+  bool has_layouts() const override { return false; }
   CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const override;
   std::string code_hash(const std::string& artifact) const override;
 

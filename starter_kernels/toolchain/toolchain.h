@@ -36,6 +36,7 @@ class Toolchain {
   virtual const Target& target() const = 0;            // what it builds for
   virtual const std::string& description() const = 0;  // "g++ (Debian …) 12.2.0": part of a session's identity
   virtual CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const = 0;
+  virtual bool has_layouts() const { return true; }  // whether compile_placebo() makes any
   // Build `number` (1, 2, ...) of the variant: the code of compile() at other addresses (placebo.h). Not ok with the code kNoLayouts where a
   // device's code has no addresses to choose.
   virtual CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const = 0;

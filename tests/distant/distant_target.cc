@@ -136,6 +136,7 @@ class DistantToolchain : public Toolchain {
     else result.code = "compile-error", result.message = run.output;
     return result;
   }
+  bool has_layouts() const override { return false; }
   CompileResult compile_placebo(const Variant&, int, const CompileLimits&) const override {
     CompileResult result;
     result.code = kNoLayouts;
