@@ -17,13 +17,11 @@ namespace amdahl {
 namespace {
 
 // Blocks that share the steps of K of one tile, so that every multiprocessor has one; a part is worth its way through memory from 256 steps on.
-int64_t starter_split(const SlidingWindow& g, const ProductTile& tile, int64_t units) {
+int64_t starter_split_of(const SlidingWindow& g, const ProductTile& tile, int64_t units) {
   const int64_t og = g.out_channels / g.groups, k = g.channels / g.groups * g.taps(), positions = g.n * g.out_pixels();
   const auto tiles = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
   const int64_t blocks = tiles(og, tile.tm * tile.block_m) * tiles(positions, tile.tn * tile.block_n) * g.groups;
-  int64_t split = 1;
-  while (split < 16 && 2 * split * blocks <= units && k / (2 * split) >= 256) split *= 2;
-  return split;
+  return starter_split(blocks, units, k, 256);
 }
 
 class ConvOnCuda final : public KernelImplementation {
@@ -44,7 +42,7 @@ class ConvOnCuda final : public KernelImplementation {
     if (form == kConvGemmForm) {
       space.knobs.push_back({"TM", {1, 2, 4, 8}, tile.tm, "output channels a thread"});
       space.knobs.push_back({"BK", {8, 16, 32}, 16, "steps of K in shared memory"});
-      space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split(g, tile, units), "blocks that share the steps of K of a tile"});
+      space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
     }
     const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
     const int64_t sums = numel(problem.out[0].shape);

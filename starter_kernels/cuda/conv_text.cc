@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -71,8 +72,7 @@ std::string conv_text(const Problem& problem, int64_t form, const Knobs& knobs) 
     return join_text({text, fmt::format("enum : bool {{ TRANSPOSED = {} }};", ConvParams::of(problem).transposed), strided_loads(problem, g),
                       std::string(cuda_text("conv_direct.cu"))});
   if (form == kConvDepthwiseForm) return join_text({text, std::string(cuda_text("conv_depthwise.cu"))});
-  return join_text({text, cuda_sizes({knob("TM"), knob("BK"), knob("SPLIT_K")}), std::string(cuda_text("shared_loop.h")),
-                    std::string(cuda_text("product_tile.h")), std::string(cuda_text("conv_implicit_gemm.cu"))});
+  return join_text({text, cuda_sizes({knob("TM"), knob("BK"), knob("SPLIT_K")}), product_tile_text(1), std::string(cuda_text("conv_implicit_gemm.cu"))});
 }
 
 }  // namespace amdahl

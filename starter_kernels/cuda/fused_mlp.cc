@@ -52,7 +52,7 @@ class FusedMlpOnCuda final : public KernelImplementation {
     text += operand_text("Y", p.out[0]) + activation_text(p, params, first_extra);
     text += cuda_epilogue(p, first_extra + static_cast<size_t>(params.activation.inputs) - products);
     for (const auto& [name, value] : variant.knobs) text += cuda_sizes({{name, value}});
-    return join_text({text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("product_tile.h")), std::string(cuda_text("fused_mlp.cu"))});
+    return join_text({text, product_tile_text(1), std::string(cuda_text("fused_mlp.cu"))});
   }
 };
 

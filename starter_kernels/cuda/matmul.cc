@@ -4,9 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/matmul_mma.h"
+#include "starter_kernels/cuda/matmul_rows.h"
+#include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/cuda/vector_access.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/text/index_space.h"
@@ -40,29 +47,78 @@ std::string alpha_text(double alpha, DType sum) {
   return fmt::format("#define ALPHA * {}\n", sum == DType::kF64 ? double_text(alpha) : float_text(alpha));
 }
 
+constexpr int64_t kBuffers = 2;        // of steps in shared memory (kernels/matmul.cu)
+constexpr int64_t kStepsOfPart = 256;  // from which on a part is worth its way through memory
+
+// Tiles that are enough for the card once their steps of K are shared: large ones read less.
+ProductTile tile_of(const MatmulSizes& s, const DeviceInfo& card) {
+  const int64_t units = std::max(card.units, 1);
+  return starter_tile(s.m, s.n, s.batch * starter_split(1, units, s.k, kStepsOfPart), units);
+}
+
+int64_t split_of(const MatmulSizes& s, const ProductTile& tile, const DeviceInfo& card) {
+  const auto tiles = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
+  const int64_t blocks = tiles(s.m, tile.tm * tile.block_m) * tiles(s.n, tile.tn * tile.block_n) * s.batch;
+  return starter_split(blocks, 2 * std::max(card.units, 1), s.k, kStepsOfPart);
+}
+
+// Numbers that one load or store takes where either of a matrix's dimensions is adjacent in memory.
+int64_t vector_of_matrix(const Access& a) { return vector_along(a, a.strides.back() == 1 ? a.strides.size() - 1 : a.strides.size() - 2); }
+
+std::string tile_text(const Problem& problem, const Knobs& knobs) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  const Access& c = problem.out[0];
+  const int64_t wide = 16 / static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
+  return join_text({cuda_sizes({{"A_VECTOR", vector_of_matrix(problem.in[0])},
+                                {"B_VECTOR", vector_of_matrix(problem.in[1])},
+                                {"C_VECTOR", vector_along(c, c.shape.size() - 1)},
+                                {"PART_VECTOR", std::gcd(s.n, wide)}}),
+                    std::string(cuda_text("vector.h")), product_tile_text(std::min(knobs.at("TN"), wide)), std::string(cuda_text("matmul_order.h")),
+                    std::string(cuda_text("matmul.cu"))});
+}
+
+std::string form_text(const Problem& problem, const Knobs& knobs) {
+  switch (knobs.at("FORM")) {
+    case kMatmulMmaForm: return mma_text(problem);
+    case kMatmulRowsForm: return rows_text(problem);
+    default: return tile_text(problem, knobs);
+  }
+}
+
+// What is launched: the product, and where blocks share K, what adds their sums.
+std::string launches_text(bool in_parts) {
+  return join_text({in_parts ? std::string(cuda_text("matmul_parts.cu")) : "",
+                    fmt::format("TABLE Launch amdahl_launches[] = {{MATMUL_LAUNCH{}}};\nTABLE uint64_t amdahl_workspace_bytes = {};",
+                                in_parts ? ", PARTS_LAUNCH" : "", in_parts ? "SPLIT_K * BATCH * M * N * sizeof(sum_t)" : "0")});
+}
+
 class MatmulOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kMatmul; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
-    SearchSpace space;
-    space.knobs = {{"TM", {1, 2, 4, 8}, 4, "rows of C a thread"},
-                   {"TN", {1, 2, 4, 8}, 4, "columns of C a thread"},
-                   {"BLOCK_M", {4, 8, 16, 32}, 16, "threads of a block along M"},
-                   {"BLOCK_N", {8, 16, 32}, 16, "threads of a block along N"},
-                   {"BK", {8, 16, 32}, 16, "steps of K in shared memory"}};
-    const bool on_tensor_cores = has_mma_form(problem);
-    if (on_tensor_cores) add_mma_knobs(space, problem, card);
+    const MatmulSizes s = MatmulSizes::of(problem);
+    const DType sum = accumulator_of(problem.in[0].dtype);
+    std::vector<int64_t> forms{kMatmulForm};
+    if (has_mma_form(problem)) forms.push_back(kMatmulMmaForm);
+    if (has_rows_form(problem)) forms.push_back(kMatmulRowsForm);
+    const int64_t form = forms.back();
+    const ProductTile tile = tile_of(s, card);
+    SearchSpace space = product_tile_space(tile, sum, kBuffers);
+    space.knobs.insert(space.knobs.begin(), {"FORM", forms, form, "0 any product, sums of a thread; 1 tensor cores; 2 few rows"});
+    if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
+    if (has_rows_form(problem)) add_rows_knobs(space);
+    const int64_t split = form == kMatmulRowsForm  ? starter_rows_split(problem, card)
+                          : form == kMatmulMmaForm ? starter_mma_split(problem, card)
+                                                   : split_of(s, tile, card);
+    space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, split, "blocks that share the steps of K"});
     const bool declared = !declared_algorithm(problem).empty();
-    const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
-      if (on_tensor_cores && k.at("FORM") == kMatmulMmaForm) return refused_mma(problem, k);
-      const int64_t threads = k.at("BLOCK_M") * k.at("BLOCK_N");
-      if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
-      const int64_t shared = (k.at("TM") * k.at("BLOCK_M") + k.at("TN") * k.at("BLOCK_N") + 2) * k.at("BK") * element;
-      if (shared > 48 << 10) return fmt::format("a block's tiles take {} bytes of shared memory, and 49152 are there", shared);
-      return "";
+      std::string refusal = refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * static_cast<int64_t>(size_of(sum)));
+      if (refusal.empty() && k.at("FORM") == kMatmulForm) refusal = refused_tile(k, sum, kBuffers);
+      if (refusal.empty() && k.at("FORM") == kMatmulMmaForm) refusal = refused_mma(problem, k);
+      return refusal;
     };
     return space;
   }
@@ -75,7 +131,6 @@ class MatmulOnCuda final : public KernelImplementation {
     const Shape batch(c.shape.begin(), c.shape.end() - 2);
     const DType sum = accumulator_of(a.dtype);
     const std::string alpha = alpha_text(MatmulParams::of(problem).alpha, sum);
-    const bool on_tensor_cores = variant.knobs.contains("FORM") && variant.knobs.at("FORM") == kMatmulMmaForm;
     std::string knobs;
     for (const auto& [name, value] : variant.knobs) knobs += cuda_sizes({{name, value}});
     return join_text({cuda_opening(problem),
@@ -93,7 +148,7 @@ class MatmulOnCuda final : public KernelImplementation {
                       fmt::format("static inline sum_t load_a(a_t x) {{ return {}; }}\nstatic inline sum_t load_b(b_t x) {{ return {}; }}\n",
                                   load_text(a.dtype, "x"), load_text(b.dtype, "x")),
                       batch_text("begin_of_a", batch, a), batch_text("begin_of_b", batch, b), batch_text("begin_of_c", batch, c), cuda_epilogue(problem, 2),
-                      finish_text(problem, batch), on_tensor_cores ? mma_text(problem, variant.knobs) : std::string(cuda_text("matmul.cu"))});
+                      finish_text(problem, batch), form_text(problem, variant.knobs), launches_text(variant.knobs.at("SPLIT_K") > 1)});
   }
 };
 

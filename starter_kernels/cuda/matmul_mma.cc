@@ -6,6 +6,7 @@
 
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
+#include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/text/index_space.h"
 
@@ -41,12 +42,6 @@ Tile starter_mma_tile(const MatmulSizes& s, int64_t units) {
   return tile;
 }
 
-int64_t starter_split(const MatmulSizes& s, const Tile& tile, int64_t units) {
-  int64_t split = 1;
-  while (split < 8 && 2 * split * tile.blocks(s) <= 2 * units && s.k / (2 * split) >= 512) split *= 2;
-  return split;
-}
-
 }  // namespace
 
 bool has_mma_form(const Problem& problem) {
@@ -58,19 +53,22 @@ bool has_mma_form(const Problem& problem) {
 
 void add_mma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card) {
   const MatmulSizes s = MatmulSizes::of(problem);
-  const int64_t units = std::max(card.units, 1);
-  const Tile tile = starter_mma_tile(s, units);
+  const Tile tile = starter_mma_tile(s, std::max(card.units, 1));
   const std::vector<Knob> knobs{
-      {"FORM", {kMatmulForm, kMatmulMmaForm}, kMatmulMmaForm, "0 any product, sums of a thread; 1 tensor cores, which the knobs below vary"},
       {"WARPS_M", {1, 2, 4}, tile.warps_m, "warps of a block along M"},
       {"WARPS_N", {1, 2, 4}, tile.warps_n, "warps of a block along N"},
       {"WARP_M", {16, 32, 64}, tile.warp_m, "rows of C a warp"},
       {"WARP_N", {16, 32, 64}, tile.warp_n, "columns of C a warp"},
       {"MMA_K", {16, 32, 64}, 32, "steps of K of a stage in shared memory"},
       {"STAGES", {2, 3, 4}, 3, "stages, of which one is multiplied"},
-      {"SPLIT_K", {1, 2, 4, 8}, starter_split(s, tile, units), "blocks that share the steps of K of a tile"},
   };
   space.knobs.insert(space.knobs.end(), knobs.begin(), knobs.end());
+}
+
+int64_t starter_mma_split(const Problem& problem, const DeviceInfo& card) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  const int64_t units = std::max(card.units, 1);
+  return starter_split(starter_mma_tile(s, units).blocks(s), 2 * units, s.k, 512);
 }
 
 std::string refused_mma(const Problem& problem, const Knobs& k) {
@@ -80,17 +78,13 @@ std::string refused_mma(const Problem& problem, const Knobs& k) {
   };
   const int64_t shared =
       k.at("STAGES") * (bytes(problem.in[0], true, k.at("WARPS_M") * k.at("WARP_M")) + bytes(problem.in[1], false, k.at("WARPS_N") * k.at("WARP_N")));
-  const MatmulSizes s = MatmulSizes::of(problem);
-  const std::string refusal = refused_shared(shared, kDynamicSharedBytes);
-  return refusal.empty() ? refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * 4) : refusal;
+  return refused_shared(shared, kDynamicSharedBytes);
 }
 
-std::string mma_text(const Problem& problem, const Knobs& knobs) {
-  const bool in_parts = knobs.at("SPLIT_K") > 1;
+std::string mma_text(const Problem& problem) {
   return join_text({cuda_sizes({{"A_VECTOR", vector_of(problem.in[0])}, {"B_VECTOR", vector_of(problem.in[1])}}),
                     fmt::format("#define HALF \"{}\"", problem.in[0].dtype == DType::kBF16 ? "bf16" : "f16"), std::string(cuda_text("shared_loop.h")),
-                    std::string(cuda_text("mma.h")), std::string(cuda_text("matmul_mma.cu")), in_parts ? std::string(cuda_text("matmul_parts.cu")) : "",
-                    fmt::format("TABLE Launch amdahl_launches[] = {{MATMUL_LAUNCH{}}};", in_parts ? ", PARTS_LAUNCH" : "")});
+                    std::string(cuda_text("mma.h")), std::string(cuda_text("matmul_order.h")), std::string(cuda_text("matmul_mma.cu"))});
 }
 
 }  // namespace amdahl

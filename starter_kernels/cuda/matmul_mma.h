@@ -10,21 +10,23 @@
 
 namespace amdahl {
 
-// Values of the knob FORM, which a problem has that both forms compute. Stored in sessions: append only.
+// Values of the knob FORM. Stored in sessions: append only.
 enum MatmulForm : int64_t {
-  kMatmulForm = 0,     // any strides and types
-  kMatmulMmaForm = 1,  // tensor cores
+  kMatmulForm = 0,      // any strides and types
+  kMatmulMmaForm = 1,   // tensor cores
+  kMatmulRowsForm = 2,  // few rows
 };
 
 // Whether both operands are of one half float type and each has a dimension that is adjacent in memory.
 bool has_mma_form(const Problem& problem);
 
-// FORM, the starter being tensor cores, and what varies that form.
+// What varies the form, but for SPLIT_K, which all forms have; and where that begins.
 void add_mma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card);
+int64_t starter_mma_split(const Problem& problem, const DeviceInfo& card);
 // Why the form cannot be launched with these knobs, or "".
 std::string refused_mma(const Problem& problem, const Knobs& knobs);
 
-// Behind the sizes, types and functions that both forms have (matmul.cc).
-std::string mma_text(const Problem& problem, const Knobs& knobs);
+// Behind the sizes, types and functions that all forms have (matmul.cc).
+std::string mma_text(const Problem& problem);
 
 }  // namespace amdahl

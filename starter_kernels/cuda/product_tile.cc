@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
+#include "starter_kernels/text/index_space.h"
 
 namespace amdahl {
 namespace {
@@ -21,20 +23,31 @@ ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) 
   return tile;
 }
 
-SearchSpace product_tile_space(const ProductTile& starter, DType sum) {
+int64_t starter_split(int64_t blocks, int64_t most_blocks, int64_t k, int64_t least_steps) {
+  int64_t split = 1;
+  while (split < 16 && 2 * split * blocks <= most_blocks && k / (2 * split) >= least_steps) split *= 2;
+  return split;
+}
+
+SearchSpace product_tile_space(const ProductTile& starter, DType sum, int64_t buffers) {
   return {{{"TM", {1, 2, 4, 8}, starter.tm, "rows of the output a thread"},
            {"TN", {1, 2, 4, 8}, starter.tn, "columns of the output a thread"},
            {"BLOCK_M", {4, 8, 16, 32}, starter.block_m, "threads of a block along rows"},
            {"BLOCK_N", {16, 32}, starter.block_n, "threads of a block along columns"},
-           {"BK", {8, 16, 32}, 16, "steps of the sum in shared memory"}},
-          [sum](const Knobs& knobs) { return refused_tile(knobs, sum); },
+           {"BK", {8, 16, 32}, size_of(sum) > 4 ? 8 : 16, "steps of the sum in shared memory"}},
+          [=](const Knobs& knobs) { return refused_tile(knobs, sum, buffers); },
           {}};
 }
 
-std::string refused_tile(const Knobs& k, DType sum) {
+std::string refused_tile(const Knobs& k, DType sum, int64_t buffers) {
   const int64_t element = static_cast<int64_t>(size_of(sum));
-  const int64_t shared = (k.at("TM") * k.at("BLOCK_M") + k.at("TN") * k.at("BLOCK_N") + 1) * k.at("BK") * element + 16 * k.at("BK");
-  return refused_shared(shared, kStaticSharedBytes);
+  constexpr int64_t kLongerBy = 16;  // each row
+  const int64_t step = (k.at("TM") * k.at("BLOCK_M") + k.at("TN") * k.at("BLOCK_N")) * element + 2 * kLongerBy;
+  return refused_shared(buffers * k.at("BK") * step, kStaticSharedBytes);
+}
+
+std::string product_tile_text(int64_t adjacent) {
+  return join_text({cuda_sizes({{"ADJACENT", adjacent}}), std::string(cuda_text("shared_loop.h")), std::string(cuda_text("product_tile.h"))});
 }
 
 }  // namespace amdahl

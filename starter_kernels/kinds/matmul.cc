@@ -184,6 +184,10 @@ std::vector<Graph> Matmul::examples() const {
   add("doubles, scaled", "Gemm", DType::kF64, {9, 33}, {33, 17}, false, {{"alpha", 0.5}}, Shape{17});
   add("half precision", "MatMul", DType::kF16, {6, 40}, {40, 35}, true);
   add("bfloat16", "MatMul", DType::kBF16, {6, 40}, {40, 35}, true);
+  add("even sizes", "MatMul", f32, {24, 64}, {64, 80}, true);
+  add("even sizes, one row", "MatMul", f32, {1, 128}, {128, 72}, true);
+  add("even sizes, transposed B", "Gemm", f32, {3, 136}, {36, 136}, true, {{"transB", yes}});
+  add("half precision, more rows", "MatMul", DType::kF16, {20, 40}, {40, 35}, true);
   return graphs;
 }
 

@@ -72,7 +72,7 @@ static inline void convolve(const void* const* in, out_t* out, sum_t* parts) {
 
 #pragma unroll
   for (int j = 0; j < TN; ++j) {
-    const int64_t p = first_p + thread_column() + j * int(BLOCK_N);
+    const int64_t p = first_p + tile_column(thread_column(), j);
     if (p >= POSITIONS) continue;
     const int64_t n = p / PIXELS, pixel = p % PIXELS;
 #pragma unroll

@@ -34,7 +34,7 @@ static inline void for_each_sum(int64_t first_m, int64_t first_n, F f) {
   for (int i = 0; i < TM; ++i)
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
-      const int64_t m = first_m + thread_row() * int(TM) + i, n = first_n + thread_column() + j * int(BLOCK_N);
+      const int64_t m = first_m + thread_row() * int(TM) + i, n = first_n + tile_column(thread_column(), j);
       if (m < M && n < COLUMNS) f(i, j, m, n);
     }
 }

@@ -24,13 +24,10 @@ enum : int {
 enum : int64_t {
   A_STRIDE = A_COLUMN == 1 ? A_ROW : A_COLUMN,
   B_STRIDE = B_COLUMN == 1 ? B_ROW : B_COLUMN,
-  TILES_M = M > 0 ? (M + TILE_M - 1) / TILE_M : 1,
-  TILES_N = N > 0 ? (N + TILE_N - 1) / TILE_N : 1,
-  PART = ((K + MMA_K - 1) / MMA_K + SPLIT_K - 1) / SPLIT_K * MMA_K,  // steps of K of a part
-  TOGETHER = 8  // rows of tiles that run together, so that they share what they read of B in L2
+  PART = steps_of_part<MMA_K>()
 };
 
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+typedef TileOrder<TILE_M, TILE_N> Order;
 
 // LINES x LENGTH numbers to shared memory, zeros from `lines` and `length` on, VECTOR at a time.
 template <int LINES, int LENGTH, int STEP, int VECTOR>
@@ -105,7 +102,7 @@ static inline void store_two(const Operands& o, int64_t batch, int64_t m, int64_
 // The warp's sums of row m from column n on: the `half`-th of a lane's rows in a multiplication.
 static inline void store_row(const Operands& o, int64_t batch, int64_t m, int64_t n, const float (&sum)[NT][4], int half) {
   out_t* row = (out_t*)o.out[0] + begin_of_c(batch) + m * C_ROW;
-  float* part = (float*)o.workspace + ((blockIdx.y * BATCH + batch) * M + m) * N;
+  float* part = row_of_part(o, batch, m);
 #pragma unroll
   for (int j = 0; j < NT; ++j, n += 8) {
     if (n >= N) continue;
@@ -120,11 +117,11 @@ static inline void store_row(const Operands& o, int64_t batch, int64_t m, int64_
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
   alignas(16) extern __shared__ uint16_t shared[];
-  const int64_t group = blockIdx.x / (TOGETHER * TILES_N) * TOGETHER, rows = least(TOGETHER, TILES_M - group), place = blockIdx.x % (TOGETHER * TILES_N);
+  const Place first = Order::first_of(blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_m = warp / int(WARPS_N) * int(WARP_M), warp_n = warp % int(WARPS_N) * int(WARP_N);
   const int64_t first_k = blockIdx.y * PART;
   Block block;
-  block.first_m = (group + place % rows) * TILE_M, block.first_n = place / rows * TILE_N, block.end_k = least(first_k + PART, K);
+  block.first_m = first.m, block.first_n = first.n, block.end_k = least(first_k + PART, K);
   const int steps = block.end_k > first_k ? int((block.end_k - first_k + MMA_K - 1) / MMA_K) : 0;
   for (int64_t batch = blockIdx.z; batch < BATCH; batch += gridDim.z) {
     block.a = (const uint16_t*)o.in[0] + begin_of_a(batch) + block.first_m * A_ROW;
@@ -157,5 +154,4 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   }
 }
 
-#define MATMUL_LAUNCH {0, TILES_M * TILES_N, SPLIT_K, BATCH > 0 ? (BATCH < 65535 ? BATCH : 65535) : 1, THREADS, 1, 1, SHARED}
-TABLE uint64_t amdahl_workspace_bytes = SPLIT_K > 1 ? SPLIT_K * BATCH * M * N * sizeof(float) : 0;
+#define MATMUL_LAUNCH {0, Order::TILES_M * Order::TILES_N, SPLIT_K, BATCH > 0 ? (BATCH < 65535 ? BATCH : 65535) : 1, THREADS, 1, 1, SHARED}

@@ -5,8 +5,8 @@ enum : int { ADDING_THREADS = 256 };
 extern "C" __global__ void __launch_bounds__(ADDING_THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
   const int64_t i = blockIdx.x * int64_t(ADDING_THREADS) + threadIdx.x;
   if (i >= BATCH * M * N) return;
-  const float* parts = (const float*)o.workspace + i;
-  float sum = parts[0];
+  const sum_t* parts = (const sum_t*)o.workspace + i;
+  sum_t sum = parts[0];
 #pragma unroll
   for (int part = 1; part < SPLIT_K; ++part) sum += parts[part * (BATCH * M * N)];
   const int64_t batch = i / (M * N), m = i / N % M, n = i % N;

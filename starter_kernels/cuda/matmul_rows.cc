@@ -1,0 +1,49 @@
+#include "starter_kernels/cuda/matmul_rows.h"
+
+#include <algorithm>
+
+#include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/cuda/vector_access.h"
+#include "starter_kernels/kinds/matmul.h"
+#include "starter_kernels/text/index_space.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int64_t kMostRows = 8, kStarterWarps = 8, kWarp = 32;
+
+bool is_row_major(const Access& a) { return a.strides.back() == 1; }
+// Along whichever dimension kernels/matmul_rows.cu reads.
+int64_t vector_of(const Access& b) { return vector_along(b, b.strides.size() - (is_row_major(b) ? 1 : 2)); }
+
+}  // namespace
+
+bool has_rows_form(const Problem& problem) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  const Access& b = problem.in[1];
+  const bool adjacent = is_row_major(b) || b.strides[b.strides.size() - 2] == 1;
+  return s.batch == 1 && s.m >= 1 && s.m <= kMostRows && adjacent && declared_algorithm(problem).empty();
+}
+
+void add_rows_knobs(SearchSpace& space) {
+  space.knobs.push_back({"WARPS", {1, 2, 4, 8, 16}, kStarterWarps, "warps of a block that has few rows"});
+  space.knobs.push_back({"UNROLL", {1, 2, 4, 8}, 4, "loads of B that a thread has on their way"});
+}
+
+// Every multiprocessor has a block; a part is worth its way through memory where each thread has some loads of it.
+int64_t starter_rows_split(const Problem& problem, const DeviceInfo& card) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  const Access& b = problem.in[1];
+  const int64_t columns = is_row_major(b) ? kWarp * vector_of(b) : kStarterWarps;
+  const int64_t steps_of_load = is_row_major(b) ? kStarterWarps : kWarp * vector_of(b);  // of a block
+  return starter_split(std::max<int64_t>(1, (s.n + columns - 1) / columns), std::max(card.units, 1), s.k, 8 * steps_of_load);
+}
+
+std::string rows_text(const Problem& problem) {
+  const Access& a = problem.in[0];
+  return join_text({cuda_sizes({{"A_VECTOR", vector_along(a, a.strides.size() - 1)}, {"B_VECTOR", vector_of(problem.in[1])}}),
+                    std::string(cuda_text("vector.h")), std::string(cuda_text("matmul_order.h")), std::string(cuda_text("matmul_rows.cu"))});
+}
+
+}  // namespace amdahl
