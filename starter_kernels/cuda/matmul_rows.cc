@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kMostRows = 8, kStarterWarps = 8, kWarp = 32;
 
-bool is_row_major(const Access& a) { return a.strides.back() == 1; }
+// Whether a row of B lies in memory order, where a column does not.
+bool is_row_major(const Access& b) { return b.strides[b.strides.size() - 2] != 1; }
 // Along whichever dimension kernels/matmul_rows.cu reads.
 int64_t vector_of(const Access& b) { return vector_along(b, b.strides.size() - (is_row_major(b) ? 1 : 2)); }
 
@@ -22,7 +23,7 @@ int64_t vector_of(const Access& b) { return vector_along(b, b.strides.size() - (
 bool has_rows_form(const Problem& problem) {
   const MatmulSizes s = MatmulSizes::of(problem);
   const Access& b = problem.in[1];
-  const bool adjacent = is_row_major(b) || b.strides[b.strides.size() - 2] == 1;
+  const bool adjacent = !is_row_major(b) || b.strides.back() == 1;
   return s.batch == 1 && s.m >= 1 && s.m <= kMostRows && adjacent && declared_algorithm(problem).empty();
 }
 

@@ -14,26 +14,31 @@ struct Copy {
   enum : int {
     LENGTH = ALONG_K ? BK : LINES,
     VECTOR = MOST < LENGTH ? MOST : LENGTH,
+    ACROSS = LENGTH / VECTOR,
     COUNT = LINES * BK / VECTOR,
     EACH = (COUNT + THREADS - 1) / THREADS
   };
   Vector<T, VECTOR> held[EACH];
 
-  // Calls f(number of the vector, its first line, its first step).
+  // Calls f(number of the vector, its first line, its first step). Both ACROSS and THREADS are powers of two, so that what depends on the thread is the same
+  // for all vectors, and the rest is known when the text is compiled.
   template <class F>
   static inline void for_each(F f) {
+    const int thread = threadIdx.x;
 #pragma unroll
     for (int e = 0; e < EACH; ++e) {
-      const int i = e * int(THREADS) + int(threadIdx.x), across = i % (LENGTH / VECTOR) * VECTOR, down = i / (LENGTH / VECTOR);
-      if (COUNT % THREADS == 0 || i < COUNT) f(e, ALONG_K ? down : across, ALONG_K ? across : down);
+      const int across = (thread % ACROSS + e * int(THREADS) % ACROSS) * VECTOR, down = thread / ACROSS + e * int(THREADS) / ACROSS;
+      if (COUNT % THREADS == 0 || e * int(THREADS) + thread < COUNT) f(e, ALONG_K ? down : across, ALONG_K ? across : down);
     }
   }
 
   // Zeros beyond `lines` and `steps`; a vector lies wholly inside or outside.
-  inline void fetch(const T* from, int64_t line_stride, int64_t step_stride, int64_t lines, int64_t steps) {
+  template <int64_t LINE_STRIDE, int64_t STEP_STRIDE>
+  inline void fetch(const T* from, int64_t lines, int64_t steps) {
+    const int some_lines = least(lines, LINES), some_steps = least(steps, BK);
     for_each([&](int e, int line, int step) {
       held[e] = {};
-      if (line < lines && step < steps) held[e] = load_vector<VECTOR>(from + line * line_stride + step * step_stride);
+      if (line < some_lines && step < some_steps) held[e] = load_vector<VECTOR>(from + line * LINE_STRIDE + step * STEP_STRIDE);
     });
   }
 
@@ -79,8 +84,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_OF_UNIT) amdahl_ker
     Copy<a_t, TILE_M, A_VECTOR, A_COLUMN == 1> copy_a;
     Copy<b_t, TILE_N, B_VECTOR, B_COLUMN != 1> copy_b;
     const auto fetch = [&](int64_t k) {
-      copy_a.fetch(a + k * A_COLUMN, A_ROW, A_COLUMN, M - first.m, end_k - k);
-      copy_b.fetch(b + k * B_ROW, B_COLUMN, B_ROW, N - first.n, end_k - k);
+      copy_a.fetch<A_ROW, A_COLUMN>(a + k * A_COLUMN, M - first.m, end_k - k);
+      copy_b.fetch<B_COLUMN, B_ROW>(b + k * B_ROW, N - first.n, end_k - k);
     };
     const auto put = [&](Tiles& to) { copy_a.put(to.a, convert_a), copy_b.put(to.b, convert_b); };
 

@@ -4,7 +4,7 @@
 // SPLIT_K blocks share the steps of K.
 
 enum : int { THREADS = 32 * WARPS, VECTOR = B_VECTOR };
-enum : bool { ALONG_COLUMNS = B_COLUMN == 1 };  // otherwise a column of B lies in memory order
+enum : bool { ALONG_COLUMNS = B_ROW != 1 };  // otherwise a column of B lies in memory order, as a single one does
 enum : int { COLUMNS = ALONG_COLUMNS ? 32 * VECTOR : WARPS };  // of a block
 enum : int64_t { BLOCKS = N > 0 ? (N + COLUMNS - 1) / COLUMNS : 1 };
 

@@ -7,7 +7,8 @@ enum : int {
   TILE_M = TM * BLOCK_M,
   TILE_N = TN * BLOCK_N,
   THREADS = BLOCK_M * BLOCK_N,
-  WIDE = 16 / sizeof(sum_t)  // sums that one load takes
+  WIDE = 16 / sizeof(sum_t),  // sums that one load takes
+  UNROLL_STEPS = TM * TN * sizeof(sum_t) >= 256 ? 2 : 8  // more would not leave the sums their registers
 };
 
 // Rows are longer by one load: what is written along k does not all lie in one bank.
@@ -26,7 +27,7 @@ static inline constexpr int tile_column(int thread_column, int j) {
 // The steps that are in shared memory, between two barriers.
 static inline void add_products(const Tiles& tiles, sum_t (&sum)[TM][TN]) {
   const int row = thread_row() * int(TM), column = thread_column();
-#pragma unroll 8
+#pragma unroll UNROLL_STEPS
   for (int k = 0; k < BK; ++k) {
     sum_t a[TM], b[TN];
 #pragma unroll
