@@ -107,7 +107,7 @@ class MatmulOnCuda final : public KernelImplementation {
     SearchSpace space = product_tile_space(tile, sum, kBuffers);
     space.knobs.insert(space.knobs.begin(), {"FORM", forms, form, "0 any product, sums of a thread; 1 tensor cores; 2 few rows"});
     if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
-    if (has_rows_form(problem)) add_rows_knobs(space);
+    if (has_rows_form(problem)) add_rows_knobs(space, problem);
     const int64_t split = form == kMatmulRowsForm  ? starter_rows_split(problem, card)
                           : form == kMatmulMmaForm ? starter_mma_split(problem, card)
                                                    : split_of(s, tile, card);

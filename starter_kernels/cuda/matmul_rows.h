@@ -14,7 +14,7 @@ namespace amdahl {
 bool has_rows_form(const Problem& problem);
 
 // What varies the form, but for SPLIT_K, which all forms have; and where that begins.
-void add_rows_knobs(SearchSpace& space);
+void add_rows_knobs(SearchSpace& space, const Problem& problem);
 int64_t starter_rows_split(const Problem& problem, const DeviceInfo& card);
 
 // Behind the sizes, types and functions that all forms have (matmul.cc).
