@@ -13,24 +13,33 @@ static inline void put(const Operands& o, int64_t m, int64_t n, sum_t sum) {
   else row_of_part(o, 0, m)[n] = sum;
 }
 
+// Calls sums.add<COUNT>(k) for the steps k, k + STRIDE, … before `end`, COUNT of them together: their loads have no test between them and are on their way
+// at once. Those that are left come in halves of COUNT.
+template <int COUNT, int STRIDE, class Sums>
+static inline void add_steps(int64_t k, int64_t end, Sums& sums) {
+#pragma unroll 1
+  for (; k + (COUNT - 1) * STRIDE < end; k += COUNT * STRIDE) sums.template add<COUNT>(k);
+  if constexpr (COUNT > 1) add_steps<COUNT / 2, STRIDE>(k, end, sums);
+}
+
 // A lane has VECTOR adjacent columns, and the warps of a block take turns along K.
-static inline void multiply_along_columns(const Operands& o, const a_t* a, const b_t* b, int64_t first_k, int64_t end_k) {
-  __shared__ sum_t shared[WARPS][COLUMNS];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int64_t first_n = blockIdx.x * int64_t(COLUMNS), n = first_n + lane * VECTOR;
-  sum_t sum[M][VECTOR] = {};
-  for (int64_t k0 = first_k + warp; k0 < end_k && n < N; k0 += WARPS * UNROLL) {
-    Vector<b_t, VECTOR> of_b[UNROLL] = {};
-    sum_t of_a[UNROLL][M];
+struct SumsOfColumns {
+  const a_t* a;
+  const b_t* b;  // the lane's columns
+  sum_t sum[M][VECTOR];
+
+  template <int COUNT>
+  inline void add(int64_t k) {
+    Vector<b_t, VECTOR> of_b[COUNT];
+    sum_t of_a[COUNT][M];
 #pragma unroll
-    for (int u = 0; u < UNROLL; ++u) {
-      const int64_t k = k0 + u * int(WARPS);
-      if (k < end_k) of_b[u] = load_vector<VECTOR>(b + k * B_ROW + n);
+    for (int u = 0; u < COUNT; ++u) {
+      of_b[u] = load_vector<VECTOR>(b + (k + u * int(WARPS)) * B_ROW);
 #pragma unroll
-      for (int m = 0; m < M; ++m) of_a[u][m] = k < end_k ? load_a(a[m * A_ROW + k * A_COLUMN]) : sum_t(0);
+      for (int m = 0; m < M; ++m) of_a[u][m] = load_a(a[m * A_ROW + (k + u * int(WARPS)) * A_COLUMN]);
     }
 #pragma unroll
-    for (int u = 0; u < UNROLL; ++u)
+    for (int u = 0; u < COUNT; ++u)
 #pragma unroll
       for (int v = 0; v < VECTOR; ++v) {
         const sum_t x = load_b(of_b[u].at[v]);
@@ -38,10 +47,18 @@ static inline void multiply_along_columns(const Operands& o, const a_t* a, const
         for (int m = 0; m < M; ++m) sum[m][v] += of_a[u][m] * x;
       }
   }
+};
+
+static inline void multiply_along_columns(const Operands& o, const a_t* a, const b_t* b, int64_t first_k, int64_t end_k) {
+  __shared__ sum_t shared[WARPS][COLUMNS];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int64_t first_n = blockIdx.x * int64_t(COLUMNS), n = first_n + lane * VECTOR;
+  SumsOfColumns sums = {a, b + n};
+  if (n < N) add_steps<UNROLL, WARPS>(first_k + warp, end_k, sums);
 #pragma unroll
   for (int m = 0; m < M; ++m) {
 #pragma unroll
-    for (int v = 0; v < VECTOR; ++v) shared[warp][lane * VECTOR + v] = sum[m][v];
+    for (int v = 0; v < VECTOR; ++v) shared[warp][lane * VECTOR + v] = sums.sum[m][v];
     __syncthreads();
     for (int column = threadIdx.x; column < COLUMNS && first_n + column < N; column += THREADS) {
       sum_t all = shared[0][column];
@@ -65,36 +82,41 @@ static inline void load_steps(const a_t* row, int64_t k, sum_t (&to)[VECTOR]) {
 }
 
 // A warp has a column, a lane VECTOR adjacent steps of K at a time.
+struct SumsOfSteps {
+  enum : int { STRIDE = 32 * VECTOR };  // of the warp
+  const a_t* a;
+  const b_t* b;  // the column
+  sum_t sum[M];
+
+  template <int COUNT>
+  inline void add(int64_t k) {
+    Vector<b_t, VECTOR> of_b[COUNT];
+#pragma unroll
+    for (int u = 0; u < COUNT; ++u) of_b[u] = load_vector<VECTOR>(b + k + u * STRIDE);
+#pragma unroll
+    for (int u = 0; u < COUNT; ++u)
+#pragma unroll
+      for (int m = 0; m < M; ++m) {
+        sum_t of_a[VECTOR];
+        load_steps(a + m * A_ROW, k + u * STRIDE, of_a);
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) sum[m] += of_a[v] * load_b(of_b[u].at[v]);
+      }
+  }
+};
+
 static inline void multiply_along_steps(const Operands& o, const a_t* a, const b_t* b, int64_t first_k, int64_t end_k) {
   const int lane = threadIdx.x % 32;
   const int64_t n = blockIdx.x * int64_t(COLUMNS) + threadIdx.x / 32;
   if (n >= N) return;  // the whole warp
-  sum_t sum[M] = {};
-  for (int64_t k0 = first_k + lane * VECTOR; k0 < end_k; k0 += 32 * VECTOR * UNROLL) {
-    Vector<b_t, VECTOR> of_b[UNROLL] = {};
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) {
-      const int64_t k = k0 + u * 32 * VECTOR;
-      if (k < end_k) of_b[u] = load_vector<VECTOR>(b + n * B_COLUMN + k);
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) {
-      const int64_t k = k0 + u * 32 * VECTOR;
-      if (k >= end_k) continue;
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
-        sum_t of_a[VECTOR];
-        load_steps(a + m * A_ROW, k, of_a);
-#pragma unroll
-        for (int v = 0; v < VECTOR; ++v) sum[m] += of_a[v] * load_b(of_b[u].at[v]);
-      }
-    }
-  }
+  SumsOfSteps sums = {a, b + n * B_COLUMN};
+  add_steps<UNROLL, SumsOfSteps::STRIDE>(first_k + lane * VECTOR, end_k, sums);
 #pragma unroll
   for (int m = 0; m < M; ++m) {
+    sum_t sum = sums.sum[m];
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) sum[m] += __shfl_xor_sync(0xffffffff, sum[m], distance);
-    if (lane == m) put(o, m, n, sum[m]);
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffff, sum, distance);
+    if (lane == m) put(o, m, n, sum);
   }
 }
 
