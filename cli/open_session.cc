@@ -127,7 +127,9 @@ OpenSession with_model(std::unique_ptr<Session> session, const std::string& path
   SessionModel found = load_session_model(*open.session, path, model, global);
   open.model = std::move(found.name);
   open.graph = std::move(found.graph);
-  open.backend = &backend_of(*open.session);
+  // Of several cards alike, the one that was asked for.
+  const bool asked_for = global.backend->target().backend == open.session->identity().backend;
+  open.backend = asked_for ? global.backend : &backend_of(*open.session);
   open.session->require_same(fingerprint(open.graph), open.backend->target().device.fingerprint());
   remember_place(open, path);
   if (open.session->options().is_object()) open.options = open.session->options().get<TuneOptions>();

@@ -14,8 +14,16 @@ namespace amdahl {
 namespace {
 
 using cuda::Address;
-using cuda::check;
 using cuda::driver;
+
+// cuda::check(), of which a fault is the device's.
+void check(int result, const char* call) {
+  try {
+    cuda::check(result, call);
+  } catch (const cuda::Fault& fault) {
+    throw DeviceFault(fault.what());
+  }
+}
 
 Address address_of(const void* pointer) { return reinterpret_cast<Address>(pointer); }
 
@@ -146,44 +154,28 @@ class CudaGraph : public Executable {
   CudaGraph(const CudaGraph&) = delete;
 
   void run() override {
-    or_fault([&] {
-      const auto lock = card_.enter();
-      program_.launch(card_);
-      card_.finish();
-    });
+    const auto lock = card_.enter();
+    program_.launch(card_);
+    card_.finish();
   }
 
   std::optional<double> run_clocked() override {
-    double seconds = 0;
-    or_fault([&] {
-      const auto lock = card_.enter();
-      seconds = program_.clocked(card_, events_);
-    });
-    return seconds;
+    const auto lock = card_.enter();
+    return program_.clocked(card_, events_);
   }
 
   // Each call by the card's clock, repeated in a graph of its own, and all of them scaled to what a run of all takes: begun one by one, calls of
   // microseconds are as long as it takes the host to begin them.
   void run_timed(std::vector<double>& seconds) override {
-    or_fault([&] {
-      const auto lock = card_.enter();
-      std::vector<double> alone;
-      double sum = 0;
-      for (size_t c = 0; c < calls_.size(); ++c) sum += alone.emplace_back(repeated(c).clocked(card_, events_) / kRepeats);
-      const double all = program_.clocked(card_, events_);
-      for (size_t c = 0; c < calls_.size(); ++c) seconds[c] += sum > 0 ? alone[c] / sum * all : 0;
-    });
+    const auto lock = card_.enter();
+    std::vector<double> alone;
+    double sum = 0;
+    for (size_t c = 0; c < calls_.size(); ++c) sum += alone.emplace_back(repeated(c).clocked(card_, events_) / kRepeats);
+    const double all = program_.clocked(card_, events_);
+    for (size_t c = 0; c < calls_.size(); ++c) seconds[c] += sum > 0 ? alone[c] / sum * all : 0;
   }
 
  private:
-  template <typename Task>
-  static void or_fault(const Task& task) {
-    try {
-      task();
-    } catch (const cuda::Fault& fault) {
-      throw DeviceFault(fault.what());
-    }
-  }
   const Captured& repeated(size_t call) {
     repeated_.resize(calls_.size());
     if (!repeated_[call]) repeated_[call] = std::make_unique<Captured>(card_, std::vector<BoundCall>(kRepeats, calls_[call]));

@@ -65,7 +65,7 @@ CompileResult CudaToolchain::compile(const Variant& variant, const CompileLimits
   return result;
 }
 
-// Two loads of one cubin differ by 0.01 to 0.07%: it is where operands lie that moves the time of a card's kernel, not where its code does.
+// It is where operands lie that moves the time of a card's kernel, hardly where its code does.
 CompileResult CudaToolchain::compile_placebo(const Variant&, int, const CompileLimits&) const {
   return failed(kNoLayouts, "a card's code has no addresses to choose");
 }

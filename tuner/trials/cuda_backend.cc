@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,16 +20,17 @@ namespace {
 
 class CudaBackend : public Backend {
  public:
-  explicit CudaBackend(const DeviceInfo& card) : target_(cuda_target(card)), probe_(make_cuda_probe(card)) {}
+  explicit CudaBackend(const DeviceInfo& card) : target_(cuda_target(card)), workers_(make_cuda_worker_backend(card.number)), probe_(make_cuda_probe(card)) {}
   const Target& target() const override { return target_; }
   std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override {
     return std::make_shared<const CudaToolchain>(cache_dir, target_);
   }
-  const WorkerBackend& workers() const override { return cuda_worker_backend(); }
+  const WorkerBackend& workers() const override { return *workers_; }
   const CeilingProbe& probe() const override { return *probe_; }
 
  private:
   Target target_;
+  std::unique_ptr<WorkerBackend> workers_;
   std::unique_ptr<CeilingProbe> probe_;
 };
 
@@ -41,9 +43,10 @@ const Backend& cuda_backend(int number) {
   std::unique_ptr<CudaBackend>& backend = made[number];
   if (!backend) {
     const std::vector<DeviceInfo> cards = cuda::cards();
-    if (number >= static_cast<int>(cards.size()))
+    const auto card = std::find_if(cards.begin(), cards.end(), [&](const DeviceInfo& c) { return c.number == number; });
+    if (card == cards.end())
       throw Error(ExitCode::kNoDevice, fmt::format("there is no card {}: this machine has {}, counted from 0", number, counted(cards.size(), "card")));
-    backend = std::make_unique<CudaBackend>(cards[static_cast<size_t>(number)]);
+    backend = std::make_unique<CudaBackend>(*card);
   }
   return *backend;
 }

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <utility>
 #include <vector>
@@ -121,7 +122,12 @@ class CudaWorkerDevice : public WorkerDevice {
   }
 
  private:
-  std::unique_ptr<Device> device_ = make_cuda_device(0);
+  static int number() {
+    const char* text = std::getenv(kCardVariable);
+    return text ? std::atoi(text) : 0;
+  }
+
+  std::unique_ptr<Device> device_ = make_cuda_device(number());
   std::byte* constants_ = nullptr;
   size_t constants_bytes_ = 0;
 };

@@ -12,7 +12,8 @@
 
 namespace amdahl {
 
-// Throws Error(kNoDevice).
+// The card whose number is in the environment as kCardVariable, else the first. Throws Error(kNoDevice).
+inline constexpr const char* kCardVariable = "AMDAHL_CUDA_CARD";
 std::unique_ptr<WorkerDevice> make_cuda_worker_device();
 
 }  // namespace amdahl

@@ -8,7 +8,7 @@
 namespace amdahl {
 
 const std::vector<const WorkerBackend*>& worker_backends();
-const WorkerBackend& cpu_worker_backend();  // rows of the table
-const WorkerBackend& cuda_worker_backend();
+const WorkerBackend& cpu_worker_backend();                            // rows of the table
+std::unique_ptr<WorkerBackend> make_cuda_worker_backend(int number);  // of one card
 
 }  // namespace amdahl

@@ -1,6 +1,6 @@
 // What every kernel's text begins with: types, and what the program that launches a kernel knows of it.
 //
-// A text is compiled by NVRTC without any header: cuda_fp16.h alone takes 30 to 50 ms, more than most kernels.
+// A text is compiled by NVRTC without any header: the toolkit's take longer to read than most kernels to compile, and need not be installed.
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
