@@ -26,7 +26,7 @@ void require_judged_code(const SessionStore& session, const Variant& variant, Bu
     if (e.outcome != Outcome::kKept || e.object_code.empty()) continue;
     const auto steps = e.replacement.get<std::vector<Step>>();
     if (!has_variant(steps, variant.id())) continue;
-    const Built built = builder.build({steps})[0];
+    const BuildResult built = builder.build({steps})[0];
     if (!built.ok) refuse(built.message);
     if (built.code != e.object_code)
       refuse(fmt::format("the compiler makes other machine code of experiment {} than was judged: tune the model in a new session", e.id));

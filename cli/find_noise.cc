@@ -17,7 +17,7 @@ std::optional<MachineNoise> find_machine_noise(const GlobalOptions& global, Nois
   options.threads = global.threads;
   Progress progress("measuring the noise of proofs", global.progress());
   try {
-    BenchOptions bench = bench_options(global.threads, 1);
+    TrialOptions bench = trial_options(global.threads, 1);
     bench.worker.backend = &global.backend->workers();
     const MachineNoise noise = measure_machine_noise(toolchain, options, bench, [&](double done, const std::string& what) { progress.update(done, 1, what); });
     cache_machine_noise(noise, global.cache_dir);

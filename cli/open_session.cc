@@ -96,16 +96,16 @@ std::string short_name(const std::string& model) {
   return stem == "model" && !folder.empty() ? folder : stem;
 }
 
-BenchOptions bench_options(int threads, uint64_t seed) {
-  BenchOptions options;
+TrialOptions trial_options(int threads, uint64_t seed) {
+  TrialOptions options;
   options.worker.threads = threads;
   options.worker.stop = &interrupt_flag();
   options.seed = seed;
   return options;
 }
 
-BenchOptions bench_options(const TuneOptions& session, uint64_t seed) {
-  BenchOptions options = bench_options(session.threads, seed);
+TrialOptions trial_options(const TuneOptions& session, uint64_t seed) {
+  TrialOptions options = trial_options(session.threads, seed);
   // Looked for are old or missing outputs, which differ by about their norm. An element may be several times as far off as the norm.
   if (session.allow_bf16) options.model_tolerance = std::clamp(8 * session.max_error, options.model_tolerance, 0.5);
   return options;

@@ -7,7 +7,7 @@
 #include "experiments/session.h"
 #include "graph/models/buckets.h"
 #include "tuner/search/tuner.h"
-#include "tuner/trials/window_bench.h"
+#include "tuner/trials/window_trials.h"
 
 namespace amdahl {
 
@@ -44,8 +44,8 @@ SessionIdentity identity_of(const std::string& model, const std::string& session
 std::string short_name(const std::string& model);
 
 // What workers get: threads, the stop flag.
-BenchOptions bench_options(int threads, uint64_t seed);
+TrialOptions trial_options(int threads, uint64_t seed);
 // Of a session: what it allows widens what two of its plans may differ by.
-BenchOptions bench_options(const TuneOptions& session, uint64_t seed);
+TrialOptions trial_options(const TuneOptions& session, uint64_t seed);
 
 }  // namespace amdahl

@@ -22,13 +22,13 @@ const char* title_of(int tier) {
 }
 
 // Where a rewrite matches, and the most frequent reason where it does not.
-struct Applies {
+struct RewriteMatches {
   int matches = 0, anchors = 0;
   std::string refusal;
 };
 
-Applies applies_to(const Rewrite& rewrite, const RewriteContext& context) {
-  Applies result;
+RewriteMatches applies_to(const Rewrite& rewrite, const RewriteContext& context) {
+  RewriteMatches result;
   if (context.plan.steps.empty()) result.refusal = "the plan has no step, as all outputs are inputs or constants";
   std::map<std::string, int> refusals;
   for (size_t i = 0; i < context.plan.steps.size(); ++i) {
@@ -42,7 +42,7 @@ Applies applies_to(const Rewrite& rewrite, const RewriteContext& context) {
   return result;
 }
 
-void print_rewrites(const std::map<const Rewrite*, Applies>& applies) {
+void print_rewrites(const std::map<const Rewrite*, RewriteMatches>& applies) {
   int tier = 0;
   for (const Rewrite* rewrite : playbook()) {
     if (rewrite->tier() != tier) {
@@ -60,7 +60,7 @@ void print_rewrites(const std::map<const Rewrite*, Applies>& applies) {
 std::optional<ModelArguments> read(const po::variables_map& values) { return values.count("model") ? std::optional(read_model(values)) : std::nullopt; }
 
 int run(const std::optional<ModelArguments>& model, const GlobalOptions& global) {
-  std::map<const Rewrite*, Applies> applies;
+  std::map<const Rewrite*, RewriteMatches> applies;
   if (model) {
     const Graph graph = load_named_model(*model, global);
     const Plan plan = starter_plan(graph, global.threads, global.backend->target());

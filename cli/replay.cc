@@ -14,7 +14,7 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "tuner/search/window_task.h"
-#include "tuner/trials/workbench.h"
+#include "tuner/trials/local_trials.h"
 
 namespace amdahl {
 namespace {
@@ -58,12 +58,13 @@ Plan plan_of(const Session& session, int64_t id) {
 }
 
 // Log ratios of pairs of fresh processes, without those that others disturbed.
-std::vector<double> time_pairs(Workbench& bench, const std::vector<Step>& challenger, const Built& built, uint64_t seed, int pairs, Progress& progress) {
+std::vector<double> time_pairs(LocalTrials& trials, const std::vector<Step>& challenger, const BuildResult& built, uint64_t seed, int pairs,
+                               Progress& progress) {
   Random random(seed);
   std::vector<double> ratios;
   for (int p = 0; p < pairs; ++p) {
     progress.update(p, pairs, "pairs of fresh processes");
-    const Paired pair = bench.pair(challenger, built, {}, random);
+    const PairTrial pair = trials.pair(challenger, built, {}, random);
     if (pair.failure) throw Error(ExitCode::kNotVerified, pair.failure->reason);
     if (pair.pair.dropped.empty()) ratios.push_back(pair.pair.timing.log_ratio);
   }
@@ -81,27 +82,27 @@ int repeat(const OpenSession& open, const Experiment& e, int pairs, const Global
   WindowTask task = window_task(open.graph, plan_of(*open.session, e.plan), e.signature, {e.steps});
   task.threads = open.options.threads;
 
-  Workbench bench(open.graph, *open.backend, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  LocalTrials trials(open.graph, *open.backend, trial_options(open.options, open.options.judged_seed()), global.cache_dir);
   Progress progress("replaying", global.progress());
   progress.update(0, 0, "building");
-  const Built built = bench.build({challenger}).at(0);
+  const BuildResult built = trials.build({challenger}).at(0);
   fmt::print("experiment {}: {} on {}\nthen   {} at {}: {}\n", e.id, e.rewrite, e.window, name_of(e.outcome), e.stage, e.reason);
   if (!built.ok) {
     fmt::print("now    {}: {}\n", name_of(built.outcome()), built.message);
     return 0;
   }
-  if (const std::string why = bench.enter(task); !why.empty()) {
+  if (const std::string why = trials.enter(task); !why.empty()) {
     fmt::print("now    this window cannot be judged: {}\n", why);
     return 0;
   }
   progress.update(0, 0, "validating");
-  const Screened screened = bench.screen(challenger, built, -INFINITY);  // all stages, however slow it is
+  const ScreenResult screened = trials.screen(challenger, built, -INFINITY);  // all stages, however slow it is
   if (screened.failure) {
     fmt::print("now    {} at {}: {} (seed {})\n", name_of(screened.failure->outcome), screened.failure->stage, screened.failure->reason,
                screened.failure->seed);
     return 0;
   }
-  const std::vector<double> ratios = time_pairs(bench, challenger, built, e.seed, pairs, progress);
+  const std::vector<double> ratios = time_pairs(trials, challenger, built, e.seed, pairs, progress);
   fmt::print("now    passes validation; race {:.3f}x{}\n", std::exp(screened.race.log_ratio), pairs_text(ratios));
   return 0;
 }

@@ -27,7 +27,7 @@
 #include "profiler/processor_load.h"
 #include "tuner/search/finish.h"
 #include "tuner/search/tuner.h"
-#include "tuner/trials/workbench.h"
+#include "tuner/trials/local_trials.h"
 
 namespace amdahl {
 namespace {
@@ -87,16 +87,16 @@ int tune(OpenSession& open, const std::string& path, const SearchArguments& argu
   std::optional<LivePage> page;
   if (arguments.html) page.emplace(*open.session, *arguments.html);
   SessionWisdom wisdom(arguments.wisdom, open.with_backend(global), open.options);
-  Workbench bench(open.graph, *open.backend, bench_options(open.options, open.options.judged_seed()), global.cache_dir);
+  LocalTrials trials(open.graph, *open.backend, trial_options(open.options, open.options.judged_seed()), global.cache_dir);
   TuneSummary summary;
   {
     LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
       if (page) page->refresh();
     });
     view.phase("measuring what this machine can do");  // before a profile is: that one says how long a gate will take
-    bench.ceilings();
+    trials.ceilings();
     warn_of_others(view, beginning.others.share(), open.options.threads);
-    summary = run_loop({open.graph, *open.session, bench, playbook(), open.options, view, interrupt_flag(), wisdom.known()}, beginning);
+    summary = run_loop({open.graph, *open.session, trials, playbook(), open.options, view, interrupt_flag(), wisdom.known()}, beginning);
   }
   if (page) page->finish();
   open.session->require_in_place();

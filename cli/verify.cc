@@ -18,7 +18,7 @@
 #include "experiments/standing.h"
 #include "tuner/search/gate.h"
 #include "tuner/search/headline.h"
-#include "tuner/trials/workbench.h"
+#include "tuner/trials/local_trials.h"
 
 namespace amdahl {
 namespace {
@@ -45,15 +45,15 @@ struct Outputs {
 };
 
 // On inputs of each distribution, which neither plan has seen.
-Outputs check_outputs(const OpenSession& open, Workbench& bench, const Plan& starter, const Plan& kept, uint64_t seed, Progress& progress) {
+Outputs check_outputs(const OpenSession& open, LocalTrials& trials, const Plan& starter, const Plan& kept, uint64_t seed, Progress& progress) {
   Outputs result;
   Random random(seed ^ 0x0c4ec4);
-  for (Family family : headline_inputs(open.graph)) {
-    progress.update(0, 0, fmt::format("outputs against float64 on {} inputs", name_of(family)));
+  for (Distribution distribution : headline_inputs(open.graph)) {
+    progress.update(0, 0, fmt::format("outputs against float64 on {} inputs", name_of(distribution)));
     Draw inputs;
-    inputs.family = family;
+    inputs.distribution = distribution;
     inputs.seed = random.next() >> 1;
-    const ModelCheck before = bench.check_model(starter, inputs), after = bench.check_model(kept, inputs);
+    const ModelCheck before = trials.check_model(starter, inputs), after = trials.check_model(kept, inputs);
     if (before.failure) throw Error(ExitCode::kNotVerified, "the starter plan fails: " + before.failure->reason);
     if (after.failure) throw Error(ExitCode::kNotVerified, "the kept plan fails: " + after.failure->reason);
     result.right = result.right && after.error <= open.options.gate().limit(before.error);
@@ -79,16 +79,16 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();
-  Workbench bench(open.graph, *open.backend, bench_options(open.options, seed), global.cache_dir);
+  LocalTrials trials(open.graph, *open.backend, trial_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
-  const Outputs outputs = check_outputs(open, bench, starter, kept, seed, progress);
+  const Outputs outputs = check_outputs(open, trials, starter, kept, seed, progress);
   progress.update(0, 0, fmt::format("{} pairs of fresh processes", arguments.pairs));
   HeadlineOptions options;
   options.plan = claim ? claim->plan : 0;
   options.pairs = arguments.pairs;
   options.seed = seed;
   options.inputs = headline_inputs(open.graph);
-  const Headline now = measure_headline(bench, starter, kept, options);
+  const Headline now = measure_headline(trials, starter, kept, options);
 
   const bool claimed = claim && claim->gain.pairs > 0;
   const std::string against = claimed ? contradiction(claim->gain, now.gain) : "";

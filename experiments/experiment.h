@@ -54,7 +54,7 @@ struct Experiment {
   std::string incumbent;        // identity of what it raced against: ratios of one incumbent can be compared
   Json replacement;             // array of Step (plan/plan.h): variants, sources, operands
   std::string origin;           // "" of this program and this session's own search; else where it, or a text in it, came from (provenance.h)
-  std::string object_code;      // hash of the machine code that was judged (Built::code); "" of older sessions, or when it did not build
+  std::string object_code;      // hash of the machine code that was judged (BuildResult::code); "" of older sessions, or when it did not build
   Json knobs = Json::object();  // the values of the knobs under search
   // What came of it.
   Outcome outcome = Outcome::kInconclusive;

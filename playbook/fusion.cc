@@ -303,8 +303,8 @@ std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, 
   return step;
 }
 
-Grown grow_backwards(const RewriteContext& context, int anchor) {
-  Grown grown{context.plan.steps[static_cast<size_t>(anchor)], {anchor}};
+GrownStep grow_backwards(const RewriteContext& context, int anchor) {
+  GrownStep grown{context.plan.steps[static_cast<size_t>(anchor)], {anchor}};
   if (!traits_of(grown.step.variant.problem).has_expression) return grown;
   bool changed = true;
   std::set<Operand> tried;

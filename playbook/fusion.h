@@ -38,11 +38,11 @@ std::optional<Step> absorb_consumer(const Step& producer, const Step& consumer, 
 
 // The step at `anchor` with all pointwise steps absorbed that only feed it, directly or through each other, and the numbers
 // of the steps that it covers, `anchor` among them.
-struct Grown {
+struct GrownStep {
   Step step;
   std::set<int> steps;
 };
-Grown grow_backwards(const RewriteContext& context, int anchor);
+GrownStep grow_backwards(const RewriteContext& context, int anchor);
 
 // Knobs that the changed problem does not offer go back to their starters, missing ones are added.
 void repair_knobs(const RewriteContext& context, Step& step);

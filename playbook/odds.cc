@@ -10,7 +10,7 @@ namespace {
 // sensible one rarely. Counted as so many windows beside those of the table.
 constexpr double kStructural = 0.25, kKnob = 0.08, kWindows = 4;
 
-struct Counted {
+struct WinRate {
   std::string_view rewrite;
   int windows, won;
   double share;  // median over what won
@@ -20,7 +20,7 @@ struct Counted {
 // predecessor, or none: gpt2 (31), resnet50, single kernels, exports of five other models. Windows too short to prove anything on are among them.
 // Fusions of a whole function (GELU, a norm, rotary embedding) are counted together, and so are both Winograds. Streaming stores: the windows whose
 // result no cache holds, sessions of the night after included.
-constexpr Counted kCounted[] = {
+constexpr WinRate kWinRates[] = {
     {"fuse_gelu", 8, 5, 0.62},
     {"fuse_layernorm", 8, 5, 0.62},
     {"fuse_rmsnorm", 8, 5, 0.62},
@@ -53,14 +53,14 @@ constexpr Counted kCounted[] = {
 
 std::vector<std::string_view> counted_rewrites() {
   std::vector<std::string_view> names;
-  for (const Counted& row : kCounted) names.push_back(row.rewrite);
+  for (const WinRate& row : kWinRates) names.push_back(row.rewrite);
   return names;
 }
 
 Odds odds_of(std::string_view rewrite, bool structural) {
   const double base = structural ? kStructural : kKnob;
-  const auto* const known = std::find_if(std::begin(kCounted), std::end(kCounted), [&](const Counted& c) { return c.rewrite == rewrite; });
-  if (known == std::end(kCounted)) return {base, structural ? 0.33 : 0.15};
+  const auto* const known = std::find_if(std::begin(kWinRates), std::end(kWinRates), [&](const WinRate& c) { return c.rewrite == rewrite; });
+  if (known == std::end(kWinRates)) return {base, structural ? 0.33 : 0.15};
   return {(known->won + kWindows * base) / (known->windows + kWindows), known->share};
 }
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "bench/ablation/policies.h"
-#include "bench/ablation/timed_laboratory.h"
+#include "bench/ablation/timed_trials.h"
 #include "bench/ablation/timeline.h"
 #include "cli/find_noise.h"
 #include "cli/open_session.h"
@@ -16,7 +16,7 @@
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tuner/search/headline.h"
-#include "tuner/trials/workbench.h"
+#include "tuner/trials/local_trials.h"
 
 namespace amdahl::ablation {
 namespace {
@@ -40,7 +40,7 @@ TuneOptions options_for(const Budget& budget, const GlobalOptions& global) {
 }
 
 // The plan of each moment against the starter plan, both as wholes. Equal plans are measured once.
-Json measure_moments(Laboratory& lab, const SessionStore& store, const std::vector<Win>& wins, const Plan& starter, const Budget& budget, Random& random) {
+Json measure_moments(TrialRunner& runner, const SessionStore& store, const std::vector<Win>& wins, const Plan& starter, const Budget& budget, Random& random) {
   std::map<int64_t, Plan> plans;
   for (const PlanRecord& p : store.plans()) plans[p.id] = p.plan.get<Plan>();
   const int64_t first = plans.begin()->first;
@@ -53,7 +53,7 @@ Json measure_moments(Laboratory& lab, const SessionStore& store, const std::vect
       options.plan = plan;
       options.pairs = budget.pairs;
       options.seed = random.next();
-      known[plan] = measure_headline(lab, starter, plans.at(plan), options);
+      known[plan] = measure_headline(runner, starter, plans.at(plan), options);
     }
     moments.push_back({{"minutes", minutes}, {"gain", plan == first ? Gain{} : known.at(plan).gain}, {"predicted", log_after(wins, 60 * minutes)}});
   }
@@ -85,9 +85,9 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
   for (const char* rest : {"", "-lock", "-wal", "-shm"}) fs::remove(path + rest);
   const std::unique_ptr<Session> session =
       Session::create(path, identity_of(model, path, {BucketSizes{}}, graph, cpu_backend(), CpuToolchain(global.cache_dir).description()));
-  Workbench bench(graph, cpu_backend(), bench_options(options, options.seed), global.cache_dir);
-  bench.ceilings();  // measured once for all arms, in no arm's time
-  TimedLaboratory timed(bench);
+  LocalTrials trials(graph, cpu_backend(), trial_options(options, options.seed), global.cache_dir);
+  trials.ceilings();  // measured once for all arms, in no arm's time
+  TimedTrials timed(trials);
   ProofTimes times(timed);
   const TuneSummary summary = Tuner({graph, *session, timed, arm.rewrites, options, times, interrupt_flag(), {}, *arm.policy}).run();
   if (summary.end == TuneEnd::kStopped) throw Stopped{};
@@ -102,7 +102,7 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
           {"seed", budget.seed}, {"end", summary.why},
           {"seconds", spent},    {"experiments", session->experiments().size()},
           {"kept", wins.size()}, {"seconds_to_90", seconds_to(wins, 0.9)},
-          {"phases", phases},    {"moments", measure_moments(bench, *session, wins, starter_plan(graph, options.threads, cpu_target()), budget, random)}};
+          {"phases", phases},    {"moments", measure_moments(trials, *session, wins, starter_plan(graph, options.threads, cpu_target()), budget, random)}};
 }
 
 }  // namespace amdahl::ablation

@@ -6,7 +6,7 @@
 
 #include "experiments/session_store.h"
 #include "tuner/search/progress.h"
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl::ablation {
 
@@ -19,15 +19,15 @@ struct Win {
 
 class ProofTimes : public TuneObserver {
  public:
-  // The session begins now, by this laboratory's clock.
-  explicit ProofTimes(const Laboratory& clock) : clock_(clock), started_(clock.now()) {}
+  // The session begins now, by this trial runner's clock.
+  explicit ProofTimes(const TrialRunner& clock) : clock_(clock), started_(clock.now()) {}
   void on_experiment(const Experiment& e) override {
     if (e.stage == "proven") proven_at_[e.id] = clock_.now() - started_;
   }
   const std::map<int64_t, double>& proven_at() const { return proven_at_; }
 
  private:
-  const Laboratory& clock_;
+  const TrialRunner& clock_;
   double started_;
   std::map<int64_t, double> proven_at_;
 };

@@ -18,7 +18,7 @@ struct Nulls {
 };
 
 // The wealth that the test would have had with delta 0. When both arms are exchangeable its mean is exactly 1, whatever the
-// rule that stops, as long as that rule does not look ahead: a sharper check of the whole harness than counting keeps.
+// rule that stops, as long as that rule does not look ahead: a sharper check of the whole procedure than counting keeps.
 double exact_wealth(const LoggedStage& stage, DecisionRule rule) {
   rule.delta = 0;
   SignTest test(rule);

@@ -15,7 +15,7 @@ struct StudyOptions {
   int count = 1;                                            // trials that came to be measured; of planted, by effect
   std::vector<double> effects{1, 2, 3, 5, -1, -2, -3, -5};  // percent
   int verify_pairs = 30;                                    // of the true effect of each planted time
-  TrialOptions trial;
+  WindowOptions trial;
 };
 
 // "aa", "placebo-builds", "placebo-edits", "planted".

@@ -122,7 +122,7 @@ void from_json(const Json& j, Trial& t) {
   t.seconds = j.at("seconds");
 }
 
-void Pipeline::run(Trial& trial, const std::vector<Step>& challenger, const Built& built) {
+void Pipeline::run(Trial& trial, const std::vector<Step>& challenger, const BuildResult& built) {
   const auto start = Clock::now();
   trial.rule = rule_;
   trial.build_seconds = built.seconds;
@@ -133,10 +133,10 @@ void Pipeline::run(Trial& trial, const std::vector<Step>& challenger, const Buil
   trial.seconds = built.seconds + since(start);
 }
 
-bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const Built& built) {
+bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const BuildResult& built) {
   // A forced trial must not be dropped by its first heat: then half of its validation would be missing.
   const double bar = forced_ ? -std::numeric_limits<double>::infinity() : 0;
-  const Screened screened = laboratory_.screen(challenger, built, bar);
+  const ScreenResult screened = runner_.screen(challenger, built, bar);
   trial.screen_seconds = screened.validate_seconds + screened.race_seconds;
   trial.race_log_ratio = screened.race.log_ratio;
   if (screened.failure) {
@@ -148,15 +148,15 @@ bool Pipeline::screen(Trial& trial, const std::vector<Step>& challenger, const B
 }
 
 // One stage of evidence on fresh pairs.
-bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, int first_build, uint64_t salt) {
+bool Pipeline::gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const BuildResult& built, int first_build, uint64_t salt) {
   Random random(trial.seed ^ salt);
-  laboratory_.take_pairs();
-  const Evidence evidence = gather_evidence(laboratory_, rule_, challenger, built, first_build, random, [](const std::vector<double>&) {
+  runner_.take_pairs();
+  const Evidence evidence = gather_evidence(runner_, rule_, challenger, built, first_build, random, [](const std::vector<double>&) {
     if (interrupted()) throw Stopped{};
     return false;
   });
   if (evidence.failure) trial.failure = text_of(*evidence.failure);
-  trial.stages.push_back(stage_of(stage, laboratory_.take_pairs(), evidence.log_ratios, rule_));
+  trial.stages.push_back(stage_of(stage, runner_.take_pairs(), evidence.log_ratios, rule_));
   return evidence.end == Evidence::End::kPassed;
 }
 

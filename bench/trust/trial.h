@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/trust/recording_laboratory.h"
+#include "bench/trust/recording_trials.h"
 #include "tuner/measurement/proof_rules.h"
 
 namespace amdahl::trust {
@@ -48,18 +48,18 @@ void from_json(const Json& j, Trial& t);
 // confirmation follows at once: a session waits DecisionRule::confirm_after.
 class Pipeline {
  public:
-  // `laboratory` has entered the incumbent's window.
+  // `runner` has entered the incumbent's window.
   // `forced`: proven whatever the race says, so that there are pairs.
-  Pipeline(RecordingLaboratory& laboratory, const ProofRule& rule, bool forced)
-      : laboratory_(laboratory), rule_(rule.rule), hopeful_gain_(rule.hopeful_gain), forced_(forced) {}
+  Pipeline(RecordingTrials& runner, const ProofRule& rule, bool forced)
+      : runner_(runner), rule_(rule.rule), hopeful_gain_(rule.hopeful_gain), forced_(forced) {}
   // Fills what came of it. `seed` must be set. Throws Stopped.
-  void run(Trial& trial, const std::vector<Step>& challenger, const Built& built);
+  void run(Trial& trial, const std::vector<Step>& challenger, const BuildResult& built);
 
  private:
-  bool screen(Trial& trial, const std::vector<Step>& challenger, const Built& built);
-  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const Built& built, int first_build, uint64_t salt);
+  bool screen(Trial& trial, const std::vector<Step>& challenger, const BuildResult& built);
+  bool gather(Trial& trial, const std::string& stage, const std::vector<Step>& challenger, const BuildResult& built, int first_build, uint64_t salt);
 
-  RecordingLaboratory& laboratory_;
+  RecordingTrials& runner_;
   DecisionRule rule_;
   double hopeful_gain_;
   bool forced_;

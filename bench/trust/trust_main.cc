@@ -45,7 +45,7 @@ std::vector<double> numbers(const std::string& list) {
 }
 
 // The rule that `tune` would go by on this machine.
-void set_rule(trust::TrialOptions& options) {
+void set_rule(trust::WindowOptions& options) {
   GlobalOptions global;
   global.cache_dir = default_cache_dir();
   global.threads = options.threads;

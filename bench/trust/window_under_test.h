@@ -10,7 +10,7 @@
 
 namespace amdahl::trust {
 
-struct TrialOptions {
+struct WindowOptions {
   int threads = 2;
   uint64_t seed = 1;
   double pair_seconds = 0.1;  // timed part of a pair
@@ -19,13 +19,13 @@ struct TrialOptions {
 
 class WindowUnderTest {
  public:
-  WindowUnderTest(const std::string& name, const TrialOptions& options);
+  WindowUnderTest(const std::string& name, const WindowOptions& options);
   const std::string& name() const { return window_.name; }
   // The text of the starter kernel, and the window with another text in its place.
   const std::string& source() const { return source_; }
   std::vector<Step> with_source(const std::string& text) const;
   // Throws Error(kInternal) with the compiler's message, RefusedByScan where it is the scan's.
-  Built build(const std::vector<Step>& steps);
+  BuildResult build(const std::vector<Step>& steps);
 
   // Makes `incumbent` what is measured against, as the tuner does at the start of each campaign. Throws as build().
   void enter(const std::vector<Step>& incumbent);
@@ -36,11 +36,11 @@ class WindowUnderTest {
 
  private:
   NamedWindow window_;
-  TrialOptions options_;
+  WindowOptions options_;
   Plan plan_;
   ProofRule rule_;  // of this window
   std::string source_;
-  RecordingLaboratory laboratory_;
+  RecordingTrials runner_;
   std::string incumbent_code_;
 };
 

@@ -51,7 +51,7 @@ class FuseEpilogue final : public Rewrite {
     if (candidates.empty()) return refused("the reader is not pointwise");
     std::string reason = "the result is also read elsewhere";
     for (size_t c = candidates.size(); c-- > 0;) {
-      Grown grown = grow_backwards(context, candidates[c]);
+      GrownStep grown = grow_backwards(context, candidates[c]);
       const bool all_inside = std::all_of(readers->second.begin(), readers->second.end(), [&](int r) { return grown.steps.count(r) > 0; });
       if (!all_inside) continue;
       auto fused = absorb_consumer(step, grown.step, &reason);

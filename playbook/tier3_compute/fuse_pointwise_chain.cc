@@ -26,7 +26,7 @@ class FusePointwiseChain final : public Rewrite {
       const Step& reader = context.plan.steps[static_cast<size_t>(next)];
       if (reader.variant.problem.kind == kind::kPointwise && absorb_producer(reader, step, nullptr)) return refused("the chain goes on in its reader");
     }
-    Grown grown = grow_backwards(context, anchor);
+    GrownStep grown = grow_backwards(context, anchor);
     if (grown.steps.size() < 2) return refused("no producer can be absorbed");
     Match match = match_of(context, grown.steps, std::move(grown.step));
     open_all_knobs(context, match);

@@ -20,7 +20,7 @@ class FusePrologue final : public Rewrite {
       if (refusal) *refusal = "this kind has no prologue";
       return std::nullopt;
     }
-    Grown grown = grow_backwards(context, anchor);
+    GrownStep grown = grow_backwards(context, anchor);
     if (grown.steps.size() < 2) {
       if (refusal) *refusal = "no producer can be absorbed";
       return std::nullopt;

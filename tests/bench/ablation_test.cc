@@ -6,15 +6,15 @@
 
 #include "bench/ablation/arm.h"
 #include "bench/ablation/policies.h"
-#include "bench/ablation/timed_laboratory.h"
+#include "bench/ablation/timed_trials.h"
 #include "bench/ablation/timeline.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 #include "tuner/search/tuner.h"
 
 namespace amdahl::ablation {
 namespace {
 
-using amdahl::testing::SimulatedLaboratory;
+using amdahl::testing::SimulatedTrials;
 
 // Three wins of 10% on half of the model. Experiment 1 was proven and taken back with another; 3 was proven after 30 seconds, 2 after
 // 100 and did not stand; 1 was taken up again and proven after 400.
@@ -83,10 +83,10 @@ TEST(Policies, RandomOrderLooksAtNothing) {
   EXPECT_GT(policy.priority(poor), policy.priority(rich));
 }
 
-class RacingLaboratory : public SimulatedLaboratory {
+class RacingLaboratory : public SimulatedTrials {
  public:
-  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
-    Screened s = SimulatedLaboratory::screen(challenger, built, bar);
+  ScreenResult screen(const std::vector<Step>& challenger, const BuildResult& built, double bar) override {
+    ScreenResult s = SimulatedTrials::screen(challenger, built, bar);
     s.race_seconds = screen_seconds / 4;
     ++races;
     return s;
@@ -94,10 +94,10 @@ class RacingLaboratory : public SimulatedLaboratory {
   int races = 0;
 };
 
-TEST(TimedLaboratory, EverySecondOfTheClockIsInOnePhase) {
+TEST(TimedTrials, EverySecondOfTheClockIsInOnePhase) {
   const Graph graph = amdahl::testing::chain_of_matmuls(4);
   RacingLaboratory machine;
-  TimedLaboratory timed(machine);
+  TimedTrials timed(machine);
   const amdahl::testing::TuneBlocks rewrite;
   MemoryStore store;
   TuneObserver observer;

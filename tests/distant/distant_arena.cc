@@ -9,7 +9,7 @@ constexpr size_t kPage = 4096;
 
 Region DistantArena::allocate(size_t bytes, size_t element, Layout layout) {
   const std::lock_guard lock(mutex_);
-  const Placing p = placing(bytes, element, layout);
+  const Placement p = placement(bytes, element, layout);
   const Region there = device_.allocate(bytes, element, layout);
   std::vector<std::byte>& copy = copies_.emplace_back(p.pages + kPage);
   std::byte* first = copy.data() + (kPage - reinterpret_cast<uintptr_t>(copy.data()) % kPage) % kPage;

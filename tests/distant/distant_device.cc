@@ -83,8 +83,8 @@ namespace {
 // Memory of the host's between guards, closed.
 class DistantBuffer : public GuardedBuffer {
  public:
-  DistantBuffer(DistantMemory& memory, std::unique_ptr<GuardedBuffer> host, const Placing& placing, bool writable)
-      : memory_(memory), host_(std::move(host)), pages_{host_->data() - placing.offset, placing.pages, PROT_READ | (writable ? PROT_WRITE : 0)} {
+  DistantBuffer(DistantMemory& memory, std::unique_ptr<GuardedBuffer> host, const Placement& placement, bool writable)
+      : memory_(memory), host_(std::move(host)), pages_{host_->data() - placement.offset, placement.pages, PROT_READ | (writable ? PROT_WRITE : 0)} {
     memory_.add(&pages_);
   }
   ~DistantBuffer() override { memory_.remove(&pages_); }
@@ -138,7 +138,7 @@ class DistantCalls : public Executable {
 }  // namespace
 
 std::unique_ptr<GuardedBuffer> DistantDevice::adopt(std::unique_ptr<GuardedBuffer> host, size_t element, Layout layout, bool writable) {
-  const Placing p = placing(host->bytes(), element, layout);
+  const Placement p = placement(host->bytes(), element, layout);
   return std::make_unique<DistantBuffer>(memory_, std::move(host), p, writable);
 }
 

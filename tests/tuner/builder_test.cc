@@ -23,9 +23,9 @@ std::vector<std::vector<Step>> candidates() {
 
 TEST(Builder, ResultsComeInTheOrderOfTheCandidates) {
   Builder builder(std::make_shared<CpuToolchain>(default_cache_dir()), 3, nullptr);
-  const std::vector<Built> built = builder.build(candidates());
+  const std::vector<BuildResult> built = builder.build(candidates());
   ASSERT_EQ(built.size(), candidates().size());
-  for (const Built& b : built) EXPECT_TRUE(b.ok) << b.message;
+  for (const BuildResult& b : built) EXPECT_TRUE(b.ok) << b.message;
   EXPECT_EQ(built.front().code, built.back().code);
   EXPECT_EQ(built.front().libraries, built.back().libraries);
 }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 
 namespace amdahl {
 namespace {
@@ -17,8 +17,8 @@ class Fusion final : public testing::TuneBlocks {
 class CampaignOnAProduct : public ::testing::Test {
  protected:
   Campaign campaign() {
-    const std::vector<Opportunity> found = find_opportunities(graph, plan, lab.profile(plan), {&blocks}, cpu_target());
-    return Campaign(graph, plan, found.at(0), lab.profile(plan).seconds);
+    const std::vector<Opportunity> found = find_opportunities(graph, plan, runner.profile(plan), {&blocks}, cpu_target());
+    return Campaign(graph, plan, found.at(0), runner.profile(plan).seconds);
   }
   // A form that is faster than the starter's by `log_ratio` in its race.
   Experiment raced(double log_ratio, bool won) const {
@@ -36,7 +36,7 @@ class CampaignOnAProduct : public ::testing::Test {
 
   const Graph graph = testing::chain_of_matmuls(3);
   const Plan plan = starter_plan(graph, 1, cpu_target());
-  testing::SimulatedLaboratory lab;
+  testing::SimulatedTrials runner;
   const testing::TuneBlocks blocks;
   const Fusion fusion;
 };

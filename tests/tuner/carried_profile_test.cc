@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 
 namespace amdahl {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 class Carried : public ::testing::Test {
  protected:
   Carried() : graph(testing::chain_of_matmuls(4)), before(starter_plan(graph, 1, cpu_target())), after(before) {
-    profile = lab.profile(before);
+    profile = runner.profile(before);
     for (size_t i = 0; i < profile.steps.size(); ++i) {
       profile.steps[i].nodes = before.steps[i].nodes;
       profile.steps[i].seconds = 0.010 * static_cast<double>(i + 1);
@@ -20,7 +20,7 @@ class Carried : public ::testing::Test {
   }
   Profile carried(double log_gain) const { return carried_profile(before, profile, after, log_gain); }
 
-  testing::SimulatedLaboratory lab;
+  testing::SimulatedTrials runner;
   Graph graph;
   Plan before, after;
   Profile profile;

@@ -32,12 +32,12 @@ uint64_t draws_seed() {
 }
 
 // All of the example as one window, judged as a session judges it.
-Judge judge_of(const Graph& graph, int threads = 2) {
+ValidationSpec judge_of(const Graph& graph, int threads = 2) {
   const Plan plan = starter_plan(graph, threads, cpu_target());
   Window all;
   for (size_t s = 0; s < plan.steps.size(); ++s) all.steps.push_back(static_cast<int>(s));
   const WindowIo io = io_of(graph, plan, all);
-  const Built built = builder().build({plan.steps})[0];
+  const BuildResult built = builder().build({plan.steps})[0];
   if (!built.ok) throw std::runtime_error("the starter does not compile: " + built.message);
   Blob blob;
   ConstantsFile constants(graph);
@@ -46,16 +46,17 @@ Judge judge_of(const Graph& graph, int threads = 2) {
   const std::vector<InputRange> ranges = input_ranges(graph, distinct_inputs(io));
   WorkerOptions options;
   options.threads = threads;
-  Feed feed(ranges, options.backend->make_arena("amdahl-inputs"));
-  Harness harness(options, program, feed, constants);
+  InputSource input_source(ranges, options.backend->make_arena("amdahl-inputs"));
+  RemoteProgram remote(options, program, input_source, constants);
   GivenValues given;
-  return make_judge(signature(graph, plan, all), ranges, Work{}, harness, draws_seed(),
-                    [&](const Draw& draw) { return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given)); });
+  return make_validation_spec(signature(graph, plan, all), ranges, Work{}, remote, draws_seed(), [&](const Draw& draw) {
+    return std::make_shared<const Expected>(expected_outputs(graph, io, program, draw, ranges, {}, given));
+  });
 }
 
 std::string description(const Draw& draw) {
-  std::string text(name_of(draw.family));
-  if (draw.ternary) text += draw.exchanged ? ", integer weights" : ", ternary weights";
+  std::string text(name_of(draw.distribution));
+  if (draw.ternary) text += draw.roles_swapped ? ", integer weights" : ", ternary weights";
   if (draw.weights != Weights::kNormal) text += fmt::format(", {} weights", name_of(draw.weights));
   return text;
 }
@@ -98,9 +99,9 @@ TEST_P(Coverage, NoStarterLeavesTheBoundsOnAnyDraw) {
   Row& row = CoverageTable::of(std::string(kind.name()));
   for (Graph graph : kind.examples()) {
     drop_unused(graph);  // as a model that is loaded: what no kernel reads is nobody's operand
-    const Judge judge = judge_of(graph);
-    for (const Check& check : judge.checks) ++row.used[description(check.draw)];
-    for (const LeftOut& left : judge.left_out) {
+    const ValidationSpec spec = judge_of(graph);
+    for (const Check& check : spec.checks) ++row.used[description(check.draw)];
+    for (const LeftOut& left : spec.left_out) {
       row.used[description(left.draw)];
       row.not_used[description(left.draw)].insert(left.starter_is_wrong ? fmt::format("**{}: {}**", graph.name, left.reason)
                                                                         : fmt::format("{}: {}", graph.name, left.reason));
@@ -115,9 +116,9 @@ TEST(JudgeOfOneThread, TriesLargerTeams) {
   for (const char* kind : {"matmul", "softmax", "pointwise"}) {
     Graph graph = kernel_kind(kind).examples().at(0);
     drop_unused(graph);
-    const Judge judge = judge_of(graph, 1);
-    EXPECT_EQ(judge.unusable, "") << kind;
-    EXPECT_FALSE(judge.checks.empty()) << kind;
+    const ValidationSpec spec = judge_of(graph, 1);
+    EXPECT_EQ(spec.unusable, "") << kind;
+    EXPECT_FALSE(spec.checks.empty()) << kind;
   }
 }
 

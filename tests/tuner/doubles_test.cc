@@ -18,7 +18,7 @@ struct Judged {
   Program program;
   Expected expected;
 
-  explicit Judged(Graph g, Family family = Family::kNormal) : graph(std::move(g)) {
+  explicit Judged(Graph g, Distribution distribution = Distribution::kNormal) : graph(std::move(g)) {
     for (size_t n = 0; n < graph.nodes.size(); ++n) io.nodes.push_back(static_cast<NodeId>(n));
     for (ValueId v : graph.inputs) io.inputs.push_back({v, ""});
     for (ValueId v : graph.outputs) io.outputs.push_back({v, ""});
@@ -31,7 +31,7 @@ struct Judged {
     program.buffers = {buffer};
     program.outputs = {0};
     GivenValues given;
-    expected = expected_outputs(graph, io, program, {family, 3}, std::vector<InputRange>(graph.inputs.size()), {}, given);
+    expected = expected_outputs(graph, io, program, {distribution, 3}, std::vector<InputRange>(graph.inputs.size()), {}, given);
   }
 
   const BoundedFloats<double>& floats() const { return std::get<BoundedFloats<double>>(expected.outputs.at(0).floats); }
@@ -68,12 +68,12 @@ TEST(Doubles, ResultsRoundedToFloatsAreRefused) {
 
 // No order of an honest sum is refused: backwards, and in four parts.
 TEST(Doubles, SumsInAnyOrderAreAccepted) {
-  for (Family family : {Family::kNormal, Family::kHeavyTail, Family::kAlternate, Family::kWide, Family::kExponents}) {
-    const Judged j(product(DType::kF64), family);
+  for (Distribution distribution : {Distribution::kNormal, Distribution::kHeavyTail, Distribution::kAlternate, Distribution::kWide, Distribution::kExponents}) {
+    const Judged j(product(DType::kF64), distribution);
     const auto operand = [&](size_t i, Shape shape) {
       std::byte* data;
       Tensor t = Tensor::allocate(DType::kF64, std::move(shape), &data);
-      fill_input(data, DType::kF64, t.shape(), {family, 3}, static_cast<int>(i), {});
+      fill_input(data, DType::kF64, t.shape(), {distribution, 3}, static_cast<int>(i), {});
       return to_doubles(t);
     };
     const std::vector<double> a = operand(0, {6, 40}), b = operand(1, {40, 7});
@@ -85,8 +85,8 @@ TEST(Doubles, SumsInAnyOrderAreAccepted) {
         in_parts[m * 7 + n] = (parts[0] + parts[1]) + (parts[2] + parts[3]);
         for (size_t k = 40; k-- > 0;) backwards[m * 7 + n] = std::fma(a[m * 40 + k], b[k * 7 + n], backwards[m * 7 + n]);
       }
-    EXPECT_TRUE(j.accepts(backwards)) << name_of(family);
-    EXPECT_TRUE(j.accepts(in_parts)) << name_of(family);
+    EXPECT_TRUE(j.accepts(backwards)) << name_of(distribution);
+    EXPECT_TRUE(j.accepts(in_parts)) << name_of(distribution);
   }
 }
 

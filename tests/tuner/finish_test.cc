@@ -23,33 +23,33 @@ TEST_F(Finish, MeasuresAHeadlineAndCountsItsSeconds) {
   const TuneSummary run = tune(store);
   ASSERT_TRUE(any_kept(store));
   EXPECT_FALSE(store.headline());
-  const double before = store.state().at("seconds").get<double>(), clock = lab.clock;
+  const double before = store.state().at("seconds").get<double>(), clock = runner.clock;
   finish(run);
   ASSERT_TRUE(store.headline());
   EXPECT_EQ(store.headline()->gain.pairs, kHeadlinePairs) << "nothing is left to search: no more pairs than it takes";
   EXPECT_GT(store.headline()->gain.lo, 0);
-  EXPECT_NEAR(store.state().at("seconds").get<double>() - before, lab.clock - clock, 1e-9);
+  EXPECT_NEAR(store.state().at("seconds").get<double>() - before, runner.clock - clock, 1e-9);
   EXPECT_GT(store.state().at("phases").at("headline").get<double>(), 0);
 }
 
 TEST_F(Finish, SpendsWhatIsLeftWhereTimeWasUp) {
   options.seconds = 400;
-  lab.screen_seconds = 5;
+  runner.screen_seconds = 5;
   TuneSummary run = tune(store);
   ASSERT_TRUE(any_kept(store));
   run.end = TuneEnd::kTimeUp;
   const double left = options.seconds - run.status.seconds_spent;
-  const double clock = lab.clock;
+  const double clock = runner.clock;
   finish(run);
   ASSERT_TRUE(store.headline());
   EXPECT_GT(store.headline()->gain.pairs, kHeadlinePairs);
-  EXPECT_LE(lab.clock - clock, left);
+  EXPECT_LE(runner.clock - clock, left);
 }
 
 TEST_F(Finish, TakesBackWhatIsSlowerThanTheStarter) {
   const TuneSummary run = tune(store);
   ASSERT_TRUE(any_kept(store));
-  lab.model_loses = 1;
+  runner.model_loses = 1;
   finish(run);
   EXPECT_FALSE(any_kept(store));
   EXPECT_FALSE(store.headline()) << "nothing is left that a headline could be of";
@@ -59,18 +59,18 @@ TEST_F(Finish, TakesBackWhatIsSlowerThanTheStarter) {
 TEST_F(Finish, IsByTheMeanWhereSingleRunsTakeFarLonger) {
   const TuneSummary run = tune(store);
   ASSERT_TRUE(any_kept(store));
-  lab.works = 3;
+  runner.works = 3;
   finish(run);
   EXPECT_FALSE(any_kept(store)) << "three times slower in the mean";
 }
 
 TEST_F(Finish, MeasuresNothingWhereNothingIsKept) {
-  lab.model_ignores_wins = true;
+  runner.model_ignores_wins = true;
   const TuneSummary run = tune(store);
   ASSERT_FALSE(any_kept(store));
-  const int64_t pairs = lab.model_pairs;
+  const int64_t pairs = runner.model_pairs;
   finish(run);
-  EXPECT_EQ(lab.model_pairs, pairs);
+  EXPECT_EQ(runner.model_pairs, pairs);
   EXPECT_FALSE(store.headline());
 }
 

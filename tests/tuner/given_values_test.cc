@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 #include "tuner/validation/reference.h"
 
 namespace amdahl {
@@ -35,13 +35,13 @@ Program program_of(double mean) {
 
 TEST(GivenValues, AreThoseOfTheDrawWhateverWasDrawnBefore) {
   const Graph graph = testing::chain_of_matmuls(2);
-  Draw normal{Family::kNormal, 3, 5}, needle{Family::kNeedle, 4, 5}, other_weights{Family::kNormal, 3, 6}, nudged = normal;
-  nudged.nudged = true;
-  Draw integers{Family::kInteger, 3, 5};
+  Draw normal{Distribution::kNormal, 3, 5}, needle{Distribution::kNeedle, 4, 5}, other_weights{Distribution::kNormal, 3, 6}, perturbed = normal;
+  perturbed.perturbed = true;
+  Draw integers{Distribution::kInteger, 3, 5};
   integers.ternary = true;
-  Draw exchanged = integers;
-  exchanged.exchanged = true;
-  Draw narrower = exchanged;
+  Draw roles_swapped = integers;
+  roles_swapped.roles_swapped = true;
+  Draw narrower = roles_swapped;
   narrower.integer_bits = 8;
   struct Case {
     int node;
@@ -51,9 +51,9 @@ TEST(GivenValues, AreThoseOfTheDrawWhateverWasDrawnBefore) {
   GivenValues shared;
   for (const Case& c : {Case{0, 0, normal},
                         {0, 0, needle},
-                        {0, 0, nudged},
+                        {0, 0, perturbed},
                         {0, 0, integers},
-                        {0, 0, exchanged},
+                        {0, 0, roles_swapped},
                         {0, 0, narrower},
                         {0, 0, normal},
                         {0, 0, other_weights},
@@ -65,7 +65,7 @@ TEST(GivenValues, AreThoseOfTheDrawWhateverWasDrawnBefore) {
     GivenValues fresh;
     const Expected want = expected_outputs(graph, io, program, c.draw, {{}}, {}, fresh), got = expected_outputs(graph, io, program, c.draw, {{}}, {}, shared);
     const auto &has = std::get<BoundedFloats<float>>(got.outputs.at(0).floats), &should = std::get<BoundedFloats<float>>(want.outputs.at(0).floats);
-    EXPECT_EQ(has.value, should.value) << name_of(c.draw.family) << " of product " << c.node;
+    EXPECT_EQ(has.value, should.value) << name_of(c.draw.distribution) << " of product " << c.node;
     EXPECT_EQ(has.bound, should.bound);
   }
 }

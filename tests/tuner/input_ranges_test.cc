@@ -19,10 +19,10 @@ Graph gather(int version, DType dtype = DType::kI64) {
   return g.finish({g.node("Gather", {g.normal({50, 4}, 3), i})});
 }
 
-std::vector<int64_t> drawn(Family family, const InputRange& range) {
+std::vector<int64_t> drawn(Distribution distribution, const InputRange& range) {
   std::byte* data;
   const Tensor t = Tensor::allocate(DType::kI64, {2000}, &data);
-  fill_input(data, DType::kI64, {2000}, {family, 5}, 0, range);
+  fill_input(data, DType::kI64, {2000}, {distribution, 5}, 0, range);
   return to_ints(t);
 }
 
@@ -60,15 +60,15 @@ TEST(InputRanges, AreOfTheSmallestDimensionThatIsSelectedFrom) {
 
 TEST(InputRanges, SomeDrawsCountFromTheEndAndOthersDoNot) {
   const InputRange range = range_of(gather(17));
-  for (Family family : {Family::kNormal, Family::kUniform, Family::kPowers}) {
-    const auto x = drawn(family, range);
-    EXPECT_EQ(*std::min_element(x.begin(), x.end()), 0) << name_of(family);
+  for (Distribution distribution : {Distribution::kNormal, Distribution::kUniform, Distribution::kPowers}) {
+    const auto x = drawn(distribution, range);
+    EXPECT_EQ(*std::min_element(x.begin(), x.end()), 0) << name_of(distribution);
   }
-  for (Family family : {Family::kHeavyTail, Family::kNeedle, Family::kSpecial, Family::kExponents}) {
-    const auto x = drawn(family, range);
-    EXPECT_EQ(*std::min_element(x.begin(), x.end()), -50) << name_of(family);
-    EXPECT_EQ(*std::max_element(x.begin(), x.end()), 49) << name_of(family);
-    EXPECT_NEAR(static_cast<double>(std::count_if(x.begin(), x.end(), [](int64_t v) { return v < 0; })), 1000, 150) << name_of(family);
+  for (Distribution distribution : {Distribution::kHeavyTail, Distribution::kNeedle, Distribution::kSpecial, Distribution::kExponents}) {
+    const auto x = drawn(distribution, range);
+    EXPECT_EQ(*std::min_element(x.begin(), x.end()), -50) << name_of(distribution);
+    EXPECT_EQ(*std::max_element(x.begin(), x.end()), 49) << name_of(distribution);
+    EXPECT_NEAR(static_cast<double>(std::count_if(x.begin(), x.end(), [](int64_t v) { return v < 0; })), 1000, 150) << name_of(distribution);
   }
 }
 

@@ -1,4 +1,4 @@
-// What inputs and weights hold: that what a family promises is there, however small the tensor.
+// What inputs and weights hold: that what a distribution promises is there, however small the tensor.
 
 #include "tuner/validation/inputs.h"
 
@@ -22,10 +22,10 @@ std::vector<double> drawn(DType dtype, const Shape& shape, const Draw& draw, int
 }
 std::vector<double> drawn(DType dtype, int64_t n, const Draw& draw, int source = 0) { return drawn(dtype, Shape{n}, draw, source); }
 
-std::vector<int64_t> drawn_integers(DType dtype, int64_t n, Family family) {
+std::vector<int64_t> drawn_integers(DType dtype, int64_t n, Distribution distribution) {
   std::byte* data;
   const Tensor t = Tensor::allocate(dtype, {n}, &data);
-  fill_input(data, dtype, {n}, {family}, 0, {0, 2, true});
+  fill_input(data, dtype, {n}, {distribution}, 0, {0, 2, true});
   return to_ints(t);
 }
 
@@ -73,10 +73,10 @@ TEST(Inputs, EveryTensorHoldsEachSpecialHoweverSmall) {
       for (int source : {0, 1, 2}) {
         Seen inputs, limits, in_weights;
         for (int turn = 0; turn < turns(n); ++turn) {
-          for (Family family : {Family::kSpecial, Family::kLimits}) {
-            Draw draw{family, static_cast<uint64_t>(77 + turn)};
+          for (Distribution distribution : {Distribution::kSpecial, Distribution::kLimits}) {
+            Draw draw{distribution, static_cast<uint64_t>(77 + turn)};
             draw.turn = turn;
-            (family == Family::kSpecial ? inputs : limits).add(drawn(type.dtype, n, draw, source), type.largest, type.smallest_normal);
+            (distribution == Distribution::kSpecial ? inputs : limits).add(drawn(type.dtype, n, draw, source), type.largest, type.smallest_normal);
           }
           in_weights.add(weights(type.dtype, n, Weights::kSpecial, turn), type.largest, type.smallest_normal);
         }
@@ -88,14 +88,14 @@ TEST(Inputs, EveryTensorHoldsEachSpecialHoweverSmall) {
 
 TEST(Inputs, SmallTensorsKeepMostOfTheirNumbers) {
   for (const int64_t n : {16, 100, 1000}) {
-    const auto x = drawn(DType::kF32, n, {Family::kSpecial, 5});
+    const auto x = drawn(DType::kF32, n, {Distribution::kSpecial, 5});
     EXPECT_GE(std::count_if(x.begin(), x.end(), [](double v) { return std::fabs(v) > 1e-6 && std::fabs(v) < 4; }), n * 3 / 4) << n;
   }
 }
 
 TEST(Inputs, ExponentsReachFromDenormalsToTheLargest) {
   for (const Type& type : kTypes) {
-    const auto x = drawn(type.dtype, Shape{40, 100}, {Family::kExponents, 9}), wide = drawn(type.dtype, 4000, {Family::kWide, 9});
+    const auto x = drawn(type.dtype, Shape{40, 100}, {Distribution::kExponents, 9}), wide = drawn(type.dtype, 4000, {Distribution::kWide, 9});
     const auto magnitude = [](double a, double b) { return std::fabs(a) < std::fabs(b); };
     EXPECT_GT(std::fabs(*std::max_element(x.begin(), x.end(), magnitude)), type.largest / 8);
     EXPECT_LT(std::fabs(*std::min_element(x.begin(), x.end(), magnitude)), type.smallest_normal / 16);
@@ -111,21 +111,21 @@ TEST(Inputs, DoublesHaveAllOfTheirBits) {
     return static_cast<double>(std::count_if(x.begin(), x.end(), [](double v) { return v == static_cast<float>(v); })) / static_cast<double>(x.size());
   };
   const auto has_last_bits = [](double v) { return v != 0 && std::isfinite(v) && (std::bit_cast<uint64_t>(v) & 3); };
-  for (Family family : {Family::kNormal, Family::kUniform, Family::kOffset, Family::kLarge, Family::kHeavyTail, Family::kSpecial, Family::kAlternate,
-                        Family::kExponents, Family::kWide, Family::kLimits}) {
-    const auto x = drawn(DType::kF64, Shape{40, 100}, {family, 21});
-    EXPECT_LT(share_of_floats(x), 0.15) << name_of(family);  // zeros and infinities
-    EXPECT_GT(std::count_if(x.begin(), x.end(), has_last_bits), 1000) << name_of(family);
+  for (Distribution distribution : {Distribution::kNormal, Distribution::kUniform, Distribution::kOffset, Distribution::kLarge, Distribution::kHeavyTail,
+                                    Distribution::kSpecial, Distribution::kAlternate, Distribution::kExponents, Distribution::kWide, Distribution::kLimits}) {
+    const auto x = drawn(DType::kF64, Shape{40, 100}, {distribution, 21});
+    EXPECT_LT(share_of_floats(x), 0.15) << name_of(distribution);  // zeros and infinities
+    EXPECT_GT(std::count_if(x.begin(), x.end(), has_last_bits), 1000) << name_of(distribution);
   }
-  EXPECT_LT(share_of_floats(drawn(DType::kF64, 100, {Family::kEqual, 4})), 0.5);
+  EXPECT_LT(share_of_floats(drawn(DType::kF64, 100, {Distribution::kEqual, 4})), 0.5);
   for (Weights distribution : {Weights::kNormal, Weights::kConstant, Weights::kWide})
     EXPECT_LT(share_of_floats(weights(DType::kF64, 4000, distribution)), 0.02);
   for (double w : weights(DType::kF64, 100, Weights::kDenormal)) EXPECT_LT(std::fabs(w), 0x1.0p-1022);
 }
 
 TEST(Inputs, DoublesAreDistributedAsFloats) {
-  for (Family family : {Family::kNormal, Family::kUniform}) {
-    const auto wide = drawn(DType::kF64, 4000, {family, 8}), narrow = drawn(DType::kF32, 4000, {family, 8});
+  for (Distribution distribution : {Distribution::kNormal, Distribution::kUniform}) {
+    const auto wide = drawn(DType::kF64, 4000, {distribution, 8}), narrow = drawn(DType::kF32, 4000, {distribution, 8});
     for (size_t i = 0; i < wide.size(); ++i) ASSERT_NEAR(wide[i], narrow[i], 3e-5);
   }
 }
@@ -135,7 +135,7 @@ TEST(Inputs, SomeRowsAreOfOneExponent) {
   for (const Type& type : kTypes)
     for (uint64_t seed : {1, 2, 3, 4, 5, 6}) {
       constexpr int64_t kRows = 32, kLength = 60;
-      const auto x = drawn(type.dtype, Shape{kRows, kLength}, {Family::kExponents, seed});
+      const auto x = drawn(type.dtype, Shape{kRows, kLength}, {Distribution::kExponents, seed});
       int zeros = 0, denormal = 0, even = 0, positive = 0;
       const auto look_at = [&](int64_t first, int64_t step, int64_t n) {
         int lowest = 5000, highest = -5000, negative = 0;
@@ -169,26 +169,26 @@ TEST(Inputs, SomeRowsOfTheFirstInputAreHidden) {
                             [](double v) { return v == -HUGE_VAL; });
     return hidden;
   };
-  Draw near{Family::kSpecial, 6};
+  Draw near{Distribution::kSpecial, 6};
   near.turn = Draw::kNear;
-  EXPECT_EQ(hidden_rows({Family::kSpecial, 6}, 0), 3);
-  EXPECT_EQ(hidden_rows({Family::kSpecial, 6}, 1), 0);
+  EXPECT_EQ(hidden_rows({Distribution::kSpecial, 6}, 0), 3);
+  EXPECT_EQ(hidden_rows({Distribution::kSpecial, 6}, 1), 0);
   EXPECT_EQ(hidden_rows(near, 0), 0);
 }
 
 TEST(Inputs, IntegersThatAreNumbersReachTheirEnds) {
-  for (Family family : {Family::kExponents, Family::kLimits}) {
-    const auto i32 = drawn_integers(DType::kI32, 2000, family);
-    const auto i8 = drawn_integers(DType::kI8, 2000, family);
-    const auto u8 = drawn_integers(DType::kU8, 2000, family);
-    const auto i64 = drawn_integers(DType::kI64, 2000, family);
+  for (Distribution distribution : {Distribution::kExponents, Distribution::kLimits}) {
+    const auto i32 = drawn_integers(DType::kI32, 2000, distribution);
+    const auto i8 = drawn_integers(DType::kI8, 2000, distribution);
+    const auto u8 = drawn_integers(DType::kU8, 2000, distribution);
+    const auto i64 = drawn_integers(DType::kI64, 2000, distribution);
     const auto has = [](const std::vector<int64_t>& x, int64_t v) { return std::count(x.begin(), x.end(), v) > 0; };
     EXPECT_TRUE(has(i32, INT32_MIN) && has(i32, INT32_MAX) && has(i32, 0) && has(i32, -1));
     EXPECT_TRUE(has(i8, -128) && has(i8, 127));
     EXPECT_TRUE(has(u8, 0) && has(u8, 255));
     EXPECT_TRUE(has(i64, INT64_MIN) && has(i64, INT64_MAX));
   }
-  for (int64_t v : drawn_integers(DType::kI32, 500, Family::kNormal)) EXPECT_TRUE(v == 0 || v == 1);
+  for (int64_t v : drawn_integers(DType::kI32, 500, Distribution::kNormal)) EXPECT_TRUE(v == 0 || v == 1);
 }
 
 TEST(Inputs, WeightsAreDistributedAsTheySay) {
@@ -203,7 +203,7 @@ TEST(Inputs, WeightsAreDistributedAsTheySay) {
 
 // What a narrower algorithm spreads over its neighbours is NaN in its reference: infinities, and numbers near them.
 TEST(Inputs, WhatMayBecomeInfiniteIsSpoilt) {
-  Draw draw{Family::kLimits, 3};
+  Draw draw{Distribution::kLimits, 3};
   draw.infinities_as_nan = true;
   const auto x = drawn(DType::kF32, 100, draw);
   EXPECT_TRUE(std::any_of(x.begin(), x.end(), [](double v) { return std::isnan(v); }));
@@ -212,7 +212,7 @@ TEST(Inputs, WhatMayBecomeInfiniteIsSpoilt) {
 
 TEST(Inputs, DrawsOfTheSameWeightsSaySo) {
   Draw a, b;
-  b.family = Family::kSpecial;
+  b.distribution = Distribution::kSpecial;
   b.turn = 3;
   EXPECT_EQ(how_weights_are_drawn(a), how_weights_are_drawn(b));
   b.weights = a.weights = Weights::kSpecial;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 #include "tuner/search/tuner.h"
 
 namespace amdahl::testing {
@@ -26,7 +26,7 @@ class StopAfter : public TuneObserver {
 class Loop : public ::testing::Test {
  protected:
   TuneContext context(SessionStore& store, TuneObserver& observer, const std::atomic<bool>& stop) {
-    return {graph, store, lab, {offered}, options, observer, stop, known};
+    return {graph, store, runner, {offered}, options, observer, stop, known};
   }
   TuneSummary tune(SessionStore& store, int stop_after = -1) {
     std::atomic<bool> stop = false;
@@ -59,7 +59,7 @@ class Loop : public ::testing::Test {
   Graph graph = chain_of_matmuls(4);
   TuneBlocks rewrite;
   const Rewrite* offered = &rewrite;
-  SimulatedLaboratory lab;
+  SimulatedTrials runner;
   TuneOptions options;
   std::map<std::string, WisdomForm> known;
   std::vector<std::string> notes;

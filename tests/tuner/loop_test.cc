@@ -12,7 +12,7 @@ namespace amdahl {
 namespace {
 
 using testing::Loop;
-using testing::SimulatedLaboratory;
+using testing::SimulatedTrials;
 
 // Dies at the n-th commit, before or after it is stored.
 class DyingStore : public MemoryStore {
@@ -33,7 +33,7 @@ TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
   EXPECT_EQ(s.end, TuneEnd::kConverged);
   expect_sound(store);
   const Plan plan = gated_plan(store);
-  for (const Step& step : plan.steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+  for (const Step& step : plan.steps) EXPECT_NEAR(SimulatedTrials::seconds_of(step), 1e-3, 0.02e-3);
   EXPECT_NEAR(s.status.current_seconds, 4e-3, 0.08e-3);
   EXPECT_NEAR(s.status.proven_log_speedup, std::log(s.status.baseline_seconds / s.status.current_seconds), 0.02);
   for (const LedgerEntry& entry : store.ledger()) {
@@ -45,7 +45,7 @@ TEST_F(Loop, FindsTheOptimumAndAppliesItEverywhere) {
 // A neighbour slowed the incumbent while this form raced it. Others race the form, not the incumbent again, and are not asked to be as lucky.
 TEST_F(Loop, ALuckyRaceDoesNotEndTheSearch) {
   bool luck_left = true;
-  lab.luck = [&](const Step& step) { return step.variant.knobs.at("KC") == 192 && std::exchange(luck_left, false) ? 0.5 : 0; };
+  runner.luck = [&](const Step& step) { return step.variant.knobs.at("KC") == 192 && std::exchange(luck_left, false) ? 0.5 : 0; };
   MemoryStore store;
   tune(store);
   ASSERT_FALSE(luck_left);
@@ -85,11 +85,11 @@ TEST_F(Loop, OffersWhatCostsAccuracyOnlyWhereTheModelCanHaveItEverywhere) {
   options.allow_bf16 = true;
   options.max_error = 0.02;
   MemoryStore too_much, within;
-  lab.model_error = 0.021;
+  runner.model_error = 0.021;
   tune(too_much);
   EXPECT_EQ(too_much.experiments().size(), 0u);
-  lab = {};
-  lab.model_error = 0.019;
+  runner = {};
+  runner.model_error = 0.019;
   tune(within);
   EXPECT_GT(count(within, Outcome::kKept), 0);
 
@@ -99,8 +99,8 @@ TEST_F(Loop, OffersWhatCostsAccuracyOnlyWhereTheModelCanHaveItEverywhere) {
   known = known_at(proven_forms(graph, within, allowing, "chain", 1), allowing);
   ASSERT_EQ(known.size(), 1u);
   MemoryStore another;
-  lab = {};
-  lab.model_error = 0.021;
+  runner = {};
+  runner.model_error = 0.021;
   tune(another);
   EXPECT_EQ(another.experiments().size(), 0u);
 }
@@ -125,14 +125,14 @@ TEST_F(Loop, WhatASessionProvedIsTriedFirstInTheNext) {
   ASSERT_EQ(known.size(), 1u);  // four equal windows
   EXPECT_NEAR(known.begin()->second.log_gain, first.state().at("proven_log").get<double>(), 0.02);
   graph = testing::chain_of_matmuls(7);  // another model with such windows
-  lab = {};
+  runner = {};
   options.experiments = 1;
   tune(second);
   ASSERT_EQ(second.experiments().size(), 1u);
   EXPECT_EQ(second.experiments()[0].outcome, Outcome::kKept);
   EXPECT_EQ(second.experiments()[0].occurrences, 7);
-  EXPECT_FALSE(lab.stages.empty()) << "kept without a proof of its own";
-  for (const Step& step : gated_plan(second).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+  EXPECT_FALSE(runner.stages.empty()) << "kept without a proof of its own";
+  for (const Step& step : gated_plan(second).steps) EXPECT_NEAR(SimulatedTrials::seconds_of(step), 1e-3, 0.02e-3);
 }
 
 // The mark goes with the form, and with a text in it, into the session and on into its own wisdom.
@@ -143,7 +143,7 @@ TEST_F(Loop, WhatComesFromOutsideSaysSo) {
   ASSERT_EQ(known.size(), 1u);
   EXPECT_EQ(known.begin()->second.origin, "");
   known.begin()->second.origin = "friend.db, 2026-11-27";
-  lab = {};
+  runner = {};
   tune(second);
   ASSERT_FALSE(second.experiments().empty());
   EXPECT_EQ(second.experiments()[0].origin, "friend.db, 2026-11-27");
@@ -153,7 +153,7 @@ TEST_F(Loop, WhatComesFromOutsideSaysSo) {
   EXPECT_EQ(learnt_from(graph, second).begin()->second.origin, "") << "a text of this program, proven here";
 
   for (Step& step : known.begin()->second.steps) step.variant.source_override = "a friend's text";
-  lab = {};
+  runner = {};
   tune(third);
   EXPECT_EQ(third.experiments()[0].origin, "friend.db, 2026-11-27");
   ASSERT_EQ(third.experiments()[0].outcome, Outcome::kKept);
@@ -165,8 +165,8 @@ TEST_F(Loop, WhatIsKnownIsJudgedAgainAndTriedOnce) {
   tune(first);
   known = learnt_from(graph, first);
   const Knobs best = known.begin()->second.steps[0].variant.knobs;
-  lab = {};
-  lab.verdict = [&](const Knobs& k) -> std::optional<Failure> {
+  runner = {};
+  runner.verdict = [&](const Knobs& k) -> std::optional<Failure> {
     if (k == best) return Failure{Outcome::kWrong, "wrong-value", "numerics", "y[0] is 1, should be 2", 1};
     return std::nullopt;
   };
@@ -178,7 +178,7 @@ TEST_F(Loop, WhatIsKnownIsJudgedAgainAndTriedOnce) {
 }
 
 TEST_F(Loop, WhatWasRolledBackIsNoWisdom) {
-  lab.model_ignores_wins = true;
+  runner.model_ignores_wins = true;
   options.experiments = 40;
   MemoryStore store;
   tune(store);
@@ -186,8 +186,8 @@ TEST_F(Loop, WhatWasRolledBackIsNoWisdom) {
 }
 
 TEST_F(Loop, FailuresAreRecordedAndTheRunGoesOn) {
-  lab.fails_to_build = [](const Knobs& k) { return k.at("MR") == 1; };
-  lab.verdict = [](const Knobs& k) -> std::optional<Failure> {
+  runner.fails_to_build = [](const Knobs& k) { return k.at("MR") == 1; };
+  runner.verdict = [](const Knobs& k) -> std::optional<Failure> {
     if (k.at("MR") == 2) return Failure{Outcome::kCrashed, "crashed", "smoke", "SIGSEGV", 1};
     if (k.at("MR") == 4) return Failure{Outcome::kWrong, "wrong-value", "numerics", "y[0] is 1, should be 2", 1};
     return std::nullopt;
@@ -257,13 +257,13 @@ class UseAnotherForm final : public testing::TuneBlocks {
 TEST_F(Loop, AFormElsewhereThatPromisesMoreComesBeforeTheRestOfACampaign) {
   const UseAnotherForm form;
   graph = testing::chain_of_matmuls(3, 128);
-  lab.luck = [](const Step& s) { return UseAnotherForm::in_place(s) ? 0.3 : 0; };
-  lab.paired = [](const Step& s, int) { return UseAnotherForm::in_place(s) ? std::optional(0.3) : std::nullopt; };
+  runner.luck = [](const Step& s) { return UseAnotherForm::in_place(s) ? 0.3 : 0; };
+  runner.paired = [](const Step& s, int) { return UseAnotherForm::in_place(s) ? std::optional(0.3) : std::nullopt; };
   options.experiments = 6;
   MemoryStore store;
   std::atomic<bool> stop = false;
   TuneObserver observer;
-  Tuner({graph, store, lab, {&form, &rewrite}, options, observer, stop}).run();
+  Tuner({graph, store, runner, {&form, &rewrite}, options, observer, stop}).run();
   const std::vector<Experiment> all = store.experiments();
   const auto blocks = std::find_if(all.begin(), all.end(), [](const Experiment& e) { return e.rewrite == "tune_blocks"; });
   ASSERT_NE(blocks, all.end());
@@ -289,29 +289,30 @@ TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
   ASSERT_GT(proven.id, 0);
   EXPECT_EQ(proven.gain.pairs, 0);
   EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
-  const size_t stages = lab.stages.size();
-  lab.clock = 5;  // another boot
+  const size_t stages = runner.stages.size();
+  runner.clock = 5;  // another boot
   EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
   expect_sound(store);
   const Experiment after = store.experiments()[static_cast<size_t>(proven.id - 1)];
   EXPECT_EQ(after.outcome, Outcome::kKept);
   EXPECT_TRUE(after.prove_log_ratios == proven.prove_log_ratios);
   EXPECT_GE(after.confirm_log_ratios.size(), 9u);
-  for (size_t i = stages; i < lab.stages.size(); ++i) EXPECT_TRUE(lab.stages[i].candidate != proven.candidate || lab.stages[i].first > 1) << "proven twice";
+  for (size_t i = stages; i < runner.stages.size(); ++i)
+    EXPECT_TRUE(runner.stages[i].candidate != proven.candidate || runner.stages[i].first > 1) << "proven twice";
 }
 
 TEST_F(Loop, WhatIsNotWorthAProofGetsNone) {
   options.rules.fallback.hopeful_gain = 0.9;
   MemoryStore store;
   tune(store);
-  EXPECT_TRUE(lab.stages.empty());
+  EXPECT_TRUE(runner.stages.empty());
   int said = 0;
   for (const Experiment& e : store.experiments()) said += e.reason.find("not worth a proof") != std::string::npos;
   EXPECT_GT(said, 0);
 }
 
 TEST_F(Loop, AWindowThatCannotBeJudgedIsLeftAloneWithANote) {
-  lab.unusable = "its expected outputs are nearly all zero";
+  runner.unusable = "its expected outputs are nearly all zero";
   MemoryStore store;
   EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
   EXPECT_TRUE(store.experiments().empty());
@@ -365,7 +366,7 @@ TEST_F(Loop, StoppedAndResumedRepeatsNothing) {
   EXPECT_GT(runs, 3);
   EXPECT_EQ(end, TuneEnd::kConverged);
   expect_sound(store);
-  for (const Step& step : gated_plan(store).steps) EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+  for (const Step& step : gated_plan(store).steps) EXPECT_NEAR(SimulatedTrials::seconds_of(step), 1e-3, 0.02e-3);
 }
 
 TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
@@ -374,7 +375,7 @@ TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
     store.after = after;
     // Every other form loses its confirmation, and must not come through in any life.
     const auto is_bad = [](const Step& s) { return s.variant.knobs.at("MR") == 6; };
-    lab.loses_later = [&](const Step& s) { return is_bad(s) ? 0.5 : 0; };
+    runner.loses_later = [&](const Step& s) { return is_bad(s) ? 0.5 : 0; };
     std::map<int64_t, std::string> finished;  // must never change
     Random random(11);
     bool done = false;
@@ -391,7 +392,7 @@ TEST_F(Loop, KilledAtAnyCommitLosesAtMostTheRunningExperiment) {
     expect_sound(store);
     for (const Step& step : gated_plan(store).steps) {
       EXPECT_FALSE(is_bad(step));
-      EXPECT_NEAR(SimulatedLaboratory::seconds_of(step), 1e-3, 0.02e-3);
+      EXPECT_NEAR(SimulatedTrials::seconds_of(step), 1e-3, 0.02e-3);
     }
   }
 }

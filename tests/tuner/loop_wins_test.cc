@@ -15,12 +15,12 @@ namespace amdahl {
 namespace {
 
 using testing::Loop;
-using testing::SimulatedLaboratory;
+using testing::SimulatedTrials;
 
 // When a stage of a candidate's proof began.
-double start_of(const SimulatedLaboratory& lab, const std::string& candidate, bool confirmation) {
+double start_of(const SimulatedTrials& runner, const std::string& candidate, bool confirmation) {
   double at = 0;
-  for (const SimulatedLaboratory::Stage& s : lab.stages)
+  for (const SimulatedTrials::Stage& s : runner.stages)
     if (s.candidate == candidate && (s.first > 1) == confirmation) at = s.at;
   return at;
 }
@@ -31,7 +31,7 @@ class HopelessBlocks final : public testing::TuneBlocks {
 
 TEST_F(Loop, KeepsNothingThatIsSlowerInTheMean) {
   MemoryStore store;
-  lab.works = 1.2;
+  runner.works = 1.2;
   tune(store);
   EXPECT_EQ(count(store, Outcome::kKept), 0);
   bool said = false;
@@ -54,7 +54,7 @@ TEST_F(Loop, KeptGainsComeFromConfirmationPairs) {
 }
 
 TEST_F(Loop, AWinThatTheModelContradictsIsRolledBack) {
-  lab.model_ignores_wins = true;
+  runner.model_ignores_wins = true;
   options.experiments = 60;
   MemoryStore store;
   tune(store);
@@ -73,7 +73,7 @@ TEST_F(Loop, TheStagesOfAProofShareNoBuilds) {
   options.rules.fallback.rule.builds = 6;
   tune(store);
   int confirmations = 0;
-  for (const SimulatedLaboratory::Stage& s : lab.stages) {
+  for (const SimulatedTrials::Stage& s : runner.stages) {
     EXPECT_EQ(s.count, 6);
     EXPECT_TRUE(s.first == 1 || s.first == 7);
     confirmations += s.first == 7;
@@ -83,7 +83,7 @@ TEST_F(Loop, TheStagesOfAProofShareNoBuilds) {
 
 TEST_F(Loop, NothingIsConfirmedTooEarly) {
   graph = testing::chain_of_matmuls(4, 128);
-  lab.screen_seconds = 10;
+  runner.screen_seconds = 10;
   options.rules.fallback.rule.confirm_after = 50;
   MemoryStore store;
   tune(store);
@@ -92,9 +92,9 @@ TEST_F(Loop, NothingIsConfirmedTooEarly) {
     if (e.outcome != Outcome::kKept) continue;
     ++kept;
     // Before the wait is over only when nothing else was left to do.
-    const double confirmed_at = start_of(lab, e.candidate, true);
-    EXPECT_TRUE(e.confirm_delay >= 50 || confirmed_at > lab.last_screen) << e.confirm_delay;
-    EXPECT_GE(confirmed_at - start_of(lab, e.candidate, false), e.confirm_delay);
+    const double confirmed_at = start_of(runner, e.candidate, true);
+    EXPECT_TRUE(e.confirm_delay >= 50 || confirmed_at > runner.last_screen) << e.confirm_delay;
+    EXPECT_GE(confirmed_at - start_of(runner, e.candidate, false), e.confirm_delay);
     waited += e.confirm_delay >= 50;
   }
   EXPECT_GT(kept, 1);
@@ -102,7 +102,7 @@ TEST_F(Loop, NothingIsConfirmedTooEarly) {
 }
 
 TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
-  lab.loses_later = [](const Step&) { return 0.5; };
+  runner.loses_later = [](const Step&) { return 0.5; };
   options.experiments = 60;
   MemoryStore store;
   tune(store);
@@ -125,7 +125,7 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
   graph = testing::chain_of_matmuls(4, 128);
   const auto is_last = [](const Step& s) { return s.outputs[0].value == testing::chain_of_matmuls(4, 128).outputs[0]; };
   // The three equal products gain nothing when they are looked at again; the last one does.
-  lab.loses_later = [&](const Step& s) { return is_last(s) ? 0.0 : 0.5; };
+  runner.loses_later = [&](const Step& s) { return is_last(s) ? 0.0 : 0.5; };
   MemoryStore store;
   tune(store);
   expect_sound(store);
@@ -133,7 +133,7 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
   for (const Experiment& e : store.experiments()) {
     failed += e.stage == "confirm" && e.outcome == Outcome::kReverted;
     EXPECT_NE(e.stage, "gate") << e.reason;
-    const auto proofs = std::count_if(lab.stages.begin(), lab.stages.end(), [&](const auto& s) { return s.candidate == e.candidate && s.first == 1; });
+    const auto proofs = std::count_if(runner.stages.begin(), runner.stages.end(), [&](const auto& s) { return s.candidate == e.candidate && s.first == 1; });
     if (e.outcome == Outcome::kKept) {
       EXPECT_EQ(proofs, 1) << "proven again";
     }
@@ -142,7 +142,7 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
   const Plan start = starter_plan(graph, 1, cpu_target()), plan = gated_plan(store);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (is_last(plan.steps[i])) {
-      EXPECT_NEAR(SimulatedLaboratory::seconds_of(plan.steps[i]), 1e-3, 0.02e-3);
+      EXPECT_NEAR(SimulatedTrials::seconds_of(plan.steps[i]), 1e-3, 0.02e-3);
     } else {
       EXPECT_EQ(plan.steps[i].variant.id(), start.steps[i].variant.id());
     }
@@ -156,13 +156,13 @@ class ProofsThatWait : public Loop {
   // Of the first stage, in order of time.
   std::vector<std::string> proofs() const {
     std::vector<std::string> ids;
-    for (const SimulatedLaboratory::Stage& s : lab.stages)
+    for (const SimulatedTrials::Stage& s : runner.stages)
       if (s.first == 1) ids.push_back(s.candidate);
     return ids;
   }
   void SetUp() override {
     graph = testing::chain_of_matmuls(3, 128);
-    lab.paired = [&](const Step& s, int first_build) -> std::optional<double> {
+    runner.paired = [&](const Step& s, int first_build) -> std::optional<double> {
       if (is_last(s) || first_build > 1) return std::nullopt;
       return ++pairs % 3 == 0 && pairs <= agree_after ? -0.001 : 0.0102;
     };
@@ -208,7 +208,7 @@ TEST_F(ProofsThatWait, AreTakenUpByAResumedRun) {
   MemoryStore store;
   EXPECT_EQ(Tuner(context(store, observer, observer.stop)).run().end, TuneEnd::kStopped);
   const int before = pairs;
-  lab.clock = 5;  // another boot
+  runner.clock = 5;  // another boot
   EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
   const std::string waited = proofs()[0];
   for (const Experiment& e : store.experiments()) {
@@ -259,13 +259,13 @@ TEST_F(Loop, AStepThatTheHeadlineContradictsIsTakenOut) {
 }
 
 TEST_F(Loop, ImpossibleTimesAreNeverCountedAndEndAProofInTheEnd) {
-  lab.impossible = [](int pair) { return pair == 2; };
+  runner.impossible = [](int pair) { return pair == 2; };
   options.experiments = 30;
   MemoryStore one;
   tune(one);
   EXPECT_GT(count(one, Outcome::kKept), 0);
   EXPECT_EQ(count(one, Outcome::kMistrusted), 0);
-  lab.impossible = [](int) { return true; };
+  runner.impossible = [](int) { return true; };
   MemoryStore all;
   tune(all);
   EXPECT_EQ(count(all, Outcome::kKept), 0);
@@ -283,12 +283,12 @@ TEST_F(Loop, AnImpossibleTimeCountsAgainstTheChallenger) {
   for (const bool loses : {true, false}) {
     const std::vector<Step> challenger{loses ? starter.steps[0] : faster};
     task.incumbent = {loses ? faster : starter.steps[0]};
-    lab.enter(task);
-    lab.stages = {{"", 1, 8, 0}};
-    lab.pairs = 0;
-    lab.impossible = [](int pair) { return pair == 2; };
+    runner.enter(task);
+    runner.stages = {{"", 1, 8, 0}};
+    runner.pairs = 0;
+    runner.impossible = [](int pair) { return pair == 2; };
     Random random(1);
-    const Evidence evidence = gather_evidence(lab, DecisionRule{}, challenger, {}, 1, random, [](const auto&) { return false; });
+    const Evidence evidence = gather_evidence(runner, DecisionRule{}, challenger, {}, 1, random, [](const auto&) { return false; });
     EXPECT_EQ(evidence.dropped.size(), loses ? 0u : 1u);
     EXPECT_EQ(evidence.end, loses ? Evidence::End::kFailed : Evidence::End::kPassed);
   }
@@ -299,14 +299,14 @@ TEST_F(Loop, DroppedLossesCountWhereNoWinsAreDroppedBesideThem) {
   const Plan starter = starter_plan(graph, 1, cpu_target());
   WindowTask task;
   task.incumbent = {starter.steps[0]};
-  lab.enter(task);
+  runner.enter(task);
   for (const bool balanced : {false, true}) {
     int pair = 0;
-    lab.paired = [&](const Step&, int) { return std::optional(pair++ % 8 < 3 ? -1.0 : 0.1); };
-    lab.disturbed = [&](double log_ratio) { return log_ratio < 0 || (balanced && pair % 2 == 0); };
+    runner.paired = [&](const Step&, int) { return std::optional(pair++ % 8 < 3 ? -1.0 : 0.1); };
+    runner.disturbed = [&](double log_ratio) { return log_ratio < 0 || (balanced && pair % 2 == 0); };
     Random random(1);
-    lab.stages = {{"", 1, 8, 0}};
-    const Evidence evidence = gather_evidence(lab, DecisionRule{}, {starter.steps[0]}, {}, 1, random, [](const auto&) { return false; });
+    runner.stages = {{"", 1, 8, 0}};
+    const Evidence evidence = gather_evidence(runner, DecisionRule{}, {starter.steps[0]}, {}, 1, random, [](const auto&) { return false; });
     EXPECT_EQ(evidence.end, Evidence::End::kFailed);
     int losses = 0, dropped_losses = 0, dropped_wins = 0;
     for (double r : evidence.log_ratios) losses += r < 0;
@@ -321,13 +321,13 @@ TEST_F(Loop, AGainIsProvenOnAMachineThatIsOftenDisturbed) {
   const Plan starter = starter_plan(graph, 1, cpu_target());
   WindowTask task;
   task.incumbent = {starter.steps[0]};
-  lab.enter(task);
+  runner.enter(task);
   int pair = 0;
-  lab.paired = [&](const Step&, int) { return std::optional(++pair % 9 == 0 ? -0.02 : 0.06); };
-  lab.disturbed = [&](double) { return pair % 3 == 0; };
-  lab.stages = {{"", 1, 8, 0}};
+  runner.paired = [&](const Step&, int) { return std::optional(++pair % 9 == 0 ? -0.02 : 0.06); };
+  runner.disturbed = [&](double) { return pair % 3 == 0; };
+  runner.stages = {{"", 1, 8, 0}};
   Random random(1);
-  EXPECT_EQ(gather_evidence(lab, DecisionRule{}, {starter.steps[0]}, {}, 1, random, [](const auto&) { return false; }).end, Evidence::End::kPassed);
+  EXPECT_EQ(gather_evidence(runner, DecisionRule{}, {starter.steps[0]}, {}, 1, random, [](const auto&) { return false; }).end, Evidence::End::kPassed);
 }
 
 }  // namespace

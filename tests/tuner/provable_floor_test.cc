@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 
 namespace amdahl {
 namespace {

@@ -7,13 +7,13 @@
 #include "graph/models/builders.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 #include "tuner/search/opportunity.h"
 
 namespace amdahl {
 namespace {
 
-using testing::SimulatedLaboratory;
+using testing::SimulatedTrials;
 
 Plan with_rows(Plan plan, size_t step, int64_t mr) {
   plan.steps[step].variant.knobs["MR"] = mr;

@@ -20,7 +20,7 @@
 #include "tests/plan/made_plans.h"
 #include "tuner/search/opportunity.h"
 #include "tuner/search/searcher.h"
-#include "tuner/trials/window_bench.h"
+#include "tuner/trials/window_trials.h"
 
 namespace amdahl {
 namespace {
@@ -34,12 +34,12 @@ class Bench {
  public:
   explicit Bench(const Graph& graph, uint64_t draws_seed = 1)
       : graph_(graph), builder_(std::make_shared<const CpuToolchain>(default_cache_dir(), KernelRules::kSymbolsAlone), kThreads, nullptr) {
-    BenchOptions options;
+    TrialOptions options;
     options.worker.threads = kThreads;
     options.race_seconds = 0.004;
     const char* asked = std::getenv("AMDAHL_DRAWS_SEED");                         // other numbers, while working on bounds
     options.draws_seed = asked ? std::strtoull(asked, nullptr, 10) : draws_seed;  // what one run accepts, the next one does
-    bench_ = std::make_unique<WindowBench>(graph_, builder_, options);
+    bench_ = std::make_unique<WindowTrials>(graph_, builder_, options);
   }
 
   // "" or why nothing can be judged here.
@@ -52,9 +52,9 @@ class Bench {
     return bench_->enter(task);
   }
   std::string judge(const std::vector<Step>& steps) {
-    const Built built = builder_.build({steps})[0];
+    const BuildResult built = builder_.build({steps})[0];
     if (!built.ok) return "build: " + built.message;
-    const Screened s = bench_->screen(steps, built, -std::numeric_limits<double>::infinity());
+    const ScreenResult s = bench_->screen(steps, built, -std::numeric_limits<double>::infinity());
     return s.failure ? s.failure->stage + ": " + s.failure->reason : "";
   }
   bool pace(const std::vector<Step>& steps) { return bench_->pace(steps, builder_.build({steps})[0]); }
@@ -62,7 +62,7 @@ class Bench {
  private:
   const Graph& graph_;
   Builder builder_;
-  std::unique_ptr<WindowBench> bench_;
+  std::unique_ptr<WindowTrials> bench_;
 };
 
 Profile no_profile(const Plan& plan) {

@@ -4,7 +4,7 @@
 
 #include "plan/algorithm.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 
 namespace amdahl {
 namespace {

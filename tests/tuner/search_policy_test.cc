@@ -4,7 +4,7 @@
 
 #include "graph/models/buckets.h"
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 #include "tuner/search/scheduler.h"
 
 namespace amdahl {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "starter_kernels/cpu/cpu_target.h"
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 
 namespace amdahl {
 namespace {
@@ -55,8 +55,8 @@ TEST_F(Searcher, FewerInstructionsAreTriedFirstAndTheRestInTheEnd) {
     Random random(seed);
     known.clear();
     size_t seen = 0;
-    for (std::vector<Proposal> burst = proposals(6, random); !burst.empty(); burst = proposals(6, random))
-      for (const Proposal& p : burst) {
+    for (std::vector<Proposal> batch = proposals(6, random); !batch.empty(); batch = proposals(6, random))
+      for (const Proposal& p : batch) {
         const bool early = 3 * seen++ < all;
         (early ? first : rest) += cycles(p.knobs.at("MR"), p.knobs.at("NRV"));
         ++(early ? firsts : rests);
@@ -75,11 +75,11 @@ TEST_F(Searcher, AFormAsItsLikeWasTunedIsTriedBesideTheOneAsItStarted) {
   tuned["KC"] = tuned.at("KC") == 64 ? 128 : 64;  // not open to the search
   tuned["MR"] = 1;
   Random random(1);
-  const std::vector<Proposal> burst = proposals(2, random);
-  ASSERT_EQ(burst.size(), 2u);
-  EXPECT_EQ(burst[0].id, candidate_id(match.replacement));
-  EXPECT_EQ(burst[1].id, candidate_id(match.others[0]));
-  EXPECT_EQ(burst[1].knobs.at("MR"), step.variant.knobs.at("MR"));
+  const std::vector<Proposal> batch = proposals(2, random);
+  ASSERT_EQ(batch.size(), 2u);
+  EXPECT_EQ(batch[0].id, candidate_id(match.replacement));
+  EXPECT_EQ(batch[1].id, candidate_id(match.others[0]));
+  EXPECT_EQ(batch[1].knobs.at("MR"), step.variant.knobs.at("MR"));
 }
 
 TEST_F(Searcher, SwitchesAreTurnedBeforeAnythingIsDrawn) {
@@ -87,12 +87,12 @@ TEST_F(Searcher, SwitchesAreTurnedBeforeAnythingIsDrawn) {
   step.variant.knobs["PREFETCH"] = 0, step.variant.knobs["PACK_B"] = 1;
   match.replacement = {step};
   Random random(1);
-  const std::vector<Proposal> burst = proposals(4, random);
-  ASSERT_EQ(burst.size(), 4u);
+  const std::vector<Proposal> batch = proposals(4, random);
+  ASSERT_EQ(batch.size(), 4u);
   const auto differs = [&](size_t i) {
     std::set<std::string> names;
-    for (const auto& [name, value] : burst[i].knobs)
-      if (value != burst[0].knobs.at(name)) names.insert(name);
+    for (const auto& [name, value] : batch[i].knobs)
+      if (value != batch[0].knobs.at(name)) names.insert(name);
     return names;
   };
   EXPECT_EQ(differs(1), std::set<std::string>{"PREFETCH"});

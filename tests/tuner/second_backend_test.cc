@@ -13,7 +13,7 @@
 #include "tests/distant/distant_target.h"
 #include "tuner/search/finish.h"
 #include "tuner/search/tuner.h"
-#include "tuner/trials/workbench.h"
+#include "tuner/trials/local_trials.h"
 
 namespace amdahl {
 namespace {
@@ -72,8 +72,8 @@ TEST_F(SecondBackend, TheWholeLoopRunsOnIt) {
   TuneOptions options;
   options.experiments = 12;
   options.seconds = 120;
-  BenchOptions bench_options;
-  Workbench bench(graph, backend_, bench_options, folder_);
+  TrialOptions trial_options;
+  LocalTrials bench(graph, backend_, trial_options, folder_);
   TuneObserver observer;
   std::atomic<bool> stop = false;
   const TuneContext context{graph, *session, bench, playbook(), options, observer, stop};

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/tuner/simulated_laboratory.h"
+#include "tests/tuner/simulated_trials.h"
 
 namespace amdahl {
 namespace {
@@ -62,11 +62,11 @@ class StoredSession : public ::testing::Test {
   bool is_tuned(const Plan& plan, size_t s) const { return plan.steps[s].variant.id() != state.starter().steps[s].variant.id(); }
 
   const Graph graph = testing::chain_of_matmuls(2, 128);
-  testing::SimulatedLaboratory lab;
+  testing::SimulatedTrials runner;
   CountingStore store;
   Watcher watcher{store};
   const std::atomic<bool> never = false;
-  const TuneContext context{graph, store, lab, {}, {}, watcher, never};
+  const TuneContext context{graph, store, runner, {}, {}, watcher, never};
   SessionState state{context};
 };
 
@@ -153,11 +153,11 @@ TEST_F(StoredSession, AnotherRunFindsAllOfIt) {
   state.pass_gate(gate(1, 0.12), 1);
   state.spend("judge", 3);
   state.note_gate(20, 1.5);
-  lab.clock += 50;
+  runner.clock += 50;
   state.commit_seconds();
   const double spent = state.spent();
 
-  lab.clock = 5;  // another boot
+  runner.clock = 5;  // another boot
   SessionState again(context);
   again.start_clock(0);
   again.load();

@@ -16,11 +16,11 @@ TEST(TrialCosts, AShortWindowIsSearchedAsTheOptionsSay) {
 // gpt2's last product with one and two threads, and at 512 tokens.
 TEST(TrialCosts, ALongOneForAboutWhatItsProofTakes) {
   for (double run : {0.1, 0.18, 0.64}) {
-    const int candidates = candidates_of_burst(run, 6), bursts = fruitless_bursts(run, 6, 3);
+    const int candidates = candidates_of_burst(run, 6), batches = fruitless_bursts(run, 6, 3);
     EXPECT_LT(candidates, 6) << run;
     EXPECT_GE(candidates, 2) << run;
-    EXPECT_LE(candidates * bursts * runs_of_candidate(run), cost_of_proof(run)) << run;
-    EXPECT_GE(2 * candidates * bursts * runs_of_candidate(run), 0.9 * cost_of_proof(run)) << run;
+    EXPECT_LE(candidates * batches * runs_of_candidate(run), cost_of_proof(run)) << run;
+    EXPECT_GE(2 * candidates * batches * runs_of_candidate(run), 0.9 * cost_of_proof(run)) << run;
   }
 }
 

@@ -64,7 +64,7 @@ TEST_P(EveryBackend, AnArenaShowsWhatIsPublishedAndFetchesWhatWasLeft) {
   const auto arena = GetParam()->make_arena("test");
   const Region region = arena->allocate(kBytes, 4, Layout::kEnd);
   EXPECT_TRUE(std::all_of(region.data, region.data + kBytes, [](std::byte b) { return b == std::byte{0}; }));
-  const size_t offset = placing(kBytes, 4, Layout::kEnd).offset;
+  const size_t offset = placement(kBytes, 4, Layout::kEnd).offset;
   EXPECT_EQ(reinterpret_cast<uintptr_t>(region.data) % kPage, offset);
   const std::vector<std::byte> data = counting(kBytes);
   std::copy(data.begin(), data.end(), region.data);

@@ -52,7 +52,7 @@ namespace {
 
 class Race {
  public:
-  Race(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random)
+  Race(LivingArm& incumbent, LivingArm& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random)
       : arms_{&incumbent, &challenger},
         segments_(segments),
         contents_(contents),
@@ -61,10 +61,10 @@ class Race {
         cpu_time_{CpuTime(threads), CpuTime(threads)} {}
 
   Timing run() {
-    harness(0).new_tape(numbers_.next());
+    remote(0).new_pool(numbers_.next());
     hide_known();
-    for (int arm : {0, 1}) before_[arm] = harness(arm).worker().state();
-    handover_ = std::min(harness(0).worker().handover(deadline_), harness(1).worker().handover(deadline_));
+    for (int arm : {0, 1}) before_[arm] = remote(arm).worker().state();
+    handover_ = std::min(remote(0).worker().handover(deadline_), remote(1).worker().handover(deadline_));
     for (int block = 0; block < segments_.blocks && !foul_; ++block) {
       const int first = static_cast<int>(random_.below(2));
       for (const auto& order : {std::pair{first, 1 - first}, std::pair{1 - first, first}})
@@ -87,22 +87,22 @@ class Race {
     t.segments_b = std::move(times_[1]);
     return t;
   }
-  const std::optional<Foul>& foul() const { return foul_; }
+  const std::optional<Disqualification>& disqualified() const { return foul_; }
 
  private:
   struct Hidden {
     int row, call;
-    size_t known;
+    size_t canary;
   };
 
-  Harness& harness(int arm) { return *arms_[arm]->harness; }
+  RemoteProgram& remote(int arm) { return *arms_[arm]->remote; }
 
   // Known draws get rows of their own: two of them in one call would be one.
   void hide_known() {
-    for (size_t k = 0; k < contents_.known.size(); ++k) {
-      if (k >= arms_[0]->known_hashes.size() || k >= arms_[1]->known_hashes.size()) continue;
-      const int rows = 2 * segments_.blocks, lo = static_cast<int>(k) * rows / static_cast<int>(contents_.known.size()),
-                hi = static_cast<int>(k + 1) * rows / static_cast<int>(contents_.known.size());
+    for (size_t k = 0; k < contents_.canaries.size(); ++k) {
+      if (k >= arms_[0]->canary_hashes.size() || k >= arms_[1]->canary_hashes.size()) continue;
+      const int rows = 2 * segments_.blocks, lo = static_cast<int>(k) * rows / static_cast<int>(contents_.canaries.size()),
+                hi = static_cast<int>(k + 1) * rows / static_cast<int>(contents_.canaries.size());
       if (hi <= lo) continue;
       hidden_.push_back(
           {lo + static_cast<int>(random_.below(static_cast<uint64_t>(hi - lo))), static_cast<int>(random_.below(static_cast<uint64_t>(segments_.calls))), k});
@@ -111,14 +111,14 @@ class Race {
 
   // The same new numbers to one arm, then to the other.
   void row(int first, int second, int calls, std::vector<double> (&times)[2]) {
-    const size_t slots = harness(0).slots();
+    const size_t slots = remote(0).slots();
     // Both stand still, with their threads awake, when the numbers are written: who computes ahead has nothing to compute with.
-    for (int arm : {second, first}) harness(arm).worker().wake(numbers_.next() >> 1, deadline_);
-    for (int i = 0; i < calls; ++i) harness(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.family, numbers_);
+    for (int arm : {second, first}) remote(arm).worker().wake(numbers_.next() >> 1, deadline_);
+    for (int i = 0; i < calls; ++i) remote(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.distribution, numbers_);
     for (const Hidden& h : hidden_)
-      if (h.row == rows_ && calls == segments_.calls) harness(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.known[h.known]);
+      if (h.row == rows_ && calls == segments_.calls) remote(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.canaries[h.canary]);
     for (int arm : {first, second}) {
-      const RunTime time = harness(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
+      const RunTime time = remote(arm).worker().run(static_cast<int>(at_), calls, 1, deadline_);
       const double seconds = std::max(time.seconds - handover_, 1e-9);
       times[arm].push_back(seconds / calls);
       worked_[arm] += time.cpu_seconds > 0 ? std::min(seconds, time.cpu_seconds) : seconds;  // a clock that counts in ticks may show none
@@ -131,22 +131,22 @@ class Race {
   }
 
   void look_at_outputs(int calls) {
-    const size_t slots = harness(0).slots();
+    const size_t slots = remote(0).slots();
     for (const Hidden& h : hidden_) {
       if (h.row != rows_ || calls != segments_.calls) continue;
       const size_t slot = (at_ + static_cast<size_t>(h.call)) % slots;
       for (int arm : {0, 1})
-        if (harness(arm).outputs_hash(slot) != arms_[arm]->known_hashes[h.known])
+        if (remote(arm).outputs_hash(slot) != arms_[arm]->canary_hashes[h.canary])
           return blame(arm, "stale", "a timed call gave other bits than the same inputs gave before");
     }
     for (int i = 0; i < calls; ++i) {
       const size_t slot = (at_ + static_cast<size_t>(i)) % slots;
-      const std::vector<std::byte> a = harness(0).outputs(slot), b = harness(1).outputs(slot);
-      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance : -contents_.tolerance * root_mean_square(harness(0).program(), a);
-      const double share = share_different(harness(0).program(), a, harness(1).program(), b, tolerance);
+      const std::vector<std::byte> a = remote(0).outputs(slot), b = remote(1).outputs(slot);
+      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance : -contents_.tolerance * root_mean_square(remote(0).program(), a);
+      const double share = share_different(remote(0).program(), a, remote(1).program(), b, tolerance);
       if (share > contents_.share_allowed)
         return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * share));
-      if (!harness(1).slack_intact(slot)) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
+      if (!remote(1).slack_intact(slot)) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
     }
   }
 
@@ -157,7 +157,7 @@ class Race {
 
   void look_at_conduct() {
     for (int arm : {0, 1}) {
-      WorkerProcess& worker = harness(arm).worker();
+      WorkerProcess& worker = remote(arm).worker();
       const Report report = worker.report(deadline_);
       const ProcessState now = worker.state();
       auto found = misconduct(report, now, before_[arm]);
@@ -166,9 +166,9 @@ class Race {
     }
   }
 
-  void blame(int arm, std::string code, std::string reason) { foul_ = Foul{arm == 1, std::move(code), std::move(reason)}; }
+  void blame(int arm, std::string code, std::string reason) { foul_ = Disqualification{arm == 1, std::move(code), std::move(reason)}; }
 
-  Contestant* arms_[2];
+  LivingArm* arms_[2];
   const Segments segments_;
   const Contents& contents_;
   double deadline_;
@@ -184,65 +184,65 @@ class Race {
   std::vector<double> times_[2], singles_[2];
   size_t at_ = 0;  // next slot
   int rows_ = 0;
-  std::optional<Foul> foul_;
+  std::optional<Disqualification> foul_;
 };
 
 }  // namespace
 
-Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads, double deadline,
-                 Random& random, std::optional<Foul>* foul) {
+Timing alternate(LivingArm& incumbent, LivingArm& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random,
+                 std::optional<Disqualification>* disqualified) {
   Race race(incumbent, challenger, segments, contents, threads, deadline, random);
   const Timing timing = race.run();
-  *foul = race.foul();
+  *disqualified = race.disqualified();
   return timing;
 }
 
 namespace {
 
-std::unique_ptr<Harness> spawn(const Program& program, const Drive& drive, Random& random) {
-  WorkerOptions options = drive.worker;
+std::unique_ptr<RemoteProgram> spawn(const Program& program, const PairSettings& settings, Random& random) {
+  WorkerOptions options = settings.worker;
   options.layout_seed = random.next();
-  return std::make_unique<Harness>(options, program, *drive.feed, *drive.constants);
+  return std::make_unique<RemoteProgram>(options, program, *settings.input_source, *settings.constants);
 }
 
 // Binding touches operands and weights, a call the one workspace; two calls start threads and fill caches. One does where it runs through the caches many times.
-void warm(Harness& harness, const Drive& drive) {
-  if (harness.worker().run(0, 1, 1, drive.call_seconds).seconds < 0.5) harness.worker().run(0, 1, 1, drive.call_seconds);
+void warm(RemoteProgram& remote, const PairSettings& settings) {
+  if (remote.worker().run(0, 1, 1, settings.call_seconds).seconds < 0.5) remote.worker().run(0, 1, 1, settings.call_seconds);
 }
 
 const Program& draw_build(const Arm& arm, Random& random) { return *arm.programs[random.below(arm.programs.size())]; }
 
 }  // namespace
 
-std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random) {
-  auto harness = spawn(program, drive, random);
-  harness->bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds);
-  for (size_t slot = 0; slot < harness->slots(); ++slot) harness->freshen(slot, drive.contents.family, random);
-  warm(*harness, drive);
-  return harness;
+std::unique_ptr<RemoteProgram> start_arm(const Program& program, const PairSettings& settings, Random& random) {
+  auto remote = spawn(program, settings, random);
+  remote->bind(Layout::kModel, settings.slots, settings.copies, settings.weights, settings.load_seconds);
+  for (size_t slot = 0; slot < remote->slots(); ++slot) remote->freshen(slot, settings.contents.distribution, random);
+  warm(*remote, settings);
+  return remote;
 }
 
-PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, Random& random) {
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random) {
   const bool incumbent_first = random.below(2) == 0;
   const Program &program_a = draw_build(incumbent, random), &program_b = draw_build(challenger, random);
-  std::unique_ptr<Harness> a, b;
+  std::unique_ptr<RemoteProgram> a, b;
   // Both are started by this thread (a worker dies with the thread that started it).
-  if (incumbent_first) a = spawn(program_a, drive, random);
-  b = spawn(program_b, drive, random);
-  if (!incumbent_first) a = spawn(program_a, drive, random);
-  const auto bind = [&](Harness& h) { h.bind(Layout::kModel, drive.slots, drive.copies, drive.weights, drive.load_seconds); };
+  if (incumbent_first) a = spawn(program_a, settings, random);
+  b = spawn(program_b, settings, random);
+  if (!incumbent_first) a = spawn(program_a, settings, random);
+  const auto bind = [&](RemoteProgram& h) { h.bind(Layout::kModel, settings.slots, settings.copies, settings.weights, settings.load_seconds); };
   // Who comes first is drawn for all of this, not only for the start: memory is laid out in that order.
-  Harness *first = incumbent_first ? a.get() : b.get(), *second = incumbent_first ? b.get() : a.get();
+  RemoteProgram *first = incumbent_first ? a.get() : b.get(), *second = incumbent_first ? b.get() : a.get();
   std::future<void> other = std::async(std::launch::async, [&] { bind(*second); });
   bind(*first);
   other.get();
-  for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, drive.contents.family, random);
-  for (Harness* h : {first, second}) warm(*h, drive);
+  for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, settings.contents.distribution, random);
+  for (RemoteProgram* h : {first, second}) warm(*h, settings);
 
   const OthersTime others({a->worker().pid(), b->worker().pid()});
   PairResult result;
-  Contestant left{a.get(), incumbent.known_hashes}, right{b.get(), challenger.known_hashes};
-  result.timing = alternate(left, right, drive.segments, drive.contents, drive.worker.threads, drive.call_seconds, random, &result.foul);
+  LivingArm left{a.get(), incumbent.canary_hashes}, right{b.get(), challenger.canary_hashes};
+  result.timing = alternate(left, right, settings.segments, settings.contents, settings.worker.threads, settings.call_seconds, random, &result.disqualified);
   result.dropped = others.disturbance();
   return result;
 }

@@ -14,7 +14,7 @@
 
 #include "base/device_info.h"
 #include "base/random.h"
-#include "tuner/validation/harness.h"
+#include "tuner/validation/remote_program.h"
 
 namespace amdahl {
 
@@ -33,16 +33,16 @@ size_t operand_bytes(const Program& program);
 
 // What the calls of a race read.
 struct Contents {
-  Family family = Family::kNormal;
-  std::vector<Draw> known;      // at most one call of each, at a random place
+  Distribution distribution = Distribution::kNormal;
+  std::vector<Draw> canaries;   // at most one call of each, at a random place
   double tolerance = 0;         // between the arms' outputs; when negative, of their root mean square
   double share_allowed = 1e-3;  // of elements beyond it: where a rounding decides a comparison, honest programs differ
 };
 
 // One side of a race.
-struct Contestant {
-  Harness* harness = nullptr;
-  std::vector<std::string> known_hashes;  // by Contents::known; empty: not known yet, none is hidden
+struct LivingArm {
+  RemoteProgram* remote = nullptr;
+  std::vector<std::string> canary_hashes;  // by Contents::canaries; empty: not known yet, none is hidden
 };
 
 struct Timing {
@@ -61,26 +61,26 @@ struct Timing {
 double median_log_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
 // Why a race proves nothing about speed. `challenger` false: the incumbent is at fault.
-struct Foul {
+struct Disqualification {
   bool challenger = true;
   std::string code, reason;
 };
 
-// `deadline`: of one segment. Throws WorkerDied, Stopped. `foul` is set by the first one found; the timing is worthless then.
-Timing alternate(Contestant& incumbent, Contestant& challenger, const Segments& segments, const Contents& contents, int threads, double deadline,
-                 Random& random, std::optional<Foul>* foul);
+// `deadline`: of one segment. Throws WorkerDied, Stopped. `disqualification` is set by the first one found; the timing is worthless then.
+Timing alternate(LivingArm& incumbent, LivingArm& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random,
+                 std::optional<Disqualification>* disqualified);
 
 // One arm as a pair of fresh processes gets it. `programs` compute the same from different builds of the same code (placebo
 // builds: other code addresses); one is drawn for each pair.
 struct Arm {
   std::vector<const Program*> programs;
-  std::vector<std::string> known_hashes;
+  std::vector<std::string> canary_hashes;
 };
 
 // What both arms of a pair share.
-struct Drive {
+struct PairSettings {
   WorkerOptions worker;
-  Feed* feed = nullptr;
+  InputSource* input_source = nullptr;
   const ConstantsFile* constants = nullptr;
   Segments segments;
   int slots = 3, copies = 1;
@@ -90,14 +90,14 @@ struct Drive {
 };
 
 // A fresh worker with the program bound as for timing, its memory touched and its threads started.
-std::unique_ptr<Harness> start_arm(const Program& program, const Drive& drive, Random& random);
+std::unique_ptr<RemoteProgram> start_arm(const Program& program, const PairSettings& settings, Random& random);
 
 struct PairResult {
   Timing timing;        // a: incumbent, b: challenger
   std::string dropped;  // not empty: a reason that neither looks at which arm was faster nor can be caused by one
-  std::optional<Foul> foul;
+  std::optional<Disqualification> disqualified;
 };
 // Random order of starting, random blocks, both processes fresh.
-PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const Drive& drive, Random& random);
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random);
 
 }  // namespace amdahl

@@ -21,7 +21,7 @@ AllowedRewrites::AllowedRewrites(const TuneContext& context) : context_(context)
 
 void AllowedRewrites::leave_out_what_rounds_too_much(const Plan& starter, ProgressReporter& progress) {
   const Graph& graph = context_.graph;
-  const Target& target = context_.laboratory.target();
+  const Target& target = context_.runner.target();
   std::vector<const Rewrite*> permitted;  // what the user's permission is for
   for (const Rewrite* r : rewrites_)
     if (!r->wants_allowed().empty() && !r->costs_accuracy()) permitted.push_back(r);
@@ -41,7 +41,7 @@ void AllowedRewrites::leave_out_what_rounds_too_much(const Plan& starter, Progre
 }
 
 bool AllowedRewrites::is_too_rough(const Plan& everywhere, const Draw& inputs) const {
-  const ModelCheck check = context_.laboratory.check_model(everywhere, inputs);
+  const ModelCheck check = context_.runner.check_model(everywhere, inputs);
   const bool within = !check.failure && check.error <= context_.options.gate().limit(0);  // an error that is no number is not
   return !within;
 }

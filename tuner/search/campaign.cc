@@ -44,7 +44,7 @@ double Campaign::bar_for(const Rewrite& rewrite) const {
 double Campaign::next_bar() const { return draft_ratio_ + kFaster; }
 double Campaign::bar_for_proof(double delta) const { return std::max(delta, best_ ? best_ratio() + kFaster : 0.0); }
 
-void Campaign::lead(const Experiment& e, const Proposal& form, const Built& built, bool sets_pace) {
+void Campaign::lead(const Experiment& e, const Proposal& form, const BuildResult& built, bool sets_pace) {
   draft_ratio_ = e.race_log_ratio;
   if (sets_pace) pace_ratio_ = draft_ratio_;
   if (won_its_race(e)) best_ = Best{e, form, built};

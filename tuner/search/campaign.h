@@ -10,7 +10,7 @@
 #include "tuner/search/draft.h"
 #include "tuner/search/opportunity.h"
 #include "tuner/search/searcher.h"
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -20,7 +20,7 @@ class Campaign {
   struct Best {
     Experiment experiment;
     Proposal form;
-    Built built;
+    BuildResult built;
   };
 
   // `target` is an opportunity on `head`; a run of that takes `model_seconds`. Graph and head outlive the campaign.
@@ -48,7 +48,7 @@ class Campaign {
   const std::optional<Best>& best() const { return best_; }
 
   // A form has passed the bar. `sets_pace`: the next ones race it.
-  void lead(const Experiment& e, const Proposal& form, const Built& built, bool sets_pace);
+  void lead(const Experiment& e, const Proposal& form, const BuildResult& built, bool sets_pace);
   // From now on challengers race the incumbent.
   void lose_pace() { pace_ratio_ = 0; }
   // A burst is over, and this form of it led.

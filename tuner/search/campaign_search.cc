@@ -8,18 +8,18 @@ namespace amdahl {
 
 void CampaignSearch::run(Campaign& c, const std::vector<Proposal>& unproven, double rate) {
   // What was offered on the head's steps fits no draft that has others.
-  const bool drafted = !unproven.empty() && trials_.burst(c, *c.target().rewrite, unproven);
+  const bool drafted = !unproven.empty() && trials_.batch(c, *c.target().rewrite, unproven);
   burst_on(c, drafted ? choose_inside(c) : Inside{c.target(), rate});
   race_control(c);
 }
 
 void CampaignSearch::burst_on(Campaign& c, std::optional<Inside> next) {
-  const int patience = fruitless_bursts(c.run_seconds(), context_.options.burst, context_.options.patience);
+  const int patience = fruitless_bursts(c.run_seconds(), context_.options.batch, context_.options.patience);
   for (int fruitless = 0; next;) {
     const Rewrite& rewrite = *next->opportunity.rewrite;
     const std::vector<Proposal> proposals = trials_.proposals(c, next->opportunity);
     if (proposals.empty()) prospects_.exhaust(rewrite, c.target().signature);
-    const bool faster = !proposals.empty() && trials_.burst(c, rewrite, proposals);
+    const bool faster = !proposals.empty() && trials_.batch(c, rewrite, proposals);
     if (!faster) c.give_up(rewrite);
     fruitless = faster ? 0 : fruitless + !proposals.empty();
     if (fruitless >= patience || budget_.is_spent() || (c.best() && budget_.must_prove_now(c.run_seconds()))) break;
@@ -49,9 +49,9 @@ bool CampaignSearch::another_form_comes_first(const Opportunity& target, double 
 // faster of the two; then it is what is proven.
 void CampaignSearch::race_control(Campaign& c) {
   if (!c.best() || budget_.is_spent() || budget_.must_prove_now(c.run_seconds())) return;
-  const std::optional<std::vector<Step>> control = in_blocks_of(c.best()->form.steps, c.task().incumbent, context_.laboratory.target());
+  const std::optional<std::vector<Step>> control = in_blocks_of(c.best()->form.steps, c.task().incumbent, context_.runner.target());
   if (!control || was_tried(state_, c.target(), candidate_id(*control))) return;
-  trials_.burst(c, *find_rewrite("adopt_knobs"), {{*control, control->front().variant.knobs, candidate_id(*control)}});
+  trials_.batch(c, *find_rewrite("adopt_knobs"), {{*control, control->front().variant.knobs, candidate_id(*control)}});
 }
 
 }  // namespace amdahl

@@ -16,14 +16,14 @@ namespace amdahl {
 std::string CandidateTrials::enter(const Campaign& c) {
   progress_.set_subject(std::string(c.target().rewrite->name()), c.target().describe(state_.head()));
   progress_.say("preparing the judge");
-  const double start = lab_.now();
-  const std::string unusable = lab_.enter(c.task());
+  const double start = runner_.now();
+  const std::string unusable = runner_.enter(c.task());
   const double seconds = state_.since(start);
   state_.spend("judge", seconds);
   // Half a second is for starting processes, however small the window.
   if (ready_.insert(c.task().signature).second) runs_to_enter_ = std::max(runs_to_enter_, (seconds - 0.5) / std::max(c.run_seconds(), 1e-4));
   if (!unusable.empty()) return unusable;
-  const Built incumbent = lab_.build({c.task().incumbent})[0];
+  const BuildResult incumbent = runner_.build({c.task().incumbent})[0];
   if (incumbent.ok) codes_of(c.target().signature).try_emplace(incumbent.code, 0);
   return "";
 }
@@ -35,23 +35,23 @@ double CandidateTrials::seconds_to_first_verdict(const Opportunity& target) cons
 }
 
 std::vector<Proposal> CandidateTrials::proposals(const Campaign& c, const Opportunity& o) const {
-  const int most = candidates_of_burst(c.run_seconds(), context_.options.burst);
+  const int most = candidates_of_burst(c.run_seconds(), context_.options.batch);
   const int count = static_cast<int>(std::min<int64_t>(most, budget_.experiments_left(/*without_limit=*/most)));
   if (count <= 0) return {};
   std::set<std::string> tried = tried_on(state_, c.target().signature);
   tried.insert(c.incumbent());
   Random random = random_for(context_.options, state_.next_experiment(), 0x5ea7c4);
   const auto form_of = [&](const std::vector<Step>& replacement) { return c.form(o.match, replacement); };
-  return propose(o.match, form_of, lab_.target(), tried, count, random);
+  return propose(o.match, form_of, runner_.target(), tried, count, random);
 }
 
-bool CandidateTrials::burst(Campaign& c, const Rewrite& rewrite, const std::vector<Proposal>& proposals) {
+bool CandidateTrials::batch(Campaign& c, const Rewrite& rewrite, const std::vector<Proposal>& proposals) {
   progress_.set_rewrite(std::string(rewrite.name()));
   progress_.say("building " + counted(proposals.size(), "candidate"));
   std::vector<std::vector<Step>> forms;
   for (const Proposal& p : proposals) forms.push_back(p.steps);
-  const double build_start = lab_.now();
-  const std::vector<Built> built = lab_.build(forms);
+  const double build_start = runner_.now();
+  const std::vector<BuildResult> built = runner_.build(forms);
   const double build_seconds = state_.since(build_start) / static_cast<double>(proposals.size());
 
   progress_.say("validating and racing");
@@ -65,7 +65,7 @@ bool CandidateTrials::burst(Campaign& c, const Rewrite& rewrite, const std::vect
     if (built[i].ok) e.object_code = built[i].code;
     if (!screen(e, c, proposals[i], built[i]) || e.race_log_ratio <= bar) continue;
     fastest = &proposals[i];
-    c.lead(e, *fastest, built[i], /*sets_pace=*/lab_.pace(fastest->steps, built[i]));
+    c.lead(e, *fastest, built[i], /*sets_pace=*/runner_.pace(fastest->steps, built[i]));
     bar = c.next_bar();
   }
   if (fastest) c.assume(fastest->steps);
@@ -105,7 +105,7 @@ Experiment CandidateTrials::start(const Campaign& c, const Rewrite& rewrite, con
 }
 
 // True when the candidate came to its race. Always records it.
-bool CandidateTrials::screen(Experiment& e, Campaign& c, const Proposal& p, const Built& built) {
+bool CandidateTrials::screen(Experiment& e, Campaign& c, const Proposal& p, const BuildResult& built) {
   if (!built.ok) {
     e.code = built.failure_code;
     end(e, built.outcome(), "build", built.message);
@@ -117,7 +117,7 @@ bool CandidateTrials::screen(Experiment& e, Campaign& c, const Proposal& p, cons
         twin->second == 0 ? "compiles to the incumbent's object code" : fmt::format("compiles to the object code of experiment {}", twin->second));
     return false;
   }
-  const Screened s = lab_.screen(p.steps, built, c.best_ratio() - c.pace_ratio());
+  const ScreenResult s = runner_.screen(p.steps, built, c.best_ratio() - c.pace_ratio());
   e.seconds.validate = s.validate_seconds;
   e.seconds.race = s.race_seconds;
   if (s.pace_lost) c.lose_pace();

@@ -15,9 +15,9 @@ namespace amdahl {
 class CandidateTrials {
  public:
   CandidateTrials(const TuneContext& context, SessionState& state, const SessionBudget& budget, const KnownForms& known, ProgressReporter& progress)
-      : context_(context), lab_(context.laboratory), state_(state), budget_(budget), known_(known), progress_(progress) {}
+      : context_(context), runner_(context.runner), state_(state), budget_(budget), known_(known), progress_(progress) {}
 
-  // Makes the laboratory ready for challengers of the campaign's window. Returns "" or why none could be judged.
+  // Makes the trial runner ready for challengers of the campaign's window. Returns "" or why none could be judged.
   std::string enter(const Campaign& campaign);
   // What a campaign on this window takes before its first verdict, as far as that is known, in seconds.
   double seconds_to_first_verdict(const Opportunity& target) const;
@@ -25,17 +25,17 @@ class CandidateTrials {
   // Forms of one rewrite that were not tried yet; none when its space is exhausted.
   std::vector<Proposal> proposals(const Campaign& campaign, const Opportunity& o) const;
   // Tries these; the fastest becomes the draft. True when one did.
-  bool burst(Campaign& campaign, const Rewrite& rewrite, const std::vector<Proposal>& proposals);
+  bool batch(Campaign& campaign, const Rewrite& rewrite, const std::vector<Proposal>& proposals);
 
  private:
   Experiment start(const Campaign& c, const Rewrite& rewrite, const Proposal& p) const;
-  bool screen(Experiment& e, Campaign& c, const Proposal& p, const Built& built);
+  bool screen(Experiment& e, Campaign& c, const Proposal& p, const BuildResult& built);
   void judge_race(Experiment& e, const Campaign& c, const Proposal& p) const;
   void end(Experiment& e, Outcome outcome, const std::string& stage, const std::string& reason);
   std::map<std::string, int64_t>& codes_of(const std::string& signature);
 
   const TuneContext& context_;
-  Laboratory& lab_;
+  TrialRunner& runner_;
   SessionState& state_;
   const SessionBudget& budget_;
   const KnownForms& known_;

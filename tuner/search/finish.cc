@@ -19,12 +19,12 @@ class Finish {
   Finish(const TuneContext& c, const TuneSummary& run)
       : graph_(c.graph),
         store_(c.store),
-        lab_(c.laboratory),
+        runner_(c.runner),
         options_(c.options),
         observer_(c.observer),
         run_(run),
-        starter_(starter_plan(graph_, options_.threads, lab_.target())),
-        begun_(lab_.now()) {}
+        starter_(starter_plan(graph_, options_.threads, runner_.target())),
+        begun_(runner_.now()) {}
 
   void run() {
     HeadlineOptions options = headline_options();
@@ -32,7 +32,7 @@ class Finish {
       say("measuring starter against kept plan");
       options.plan = store_.state().at("gated").get<int64_t>();
       options.seed = entropy();
-      const Headline measured = measure_headline(lab_, starter_, gated_plan(store_), options);
+      const Headline measured = measure_headline(runner_, starter_, gated_plan(store_), options);
       const bool enough = measured.gain.pairs >= kFewestHeadlinePairs;
       if (!enough || measured.gain.hi >= 0) return commit(measured, enough, options.must_stop());
       observer_.on_note(fmt::format("the kept plan is slower than the starter, {}: its newest step is taken back", interval_text(measured.gain)));
@@ -41,7 +41,7 @@ class Finish {
   }
 
  private:
-  double taken() const { return lab_.now() - begun_; }
+  double taken() const { return runner_.now() - begun_; }
   double spent() const { return run_.status.seconds_spent + taken(); }
 
   HeadlineOptions headline_options() const {
@@ -71,7 +71,7 @@ class Finish {
   std::vector<ProfileRecord> closing_profiles(int64_t kept_id) {
     const std::vector<ProfileRecord> profiles = store_.profiles();
     const int64_t id = profiles.back().id;
-    const ProfilePair pair = profile_in_turns(lab_, starter_, gated_plan(store_), kHeadlineTurns);
+    const ProfilePair pair = profile_in_turns(runner_, starter_, gated_plan(store_), kHeadlineTurns);
     return {profile_record(pair.before, id + 1, profiles.front().plan), profile_record(pair.after, id + 2, kept_id)};
   }
 
@@ -85,7 +85,7 @@ class Finish {
 
   const Graph& graph_;
   SessionStore& store_;
-  Laboratory& lab_;
+  TrialRunner& runner_;
   const TuneOptions& options_;
   TuneObserver& observer_;
   const TuneSummary& run_;

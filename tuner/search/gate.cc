@@ -16,10 +16,10 @@ std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, do
   entry.predicted = predicted;
   Draw inputs;
   inputs.seed = random.next() >> 1;
-  const ModelCheck start = laboratory_.check_model(starter_, inputs);
+  const ModelCheck start = runner_.check_model(starter_, inputs);
   if (start.failure)
     throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal, "the starter plan fails on the whole model: " + start.failure->reason);
-  const ModelCheck check = laboratory_.check_model(after, inputs);
+  const ModelCheck check = runner_.check_model(after, inputs);
   if (check.failure) {
     entry.reason = check.failure->reason;
     return entry;
@@ -37,9 +37,9 @@ std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, do
   PairsMadeAgain made_again(options_.rule.min_pairs, options_.made_again_seconds);
   while (test.verdict() == ModelTest::Verdict::kOpen) {
     if (give_up()) return std::nullopt;
-    const double begin = laboratory_.now();
-    const Paired p = laboratory_.model_pair(before, after, inputs.family, random);
-    pair_seconds_ = laboratory_.now() - begin;
+    const double begin = runner_.now();
+    const PairTrial p = runner_.model_pair(before, after, inputs.distribution, random);
+    pair_seconds_ = runner_.now() - begin;
     if (p.failure) {
       entry.reason = p.failure->reason;
       return entry;

@@ -9,8 +9,8 @@
 
 #include "experiments/experiment.h"
 #include "tuner/measurement/decision.h"
-#include "tuner/trials/laboratory.h"
 #include "tuner/trials/pairs_made_again.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -26,9 +26,9 @@ struct GateOptions {
 
 class Gate {
  public:
-  Gate(Laboratory& laboratory, const Plan& starter, const GateOptions& options = {}) : laboratory_(laboratory), starter_(starter), options_(options) {}
+  Gate(TrialRunner& runner, const Plan& starter, const GateOptions& options = {}) : runner_(runner), starter_(starter), options_(options) {}
 
-  // Of one pair, by the laboratory's clock; 0 before the first.
+  // Of one pair, by the trial runner's clock; 0 before the first.
   double pair_seconds() const { return pair_seconds_; }
 
   // Fills measured, before_seconds, after_seconds, error_ratio, kept and reason; the rest is the caller's. `give_up` is asked before every pair:
@@ -37,7 +37,7 @@ class Gate {
       const Plan& before, const Plan& after, double predicted, Random& random, const std::function<bool()>& give_up = [] { return false; });
 
  private:
-  Laboratory& laboratory_;
+  TrialRunner& runner_;
   const Plan& starter_;
   GateOptions options_;
   double pair_seconds_ = 0;

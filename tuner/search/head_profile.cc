@@ -17,15 +17,15 @@ void HeadProfile::load() {
 void HeadProfile::build_head() {
   std::vector<std::vector<Step>> kernels;
   for (const Step& s : state_.head().steps) kernels.push_back({s});
-  const double start = lab_.now();
-  lab_.build(kernels);
+  const double start = runner_.now();
+  runner_.build(kernels);
   state_.spend("build", state_.since(start));
 }
 
 void HeadProfile::measure() {
   build_head();
-  const double start = lab_.now();
-  profile_ = lab_.profile(state_.head());
+  const double start = runner_.now();
+  profile_ = runner_.profile(state_.head());
   const double seconds = state_.since(start);
   plan_ = state_.head_id();
   measured_at_ = state_.spent();

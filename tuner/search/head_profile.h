@@ -8,7 +8,7 @@ namespace amdahl {
 
 class HeadProfile {
  public:
-  HeadProfile(const TuneContext& context, SessionState& state) : lab_(context.laboratory), state_(state) {}
+  HeadProfile(const TuneContext& context, SessionState& state) : runner_(context.runner), state_(state) {}
 
   // As an earlier run left it; measured when there is none.
   void load();
@@ -28,7 +28,7 @@ class HeadProfile {
  private:
   void build_head();
 
-  Laboratory& lab_;
+  TrialRunner& runner_;
   SessionState& state_;
   Profile profile_;
   int64_t plan_ = 0;        // that was measured last

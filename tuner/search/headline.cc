@@ -14,17 +14,17 @@ int headline_pairs(double budget_seconds, double pair_seconds) {
   return std::clamp(static_cast<int>(0.1 * budget_seconds / std::max(pair_seconds, 1e-3)), kFewestHeadlinePairs, kHeadlinePairs);
 }
 
-std::vector<Family> headline_inputs(const Graph& graph) {
+std::vector<Distribution> headline_inputs(const Graph& graph) {
   const bool floats = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId v) { return is_float(graph.value(v).dtype); });
-  if (!floats) return {Family::kNormal};
-  return {Family::kNormal, Family::kUniform, Family::kNeedle};
+  if (!floats) return {Distribution::kNormal};
+  return {Distribution::kNormal, Distribution::kUniform, Distribution::kNeedle};
 }
 
-Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, const HeadlineOptions& options) {
+Headline measure_headline(TrialRunner& runner, const Plan& starter, const Plan& kept, const HeadlineOptions& options) {
   Headline h;
   h.plan = options.plan;
   h.seed = options.seed;
-  for (Family family : options.inputs) h.inputs.emplace_back(name_of(family));
+  for (Distribution family : options.inputs) h.inputs.emplace_back(name_of(family));
   Random random(options.seed);
   std::vector<double> ratios, starter_seconds, kept_seconds;
   PairsMadeAgain made_again(options.pairs, options.made_again_seconds);
@@ -36,12 +36,12 @@ Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Pla
     return pairs < kFewestHeadlinePairs || !options.out_of_time();
   };
   while (another()) {
-    const double start = laboratory.now();
-    const Paired p = laboratory.model_pair(starter, kept, options.inputs[ratios.size() % options.inputs.size()], random);
+    const double start = runner.now();
+    const PairTrial p = runner.model_pair(starter, kept, options.inputs[ratios.size() % options.inputs.size()], random);
     if (p.failure)
       throw Error(p.failure->code == "killed" ? ExitCode::kIo : ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
-    longest = std::max(longest, laboratory.now() - start);
-    if (made_again.again(p, laboratory.now() - start)) continue;
+    longest = std::max(longest, runner.now() - start);
+    if (made_again.again(p, runner.now() - start)) continue;
     ratios.push_back(p.pair.timing.log_ratio);
     starter_seconds.push_back(p.pair.timing.seconds_a);
     kept_seconds.push_back(p.pair.timing.seconds_b);

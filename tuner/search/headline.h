@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "tuner/trials/laboratory.h"
 #include "tuner/trials/pairs_made_again.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -21,13 +21,13 @@ int headline_pairs(double budget_seconds, double pair_seconds);
 
 // What a headline's pairs take in turns: other distributions than the normal numbers that plans were chosen on, where the model has inputs that can
 // have one: normal, uniform as pixels of images are, sparse with a few large numbers.
-std::vector<Family> headline_inputs(const Graph& graph);
+std::vector<Distribution> headline_inputs(const Graph& graph);
 
 struct HeadlineOptions {
   int64_t plan = 0;  // the kept one
   int pairs = kHeadlinePairs;
-  uint64_t seed = 1;                            // base/entropy.h: nobody may know the inputs beforehand
-  std::vector<Family> inputs{Family::kNormal};  // headline_inputs()
+  uint64_t seed = 1;                                        // base/entropy.h: nobody may know the inputs beforehand
+  std::vector<Distribution> inputs{Distribution::kNormal};  // headline_inputs()
   // Asked before every pair. Out of time: kFewestHeadlinePairs are enough. Must stop: whatever there is; fewer than those are no headline.
   std::function<bool()> out_of_time = [] { return false; }, must_stop = [] { return false; };
   // Asked after `pairs`: whether there is time for one that takes so many seconds. The clock decides, never what was measured.
@@ -37,6 +37,6 @@ struct HeadlineOptions {
 
 // Pairs of fresh processes. The gain is that of medians; where single runs of the kept plan take so much longer that its mean is slower (works_more), that of the
 // means. Throws Error(kNotVerified) when one of the plans does not run, Stopped on Ctrl-C.
-Headline measure_headline(Laboratory& laboratory, const Plan& starter, const Plan& kept, const HeadlineOptions& options);
+Headline measure_headline(TrialRunner& runner, const Plan& starter, const Plan& kept, const HeadlineOptions& options);
 
 }  // namespace amdahl

@@ -51,7 +51,7 @@ bool PendingWins::confirm(size_t i) {
   progress_.set_subject(e.rewrite, e.window);
   progress_.set_reason("a second proof, of other builds and later");
   progress_.say("confirming on fresh pairs");
-  const double start = lab_.now();
+  const double start = runner_.now();
   e.confirm_delay = state_.spent() - state_.pending()[i].proven_at;
   const Evidence evidence = second_evidence(e);
   e.seconds.confirm = state_.since(start);
@@ -72,12 +72,12 @@ Evidence PendingWins::second_evidence(const Experiment& e) {
     return evidence;
   };
   const WindowTask task = window_task(context_.graph, state_.plan(e.plan), e.signature, {e.steps});
-  if (const std::string why = lab_.enter(task); !why.empty()) return impossible(why);
-  const Built built = lab_.build({replacement})[0];
+  if (const std::string why = runner_.enter(task); !why.empty()) return impossible(why);
+  const BuildResult built = runner_.build({replacement})[0];
   if (!built.ok) return impossible(built.message);
   Random random = judged_random(context_.options, e.id, 0xc0f1f);
   const DecisionRule& rule = context_.options.rules.of(replacement).rule;
-  return gather_evidence(lab_, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&](const std::vector<double>&) {
+  return gather_evidence(runner_, rule, replacement, built, /*first_build=*/1 + rule.builds, random, [&](const std::vector<double>&) {
     progress_.check_stop();
     return !budget_.fits(0, budget_.latest_confirmation());
   });
@@ -114,8 +114,8 @@ bool PendingWins::gate_is_due() const {
 
 // Lets through the longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
 void PendingWins::run_gate() {
-  const double start = lab_.now();
-  if (!gate_) gate_ = std::make_unique<Gate>(lab_, state_.starter(), context_.options.gate());
+  const double start = runner_.now();
+  if (!gate_) gate_ = std::make_unique<Gate>(runner_, state_.starter(), context_.options.gate());
   const int64_t take_backs = state_.take_backs();
   for (size_t count = state_.confirmed(); count > 0 && !gate_waits_;) {
     const std::optional<LedgerEntry> entry = judge(count);

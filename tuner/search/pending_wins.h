@@ -17,7 +17,7 @@ namespace amdahl {
 class PendingWins {
  public:
   PendingWins(const TuneContext& context, SessionState& state, const SessionBudget& budget, HeadProfile& profile, ProgressReporter& progress)
-      : context_(context), lab_(context.laboratory), state_(state), budget_(budget), profile_(profile), progress_(progress) {}
+      : context_(context), runner_(context.runner), state_(state), budget_(budget), profile_(profile), progress_(progress) {}
 
   // Puts a proven win into the head, everywhere it fits: the search goes on on top of it while its confirmation waits.
   void apply(Experiment e, const Opportunity& o, const Proposal& p);
@@ -49,7 +49,7 @@ class PendingWins {
   size_t follow_verdict(const LedgerEntry& entry, size_t count);
 
   const TuneContext& context_;
-  Laboratory& lab_;
+  TrialRunner& runner_;
   SessionState& state_;
   const SessionBudget& budget_;
   HeadProfile& profile_;

@@ -22,7 +22,7 @@ class Stage {
     return false;
   }
 
-  void add(const Paired& paired) {
+  void add(const PairTrial& paired) {
     const double log_ratio = paired.pair.timing.log_ratio;
     // One may be the clock's: an interrupt during the hand-over that is subtracted. It never counts for the challenger, but may against it.
     if (!paired.below_floor.empty()) {
@@ -78,7 +78,7 @@ class Stage {
 
 }  // namespace
 
-Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built, int first_build,
+Evidence gather_evidence(TrialRunner& runner, const DecisionRule& rule, const std::vector<Step>& challenger, const BuildResult& built, int first_build,
                          Random& random, const std::function<bool(const std::vector<double>&)>& give_up, const std::vector<double>& earlier) {
   Stage stage(rule, earlier);
   const auto broken = [&](Failure failure) {
@@ -87,11 +87,11 @@ Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const
     return evidence;
   };
   Placebos placebos;
-  if (rule.builds > 0) placebos = laboratory.placebos(challenger, first_build, rule.builds);
+  if (rule.builds > 0) placebos = runner.placebos(challenger, first_build, rule.builds);
   if (!placebos.message.empty()) return broken({Outcome::kBuildFailed, "build-failed", "build", "a placebo build failed: " + placebos.message, 0});
   while (!stage.decided()) {
     if (give_up(stage.counted())) return stage.evidence(Evidence::End::kUnfinished);
-    const Paired paired = laboratory.pair(challenger, built, placebos, random);
+    const PairTrial paired = runner.pair(challenger, built, placebos, random);
     if (paired.failure) return broken(*paired.failure);
     stage.add(paired);
     if (stage.is_impossible()) return broken({Outcome::kMistrusted, "below-floor", "prove", paired.below_floor, 0});

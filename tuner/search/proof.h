@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tuner/measurement/decision.h"
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -22,7 +22,7 @@ struct Evidence {
 
 // Stages of one proof must not share builds: the first has number `first_build`. `give_up` is asked before every pair, with the log ratios so far.
 // `earlier`: those of the same stage when it was given up before. All of them count: when one stops and goes on never makes a bet unfair.
-Evidence gather_evidence(Laboratory& laboratory, const DecisionRule& rule, const std::vector<Step>& challenger, const Built& built, int first_build,
+Evidence gather_evidence(TrialRunner& runner, const DecisionRule& rule, const std::vector<Step>& challenger, const BuildResult& built, int first_build,
                          Random& random, const std::function<bool(const std::vector<double>&)>& give_up, const std::vector<double>& earlier = {});
 
 }  // namespace amdahl

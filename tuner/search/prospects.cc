@@ -15,7 +15,7 @@ void Prospects::forget_if_outdated() {
 
 const std::vector<Opportunity>& Prospects::offers() {
   forget_if_outdated();
-  if (offers_.empty()) offers_ = find_opportunities(context_.graph, state_.head(), profile_.get(), rewrites_.list(), context_.laboratory.target());
+  if (offers_.empty()) offers_ = find_opportunities(context_.graph, state_.head(), profile_.get(), rewrites_.list(), context_.runner.target());
   return offers_;
 }
 
@@ -26,7 +26,7 @@ void Prospects::exhaust(const Rewrite& rewrite, const std::string& signature) {
 
 Scheduler Prospects::scheduler() const {
   const TuneOptions& options = context_.options;
-  Scheduler s(context_.policy, {.burst = options.burst, .patience = options.patience});
+  Scheduler s(context_.policy, {.batch = options.batch, .patience = options.patience});
   for (const auto& [id, e] : state_.experiments()) s.observe(e);
   return s;
 }
@@ -41,7 +41,7 @@ std::optional<Choice> Prospects::choose_beside(const Opportunity* taken) {
 }
 
 std::optional<Inside> Prospects::choose_inside(const Campaign& campaign) const {
-  const std::vector<Opportunity> offers = campaign.offers(rewrites_.list(), context_.laboratory.target());
+  const std::vector<Opportunity> offers = campaign.offers(rewrites_.list(), context_.runner.target());
   Random random = random_for(context_.options, state_.next_experiment(), 0x1d51de);
   const std::optional<Choice> choice = scheduler().choose(offers, profile_.seconds(), random);
   if (!choice) return std::nullopt;

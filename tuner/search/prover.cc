@@ -63,7 +63,7 @@ bool Prover::prove(Campaign::Best& win, double rate_elsewhere) {
 Evidence Prover::gather(Campaign::Best& win, const DecisionRule& rule, double rate_elsewhere) {
   Experiment& e = win.experiment;
   const std::vector<double> earlier = e.prove_log_ratios;
-  const double start = context_.laboratory.now() - e.seconds.prove;
+  const double start = context_.runner.now() - e.seconds.prove;
   const auto give_up = [&](const std::vector<double>& so_far) {
     progress_.check_stop();
     e.seconds.prove = state_.since(start);
@@ -72,7 +72,7 @@ Evidence Prover::gather(Campaign::Best& win, const DecisionRule& rule, double ra
     return earlier.empty() && so_far.size() >= kPairsBeforeDoubt && worth_a_second(e, rule) < kWorthGoingOn * rate_elsewhere;
   };
   Random random = judged_random(context_.options, e.id, 0x9407e + earlier.size());
-  Evidence evidence = gather_evidence(context_.laboratory, rule, win.form.steps, win.built, /*first_build=*/1, random, give_up, earlier);
+  Evidence evidence = gather_evidence(context_.runner, rule, win.form.steps, win.built, /*first_build=*/1, random, give_up, earlier);
   e.seconds.prove = state_.since(start);
   return evidence;
 }

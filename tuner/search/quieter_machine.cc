@@ -25,10 +25,10 @@ bool QuieterMachine::wait() {
   const bool may_wait = context_.options.seconds > 0 ? budget_.has_time_for(rest + state_.costs().profile) : waits_ < kMostWaits;
   if (!may_wait) return false;
   ++waits_;
-  Laboratory& lab = context_.laboratory;
-  for (double until = lab.now() + rest; lab.now() < until;) {
+  TrialRunner& runner = context_.runner;
+  for (double until = runner.now() + rest; runner.now() < until;) {
     progress_.say(fmt::format("waiting: other programs have {:.0f}% of the processors, what is left to win cannot be told", 100 * profile_.get().busy));
-    lab.rest(std::min(1.0, until - lab.now() + 1e-3));
+    runner.rest(std::min(1.0, until - runner.now() + 1e-3));
   }
   return true;
 }

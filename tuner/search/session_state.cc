@@ -11,10 +11,10 @@
 
 namespace amdahl {
 
-void SessionState::start_clock(double seconds_before) { started_ = context_.laboratory.now() - seconds_before; }
+void SessionState::start_clock(double seconds_before) { started_ = context_.runner.now() - seconds_before; }
 
 void SessionState::begin() {
-  starter_ = head_ = starter_plan(context_.graph, context_.options.threads, context_.laboratory.target());
+  starter_ = head_ = starter_plan(context_.graph, context_.options.threads, context_.runner.target());
   PlanRecord record;
   record.id = head_id_ = gated_id_ = 1;
   record.gated = true;
@@ -67,7 +67,7 @@ Json SessionState::state() const {
 void SessionState::add_texts(const Experiment& e, Commit& c) const {
   if (!e.replacement.is_array()) return;
   for (const Step& step : e.replacement.get<std::vector<Step>>()) try {
-      c.texts[step.variant.id()] = context_.laboratory.target().source(step.variant);
+      c.texts[step.variant.id()] = context_.runner.target().source(step.variant);
     } catch (const std::exception&) {
     }
 }

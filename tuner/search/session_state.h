@@ -89,7 +89,7 @@ class SessionState {
   double last_gate_at() const { return last_gate_at_; }  // in seconds spent
   std::optional<ProfileRecord> newest_profile_of_head() const;
 
-  double since(double start) const { return context_.laboratory.now() - start; }
+  double since(double start) const { return context_.runner.now() - start; }
   double spent() const { return earlier_seconds_ + since(started_); }
   double earlier_seconds() const { return earlier_seconds_; }  // spent by earlier runs
   double baseline_seconds() const { return baseline_seconds_; }
@@ -124,7 +124,7 @@ class SessionState {
 
   // Derived.
   Plan starter_, head_;
-  double started_ = 0;  // by the laboratory's clock
+  double started_ = 0;  // by the trial runner's clock
   int64_t take_backs_ = 0;
 };
 

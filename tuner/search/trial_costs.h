@@ -21,8 +21,8 @@ inline int candidates_of_burst(double run_seconds, int most) {
 
 // Bursts without a faster form that end the search on a window, `most` on short ones.
 inline int fruitless_bursts(double run_seconds, int most_candidates, int most) {
-  const double burst = candidates_of_burst(run_seconds, most_candidates) * cost_of_candidate(run_seconds);
-  return std::min(most, std::max(1, static_cast<int>(cost_of_proof(run_seconds) / burst)));
+  const double batch = candidates_of_burst(run_seconds, most_candidates) * cost_of_candidate(run_seconds);
+  return std::min(most, std::max(1, static_cast<int>(cost_of_proof(run_seconds) / batch)));
 }
 
 }  // namespace amdahl

@@ -12,7 +12,7 @@
 #include "tuner/search/progress.h"
 #include "tuner/search/search_policy.h"
 #include "tuner/search/tune_options.h"
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -20,7 +20,7 @@ namespace amdahl {
 struct TuneContext {
   const Graph& graph;
   SessionStore& store;  // all state is there
-  Laboratory& laboratory;
+  TrialRunner& runner;
   std::vector<const Rewrite*> rewrites;  // in playbook order
   TuneOptions options;                   // of this run; the store keeps those of the first
   TuneObserver& observer;

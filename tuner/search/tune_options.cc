@@ -8,7 +8,7 @@ void to_json(Json& j, const TuneOptions& o) {
            {"seed", o.seed},
            {"entropy", o.entropy},
            {"threads", o.threads},
-           {"burst", o.burst},
+           {"burst", o.batch},
            {"patience", o.patience},
            {"smallest_gain", o.smallest_gain},
            {"allow_bf16", o.allow_bf16},
@@ -22,7 +22,7 @@ void from_json(const Json& j, TuneOptions& o) {
   j.at("seed").get_to(o.seed);
   o.entropy = j.value("entropy", o.entropy);
   j.at("threads").get_to(o.threads);
-  j.at("burst").get_to(o.burst);
+  j.at("burst").get_to(o.batch);
   o.patience = j.value("patience", o.patience);
   o.smallest_gain = j.value("smallest_gain", o.smallest_gain);
   o.allow_bf16 = j.value("allow_bf16", o.allow_bf16);

@@ -16,7 +16,7 @@ struct TuneOptions {
   uint64_t seed = 1;        // of what is tried next
   uint64_t entropy = 0;     // of the session, drawn when it began (base/entropy.h): a seed that the user gives must not tell what is timed or checked
   int threads = 1;
-  int burst = 6;                // candidates built together and raced; fewer where a run takes long (trial_costs.h)
+  int batch = 6;                // candidates built together and raced; fewer where a run takes long (trial_costs.h)
   int patience = 3;             // bursts without a faster form that end the search on a window, fewer likewise; then its best is proven
   double smallest_gain = 5e-4;  // of the model, log: wins that promise less are not proven
   ProofRules rules;

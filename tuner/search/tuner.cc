@@ -73,7 +73,7 @@ class Tuner::Loop {
     progress_.clear_subject();
     progress_.say("choosing");
     if (const std::optional<TuneSummary> end = end_of_budget()) return end;
-    if (go_on_with_a_win() || recall()) return std::nullopt;
+    if (go_on_with_a_win() || try_wisdom()) return std::nullopt;
     const std::optional<Choice> choice = prospects_.choose();
     if (finish_a_proof(choice)) return std::nullopt;
     if (!choice) return end_of_search();
@@ -117,7 +117,7 @@ class Tuner::Loop {
   }
 
   // Tries the most promising form that earlier sessions proved; only the search for it is saved. False when there is none.
-  bool recall() {
+  bool try_wisdom() {
     if (known_.empty()) return false;
     const std::optional<size_t> number = known_.most_promising(prospects_, state_, rewrites_, profile_.seconds());
     if (!number) return false;
@@ -128,8 +128,8 @@ class Tuner::Loop {
                                      std::exp(form.log_gain), form.model));
     if (!enter(c)) return true;
     const std::vector<Step> steps = placed(context_.graph, state_.head(), target.windows[0], form.steps);
-    trials_.burst(c, rewrite_named(form.rewrite, target), {{steps, {}, candidate_id(steps)}});
-    settle(c);
+    trials_.batch(c, rewrite_named(form.rewrite, target), {{steps, {}, candidate_id(steps)}});
+    finish(c);
     return true;
   }
 
@@ -141,8 +141,8 @@ class Tuner::Loop {
     Campaign c = campaign_on(prospects_.offers()[waiting->opportunity]);
     progress_.set_reason("its proof waited for what promised more");
     if (enter(c)) {
-      trials_.burst(c, rewrite_named(e.rewrite, c.target()), {as_tried(context_.graph, state_, e, c.target().windows[0])});
-      settle(c);
+      trials_.batch(c, rewrite_named(e.rewrite, c.target()), {as_tried(context_.graph, state_, e, c.target().windows[0])});
+      finish(c);
     } else {
       set_verdict(e, Outcome::kInconclusive, "prove", "not proven: its window cannot be judged any more");
       state_.record(e);
@@ -165,11 +165,11 @@ class Tuner::Loop {
     progress_.set_reason(choice.why);
     if (!enter(c)) return;
     campaign_search_.run(c, unproven, choice.rate());
-    settle(c);
+    finish(c);
   }
 
   // Ends a campaign with the proof of its best form, if there is one.
-  void settle(const Campaign& c) {
+  void finish(const Campaign& c) {
     if (!c.best() || budget_.out_of_time()) return;  // out of time, its builds alone would run over: a resumed run takes it up
     Campaign::Best win = *c.best();
     if (!prover_.is_worth_a_proof(win)) return;
@@ -179,7 +179,7 @@ class Tuner::Loop {
 
   Campaign campaign_on(const Opportunity& target) const { return Campaign(context_.graph, state_.head(), target, profile_.seconds()); }
 
-  // Makes the laboratory ready for challengers of the campaign's window. False, with a note, when none can be judged there.
+  // Makes the trial runner ready for challengers of the campaign's window. False, with a note, when none can be judged there.
   bool enter(const Campaign& c) {
     const std::string unusable = trials_.enter(c);
     if (unusable.empty()) return true;

@@ -1,10 +1,10 @@
 #pragma once
-// A window of a plan as a task for the laboratory.
+// A window of a plan as a task for the trial runner.
 
 #include <string>
 #include <vector>
 
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 

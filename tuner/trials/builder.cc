@@ -100,8 +100,8 @@ Builder::Results Builder::compile(const std::vector<Job>& jobs) const {
 namespace {
 
 template <class ResultOf>
-Built collect(const std::vector<Step>& steps, const ResultOf& result_of) {
-  Built b;
+BuildResult collect(const std::vector<Step>& steps, const ResultOf& result_of) {
+  BuildResult b;
   b.ok = true;
   for (const Step& step : steps) {
     const CompileResult& r = result_of(step.variant);
@@ -118,16 +118,16 @@ Built collect(const std::vector<Step>& steps, const ResultOf& result_of) {
 
 }  // namespace
 
-std::vector<Built> Builder::build(const std::vector<std::vector<Step>>& candidates) {
+std::vector<BuildResult> Builder::build(const std::vector<std::vector<Step>>& candidates) {
   std::vector<Job> jobs;
   for (const auto& steps : candidates)
     for (const Step& step : steps) jobs.push_back({&step.variant, 0});
   const Results results = compile(jobs);
 
   std::map<std::string, std::string> code_of;
-  std::vector<Built> built;
+  std::vector<BuildResult> built;
   for (const auto& steps : candidates) {
-    Built b = collect(steps, [&](const Variant& v) -> const CompileResult& { return results.at({v.id(), 0}); });
+    BuildResult b = collect(steps, [&](const Variant& v) -> const CompileResult& { return results.at({v.id(), 0}); });
     std::string code;
     for (const Step& step : steps) {
       const CompileResult& r = results.at({step.variant.id(), 0});
@@ -142,7 +142,7 @@ std::vector<Built> Builder::build(const std::vector<std::vector<Step>>& candidat
   return built;
 }
 
-std::vector<std::vector<Built>> Builder::placebos(const std::vector<std::vector<Step>>& candidates, int first, int count) {
+std::vector<std::vector<BuildResult>> Builder::placebos(const std::vector<std::vector<Step>>& candidates, int first, int count) {
   std::vector<Job> firsts, rest;
   for (const auto& steps : candidates)
     for (const Step& step : steps)
@@ -151,7 +151,7 @@ std::vector<std::vector<Built>> Builder::placebos(const std::vector<std::vector<
   Results results = compile(firsts);
   results.merge(compile(rest));
 
-  std::vector<std::vector<Built>> built;
+  std::vector<std::vector<BuildResult>> built;
   for (const auto& steps : candidates) {
     built.emplace_back();
     for (int n = first; n < first + count; ++n)

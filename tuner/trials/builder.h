@@ -16,7 +16,7 @@
 namespace amdahl {
 
 // A candidate's libraries, or why there are none.
-struct Built {
+struct BuildResult {
   bool ok = false;
   std::string message;
   std::vector<std::string> libraries;  // by step
@@ -33,10 +33,10 @@ class Builder {
   // `parallel` compilers at once.
   Builder(std::shared_ptr<const Toolchain> toolchain, int parallel, const std::atomic<bool>* stop);
   // By candidate. Throws Stopped when the flag is raised: at most two seconds later; Error when nothing can be built any more.
-  std::vector<Built> build(const std::vector<std::vector<Step>>& candidates);
+  std::vector<BuildResult> build(const std::vector<std::vector<Step>>& candidates);
   // By candidate: `count` placebo builds (starter_kernels/toolchain/placebo.h) from number `first` on. Their `code` is empty: identity
   // is build()'s. Made only for a proof; the compiler runs once a kernel, then an assembler a build.
-  std::vector<std::vector<Built>> placebos(const std::vector<std::vector<Step>>& candidates, int first, int count);
+  std::vector<std::vector<BuildResult>> placebos(const std::vector<std::vector<Step>>& candidates, int first, int count);
   const Toolchain& toolchain() const { return *toolchain_; }
   const Target& target() const { return toolchain_->target(); }
 

@@ -9,13 +9,13 @@ namespace amdahl {
 constexpr int kTriesDespiteKills = 3;  // more than that is no accident: a candidate can send the signal to itself
 
 // Runs `deed` again, from its beginning, when its worker was killed.
-template <typename Deed>
-auto despite_kills(Deed deed) {
+template <typename Action>
+auto despite_kills(Action action) {
   for (int left = kTriesDespiteKills - 1;; --left) {
     try {
-      return deed();
+      return action();
     } catch (const WorkerDied& died) {
-      if (died.death.kind != Death::Kind::kKilled || left == 0) throw;
+      if (died.death.kind != WorkerExit::Kind::kKilled || left == 0) throw;
     }
   }
 }

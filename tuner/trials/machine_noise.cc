@@ -52,23 +52,23 @@ Graph layernorm_graph() {
 // One kernel with its builds. Build 0 stands in the incumbent's arm of every pair.
 class Specimen {
  public:
-  Specimen(NoiseFamily family, std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const BenchOptions& bench)
+  Specimen(NoiseFamily family, std::string name, Graph graph, int builds, Builder& builder, const NoiseOptions& options, const TrialOptions& bench)
       : family_(family),
         name_(std::move(name)),
         graph_(std::move(graph)),
         device_(builder.target().device),
         constants_(graph_),
-        feed_(input_ranges(graph_, graph_.inputs), bench.worker.backend->make_arena("amdahl-inputs")) {
+        input_source_(input_ranges(graph_, graph_.inputs), bench.worker.backend->make_arena("amdahl-inputs")) {
     const Plan plan = starter_plan(graph_, options.threads, builder.target());
     Window window;
     for (size_t i = 0; i < plan.steps.size(); ++i) window.steps.push_back(static_cast<int>(i));
     const WindowIo io = io_of(graph_, plan, window);
     const auto start = Clock::now();
-    const std::vector<Built> placebos = builder.placebos({plan.steps}, 1, builds)[0];
+    const std::vector<BuildResult> placebos = builder.placebos({plan.steps}, 1, builds)[0];
     build_seconds_ = since(start) / builds;
-    std::vector<Built> all = builder.build({plan.steps});
+    std::vector<BuildResult> all = builder.build({plan.steps});
     all.insert(all.end(), placebos.begin(), placebos.end());
-    for (const Built& b : all) {
+    for (const BuildResult& b : all) {
       if (!b.ok) throw Error(ExitCode::kNoCompiler, fmt::format("cannot build the kernels that measure noise: {}", b.message));
       Blob blob;
       programs_.push_back(window_program(graph_, io, plan.steps, b.libraries, options.threads, &blob));
@@ -77,7 +77,7 @@ class Specimen {
     by_build_.resize(static_cast<size_t>(builds));
     drive_.worker = bench.worker;
     drive_.worker.threads = options.threads;
-    drive_.feed = &feed_;
+    drive_.input_source = &input_source_;
     drive_.constants = &constants_;
     drive_.weights.weights_seed = kSeed;
     plan_segments_for(bench.pair_seconds);
@@ -87,7 +87,7 @@ class Specimen {
   void measure(int number, Random& random) {
     const auto start = Clock::now();
     const PairResult pair = measure_pair({{&programs_[0]}, {}}, {{&programs_[static_cast<size_t>(number)]}, {}}, drive_, random);
-    if (pair.foul) throw Error(ExitCode::kInternal, "a kernel that measures noise " + pair.foul->reason);
+    if (pair.disqualified) throw Error(ExitCode::kInternal, "a kernel that measures noise " + pair.disqualified->reason);
     seconds_.push_back(since(start));
     dropped_ += !pair.dropped.empty();
     // Dropped pairs count where nothing else would be left: a machine that is never quiet is measured as it is.
@@ -122,10 +122,10 @@ class Specimen {
     Random random(kSeed);
     drive_.copies = copies_for(programs_[0], SIZE_MAX);
     drive_.slots = std::max(3, drive_.copies);
-    const auto harness = start_arm(programs_[0], drive_, random);
+    const auto remote = start_arm(programs_[0], drive_, random);
     std::vector<double> seconds;
-    for (int i = 0; i < 5; ++i) seconds.push_back(harness->worker().run_awake(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
-    const double call = std::max(median(seconds) - harness->worker().handover(drive_.call_seconds), 1e-6);
+    for (int i = 0; i < 5; ++i) seconds.push_back(remote->worker().run_awake(i % drive_.slots, 1, 1, drive_.call_seconds).seconds);
+    const double call = std::max(median(seconds) - remote->worker().handover(drive_.call_seconds), 1e-6);
     drive_.segments = plan_segments(call, pair_seconds, operand_bytes(programs_[0]), operand_budget(device_));
     drive_.slots = std::max({drive_.segments.calls, drive_.copies, 3});
   }
@@ -135,9 +135,9 @@ class Specimen {
   Graph graph_;
   DeviceInfo device_;
   ConstantsFile constants_;
-  Feed feed_;
+  InputSource input_source_;
   std::vector<Program> programs_;
-  Drive drive_;
+  PairSettings drive_;
   std::vector<double> same_, calls_, seconds_;
   std::vector<std::vector<double>> by_build_;
   double build_seconds_ = 0;
@@ -148,7 +148,7 @@ std::string path_of(const std::string& cache_dir, const std::string& machine, in
   return fmt::format("{}/noise-{}-{}.json", cache_dir, hash_hex(machine + processors().text()), threads);
 }
 
-MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress);
+MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const TrialOptions& bench, const NoiseProgress& progress);
 
 }  // namespace
 
@@ -175,7 +175,7 @@ void set_rules_for(const MachineNoise& noise, ProofRules& rules) {
   }
 }
 
-MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench,
+MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const TrialOptions& bench,
                                    const NoiseProgress& progress) {
   try {
     return measure(std::move(toolchain), options, bench, progress);
@@ -188,7 +188,7 @@ MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, c
 
 namespace {
 
-MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench, const NoiseProgress& progress) {
+MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const TrialOptions& bench, const NoiseProgress& progress) {
   const auto start = Clock::now();
   const auto say = [&](double fraction, const char* what) {
     if (progress) progress(fraction, what);

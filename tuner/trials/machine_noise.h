@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tuner/measurement/proof_rules.h"
-#include "tuner/trials/window_bench.h"
+#include "tuner/trials/window_trials.h"
 
 namespace amdahl {
 
@@ -61,7 +61,7 @@ struct NoiseOptions {
 using NoiseProgress = std::function<void(double fraction, const std::string& what)>;
 
 // Throws Error when nothing can be compiled or run, Stopped on Ctrl-C.
-MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const BenchOptions& bench,
+MachineNoise measure_machine_noise(std::shared_ptr<const Toolchain> toolchain, const NoiseOptions& options, const TrialOptions& bench,
                                    const NoiseProgress& progress = {});
 
 // From `cache_dir`/noise-<hash>-<threads>.json; nothing when there is none of this device and these processors.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -18,7 +18,7 @@ class PairsMadeAgain {
   static double seconds_of(double budget) { return budget > 0 ? std::min(kMostSeconds, 0.03 * budget) : kMostSeconds; }
 
   // Whether this pair, which took `seconds`, counts for nothing.
-  bool again(const Paired& pair, double seconds) {
+  bool again(const PairTrial& pair, double seconds) {
     if (pair.pair.dropped.empty() || left_ == 0 || seconds_left_ <= 0) return false;
     --left_;
     ++count_;

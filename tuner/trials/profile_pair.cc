@@ -22,11 +22,11 @@ Profile median_of(const std::vector<Profile>& profiles) {
 
 }  // namespace
 
-ProfilePair profile_in_turns(Laboratory& laboratory, const Plan& before, const Plan& after, int turns) {
+ProfilePair profile_in_turns(TrialRunner& runner, const Plan& before, const Plan& after, int turns) {
   std::vector<Profile> first, second;
   for (int t = 0; t < turns; ++t) {
-    first.push_back(laboratory.profile(before));
-    second.push_back(laboratory.profile(after));
+    first.push_back(runner.profile(before));
+    second.push_back(runner.profile(after));
   }
   return {median_of(first), median_of(second)};
 }

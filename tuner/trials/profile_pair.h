@@ -1,7 +1,7 @@
 #pragma once
 // Two plans profiled in turns, so that a busy moment of the machine falls on both and is outvoted.
 
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl {
 
@@ -9,7 +9,7 @@ struct ProfilePair {
   Profile before, after;  // medians over the turns, step by step
 };
 
-// Throws what Laboratory::profile throws.
-ProfilePair profile_in_turns(Laboratory& laboratory, const Plan& before, const Plan& after, int turns);
+// Throws what TrialRunner::profile throws.
+ProfilePair profile_in_turns(TrialRunner& runner, const Plan& before, const Plan& after, int turns);
 
 }  // namespace amdahl

@@ -54,7 +54,7 @@ ErrorConstant declared_constant(const std::vector<Step>& steps) {
     if (known == kConstants.end())
       throw Error(ExitCode::kInternal, fmt::format("no error constant for the declared algorithm '{}': add it to tuner/validation/declared.cc", name));
     largest.factor = std::max(largest.factor, known->second.factor);
-    largest.reach = std::max(largest.reach, known->second.reach);
+    largest.halo = std::max(largest.halo, known->second.halo);
     largest.ratchet = std::max(largest.ratchet, known->second.ratchet);
     largest.products.rounding = std::max(largest.products.rounding, known->second.products.rounding);
     largest.products.strassen = std::max(largest.products.strassen, known->second.products.strassen);
@@ -62,7 +62,7 @@ ErrorConstant declared_constant(const std::vector<Step>& steps) {
   return largest;
 }
 
-Expected widened(const Expected& expected, const ErrorConstant& constant, const Expected* spoilt) {
+Expected with_halo(const Expected& expected, const ErrorConstant& constant, const Expected* nonfinite) {
   Expected wide = expected;
   for (size_t number = 0; number < wide.outputs.size(); ++number) {
     ExpectedOutput& o = wide.outputs[number];
@@ -71,11 +71,12 @@ Expected widened(const Expected& expected, const ErrorConstant& constant, const 
           using Real = std::remove_reference_t<decltype(f.bound[0])>;
           // A value that is not finite spoils the sums of all its neighbours.
           for (size_t i = 0; i < f.bound.size(); ++i)
-            if (!std::isfinite(f.value[i]) || (spoilt && std::isnan(spoilt->outputs[number].value_at(i)))) f.bound[i] = std::numeric_limits<Real>::infinity();
+            if (!std::isfinite(f.value[i]) || (nonfinite && std::isnan(nonfinite->outputs[number].value_at(i))))
+              f.bound[i] = std::numeric_limits<Real>::infinity();
           if (o.shape.size() == 4 && !f.bound.empty()) {
             const auto height = static_cast<size_t>(o.shape[2]), width = static_cast<size_t>(o.shape[3]);
-            dilate(f.bound, width, 1, static_cast<size_t>(constant.reach));
-            dilate(f.bound, height, width, static_cast<size_t>(constant.reach));
+            dilate(f.bound, width, 1, static_cast<size_t>(constant.halo));
+            dilate(f.bound, height, width, static_cast<size_t>(constant.halo));
           }
           for (Real& b : f.bound) b *= static_cast<Real>(constant.factor);
         },

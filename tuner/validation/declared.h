@@ -13,13 +13,13 @@ struct ErrorConstant {
   double factor = 1;  // of the bound of a plain sum
   // Along each side of an image: outputs within this distance share intermediate sums, so that each may round relative to
   // the largest of them.
-  int64_t reach = 0;
+  int64_t halo = 0;
   // Such a challenger is judged by the oracle's bounds with it, and must still be exact on integers (that a narrower type holds).
   ProductArithmetic products = {};
   // How many times the starter's error a challenger may have where the bound is wide (ratchet.h).
   double ratchet = 2;
   bool operator==(const ErrorConstant&) const = default;
-  bool is_plain() const { return factor == 1 && reach == 0 && products == ProductArithmetic{}; }
+  bool is_plain() const { return factor == 1 && halo == 0 && products == ProductArithmetic{}; }
 };
 
 // The largest among the steps. Throws Error(kInternal) for a declaration that nobody has given a constant.
@@ -30,8 +30,8 @@ ErrorConstant declared_constant(const std::vector<Step>& steps);
 int exact_bits(const ProductArithmetic& products);
 
 // Exact outputs (bound 0 everywhere within reach) stay exact; near a value that is not finite, and for halves at it, nothing is judged but NaN.
-// `spoilt`: the same with NaN for every infinity of the inputs. What is NaN there depends on a value that is not finite, also where a ReLU made 0 of
+// `nonfinite`: the same with NaN for every infinity of the inputs. What is NaN there depends on a value that is not finite, also where a ReLU made 0 of
 // -inf: sums that neighbours, or halves, share are not finite either. Null: nothing is.
-Expected widened(const Expected& expected, const ErrorConstant& constant, const Expected* spoilt = nullptr);
+Expected with_halo(const Expected& expected, const ErrorConstant& constant, const Expected* nonfinite = nullptr);
 
 }  // namespace amdahl

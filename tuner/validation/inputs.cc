@@ -75,7 +75,7 @@ bool is_largest(int64_t number) { return number == 4 || number == 5; }  // and 8
 
 // NaN for what sums of other terms in another order may make infinite: infinities, and what is within a thousandth of them.
 template <typename Real>
-Real spoilt(Real x, const Limits& limits) {
+Real nonfinite(Real x, const Limits& limits) {
   return std::fabs(x) > 0x1.0p-10 * limits.largest ? std::numeric_limits<Real>::quiet_NaN() : x;
 }
 
@@ -217,27 +217,27 @@ void exponents_by_rows(Real* out, int64_t n, const Limits& limits, const Rows& r
 template <typename Real>
 void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows& rows, uint64_t seed, int source, int64_t first) {
   const Limits limits = limits_of(dtype);
-  switch (draw.family) {
-    case Family::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
-    case Family::kUniform: return uniform_chunk(out, n, seed, first);
-    case Family::kOffset: return normal_chunk(out, n, seed, first, 1000, 1);
-    case Family::kLarge: return normal_chunk(out, n, seed, first, 0, 3000);
-    case Family::kHeavyTail:
+  switch (draw.distribution) {
+    case Distribution::kNormal: return normal_chunk(out, n, seed, first, 0, 1);
+    case Distribution::kUniform: return uniform_chunk(out, n, seed, first);
+    case Distribution::kOffset: return normal_chunk(out, n, seed, first, 1000, 1);
+    case Distribution::kLarge: return normal_chunk(out, n, seed, first, 0, 3000);
+    case Distribution::kHeavyTail:
       uniform_chunk(out, n, seed, first);
       for (int64_t i = 0; i < n; ++i) {
         const Real sign = (bits_at(seed, first + i) & 1) ? 1 : -1;
         out[i] = sign / std::sqrt(out[i]);
       }
       return;
-    case Family::kEqual: {
+    case Distribution::kEqual: {
       Real value;
       normal_chunk(&value, 1, seed, 0, 0, 1);
       std::fill(out, out + n, value);
       return;
     }
-    case Family::kInteger:
-      return draw.exchanged || source % 2 == 1 ? ternary_chunk(out, n, seed, first) : integer_chunk(out, n, draw.integer_bits, seed, first);
-    case Family::kSpecial: {
+    case Distribution::kInteger:
+      return draw.roles_swapped || source % 2 == 1 ? ternary_chunk(out, n, seed, first) : integer_chunk(out, n, draw.integer_bits, seed, first);
+    case Distribution::kSpecial: {
       normal_chunk(out, n, seed, first, 0, 1);
       // About one in 512: rows of a reduction are mostly left clean.
       for (int64_t i = 0; i < n; ++i)
@@ -245,25 +245,25 @@ void float_chunk(Real* out, int64_t n, DType dtype, const Draw& draw, const Rows
           out[i] = static_cast<Real>(special(dtype, static_cast<int>((b >> 9) % kSpecials)));
       return;
     }
-    case Family::kNeedle:
+    case Distribution::kNeedle:
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t b = mix(bits_at(seed, first + i));
         out[i] = (b & 63) ? Real{0} : std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b >> 8 & 1023) % 10);
       }
       return;
-    case Family::kAlternate:
+    case Distribution::kAlternate:
       uniform_chunk(out, n, seed, first);
       for (int64_t i = 0; i < n; ++i) out[i] = ((first + i) & 1 ? Real{-0.5} : Real{0.5}) * (1 + out[i]);
       return;
-    case Family::kPowers:
+    case Distribution::kPowers:
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t b = bits_at(seed, first + i);
         out[i] = std::ldexp((b >> 63) ? Real{1} : Real{-1}, static_cast<int>(b % 25) - 12);
       }
       return;
-    case Family::kExponents: return exponents_by_rows(out, n, limits, rows, seed, first);
-    case Family::kWide: return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
-    case Family::kLimits: return normal_chunk(out, n, seed, first, 0, 1);
+    case Distribution::kExponents: return exponents_by_rows(out, n, limits, rows, seed, first);
+    case Distribution::kWide: return exponents_chunk(out, n, -limits.highest_exponent / 3, limits.highest_exponent / 3, limits.largest, seed, first);
+    case Distribution::kLimits: return normal_chunk(out, n, seed, first, 0, 1);
   }
 }
 
@@ -328,7 +328,7 @@ void place_specials(std::byte* data, DType dtype, int64_t n, int kinds, const Dr
     const int64_t at = from + static_cast<int64_t>(bits_at(~seed, p) % static_cast<uint64_t>(length));
     const int64_t number = ((p + static_cast<int64_t>(seed % static_cast<uint64_t>(places))) % places + std::max(0, draw.turn) * places + source) % kinds;
     const double drawn = special(dtype, static_cast<int>(draw.turn == Draw::kNear && is_largest(number) ? number + kFiniteSpecials - 4 : number)),
-                 value = draw.infinities_as_nan ? spoilt(drawn, limits_of(dtype)) : drawn;
+                 value = draw.infinities_as_nan ? nonfinite(drawn, limits_of(dtype)) : drawn;
     store(data, dtype, at, &value, 1);
   }
 }
@@ -349,34 +349,37 @@ void hide_rows(std::byte* data, DType dtype, const Shape& shape, const Draw& dra
   }
 }
 
-// Of all numbers of the type, as the family is of all floats: bits cut off at a random place, or kept; its limits; and what is beside zero.
-int64_t any_integer(DType dtype, Family family, uint64_t b) {
+// Of all numbers of the type, as the distribution is of all floats: bits cut off at a random place, or kept; its limits; and what is beside zero.
+int64_t any_integer(DType dtype, Distribution distribution, uint64_t b) {
   const int bits = static_cast<int>(8 * size_of(dtype));
-  if (family != Family::kLarge && b % 8 == 0) {
+  if (distribution != Distribution::kLarge && b % 8 == 0) {
     const std::array<uint64_t, 6> ends = {0, 1, ~uint64_t{0}, uint64_t{1} << (bits - 1), (uint64_t{1} << (bits - 1)) - 1, uint64_t{1} << (bits - 1) | 1};
     return static_cast<int64_t>(ends[(b >> 3) % ends.size()]);
   }
   const uint64_t whole = mix(b);
   return static_cast<int64_t>(
-      family == Family::kLarge ? whole : static_cast<uint64_t>(static_cast<int64_t>(whole) >> (64 - 1 - (b >> 3) % static_cast<uint64_t>(bits))));
+      distribution == Distribution::kLarge ? whole : static_cast<uint64_t>(static_cast<int64_t>(whole) >> (64 - 1 - (b >> 3) % static_cast<uint64_t>(bits))));
 }
 
-bool reaches_everywhere(Family family) {
-  return family == Family::kLarge || family == Family::kExponents || family == Family::kWide || family == Family::kSpecial || family == Family::kLimits;
+bool reaches_everywhere(Distribution distribution) {
+  return distribution == Distribution::kLarge || distribution == Distribution::kExponents || distribution == Distribution::kWide ||
+         distribution == Distribution::kSpecial || distribution == Distribution::kLimits;
 }
 
 // The first draws of a window, and those that are timed, are as a model's mostly are.
-bool counts_from_the_end(Family family) { return family == Family::kHeavyTail || family == Family::kNeedle || reaches_everywhere(family); }
+bool counts_from_the_end(Distribution distribution) {
+  return distribution == Distribution::kHeavyTail || distribution == Distribution::kNeedle || reaches_everywhere(distribution);
+}
 
 void fill_ints(std::byte* data, DType dtype, int64_t n, const Draw& draw, uint64_t seed, const InputRange& range) {
   const size_t width = size_of(dtype);
-  const int64_t lo = range.from_the_end && counts_from_the_end(draw.family) ? -range.hi : range.lo;
+  const int64_t lo = range.from_the_end && counts_from_the_end(draw.distribution) ? -range.hi : range.lo;
   const uint64_t span = range.hi > lo ? static_cast<uint64_t>(range.hi - lo) : 1;
-  const bool any = range.is_number && dtype != DType::kBool && reaches_everywhere(draw.family);
+  const bool any = range.is_number && dtype != DType::kBool && reaches_everywhere(draw.distribution);
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t b = bits_at(seed, i);
     const int64_t value = dtype == DType::kBool ? static_cast<int64_t>(b >> 63)
-                          : any                 ? any_integer(dtype, draw.family, b)
+                          : any                 ? any_integer(dtype, draw.distribution, b)
                                                 : lo + static_cast<int64_t>(b % span);
     std::memcpy(data + static_cast<size_t>(i) * width, &value, width);  // little endian: the low bytes
   }
@@ -414,19 +417,20 @@ AMDAHL_WIDE int64_t count_f32(const uint32_t* data, int64_t first, int64_t last,
 
 }  // namespace
 
-std::string_view name_of(Family family) { return kNames[static_cast<size_t>(family)]; }
+std::string_view name_of(Distribution distribution) { return kNames[static_cast<size_t>(distribution)]; }
 std::string_view name_of(Weights weights) { return kWeightNames[static_cast<size_t>(weights)]; }
 
 bool reaches_limits(const Draw& draw) {
-  return draw.family == Family::kSpecial || draw.family == Family::kLimits || draw.family == Family::kExponents || draw.weights == Weights::kSpecial;
+  return draw.distribution == Distribution::kSpecial || draw.distribution == Distribution::kLimits || draw.distribution == Distribution::kExponents ||
+         draw.weights == Weights::kSpecial;
 }
 
 bool reaches_far(const Draw& draw) {
-  return reaches_limits(draw) || draw.family == Family::kWide || draw.weights == Weights::kWide || draw.weights == Weights::kDenormal;
+  return reaches_limits(draw) || draw.distribution == Distribution::kWide || draw.weights == Weights::kWide || draw.weights == Weights::kDenormal;
 }
 
 std::string how_weights_are_drawn(const Draw& draw) {
-  return fmt::format("{} {} {} {} {} {}", draw.weights_seed, draw.ternary, draw.exchanged, draw.integer_bits, name_of(draw.weights),
+  return fmt::format("{} {} {} {} {} {}", draw.weights_seed, draw.ternary, draw.roles_swapped, draw.integer_bits, name_of(draw.weights),
                      draw.weights == Weights::kSpecial ? 2 * draw.turn + draw.infinities_as_nan : 0);
 }
 
@@ -439,35 +443,35 @@ void fill_input(std::byte* data, DType dtype, const Shape& shape, const Draw& dr
   const uint64_t s = stream(draw.seed, source);
   const int64_t n = numel(shape);
   // Never the first or the last element: those are what a careless key looks at.
-  const int64_t nudged = !draw.nudged || n == 0 ? -1 : n < 3 ? n / 2 : 1 + static_cast<int64_t>(mix(s) % static_cast<uint64_t>(n - 2));
+  const int64_t perturbed = !draw.perturbed || n == 0 ? -1 : n < 3 ? n / 2 : 1 + static_cast<int64_t>(mix(s) % static_cast<uint64_t>(n - 2));
   if (!is_float(dtype)) {
     fill_ints(data, dtype, n, draw, s, range);
-    if (nudged >= 0) nudge_int(data, dtype, nudged, range);
+    if (perturbed >= 0) nudge_int(data, dtype, perturbed, range);
     return;
   }
   const Rows rows = rows_of_exponents(shape, s);
   fill_floats(data, dtype, n, [&](auto* out, int64_t count, int64_t first) {
     float_chunk(out, count, dtype, draw, rows, s, source, first);
     // Far enough to be seen through the bounds of its neighbours, near enough for exp() of it.
-    if (nudged >= first && nudged < first + count) {
-      auto& value = out[nudged - first];
-      value = draw.family == Family::kUniform ? 3.5f : value > 0 ? -7.25f : 7.25f;
+    if (perturbed >= first && perturbed < first + count) {
+      auto& value = out[perturbed - first];
+      value = draw.distribution == Distribution::kUniform ? 3.5f : value > 0 ? -7.25f : 7.25f;
     }
     if (draw.scale != 0)
       for (int64_t i = 0; i < count; ++i) out[i] = std::ldexp(out[i], draw.scale);
     if (draw.infinities_as_nan)
-      for (int64_t i = 0; i < count; ++i) out[i] = spoilt(out[i], limits_of(dtype));
+      for (int64_t i = 0; i < count; ++i) out[i] = nonfinite(out[i], limits_of(dtype));
   });
-  if (draw.family == Family::kSpecial) place_specials(data, dtype, n, kSpecials, draw, s, source);
-  if (draw.family == Family::kSpecial && source == 0 && draw.turn != Draw::kNear) hide_rows(data, dtype, shape, draw, s);
-  if (draw.family == Family::kLimits) place_specials(data, dtype, n, kFiniteSpecials, draw, s, source);
+  if (draw.distribution == Distribution::kSpecial) place_specials(data, dtype, n, kSpecials, draw, s, source);
+  if (draw.distribution == Distribution::kSpecial && source == 0 && draw.turn != Draw::kNear) hide_rows(data, dtype, shape, draw, s);
+  if (draw.distribution == Distribution::kLimits) place_specials(data, dtype, n, kFiniteSpecials, draw, s, source);
 }
 
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source) {
   const uint64_t s = stream(draw.weights_seed ^ 0x77656967687473ull, source);
   fill_floats(data, dtype, n, [&](auto* out, int64_t count, int64_t first) {
     using Real = std::remove_reference_t<decltype(*out)>;
-    if (draw.ternary && draw.exchanged) integer_chunk(out, count, draw.integer_bits, s, first);
+    if (draw.ternary && draw.roles_swapped) integer_chunk(out, count, draw.integer_bits, s, first);
     else if (draw.ternary) ternary_chunk(out, count, s, first);
     else weights_chunk(out, count, dtype, draw.weights, s, first, static_cast<Real>(mean), static_cast<Real>(deviation));
   });

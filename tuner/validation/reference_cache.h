@@ -23,8 +23,10 @@ class ReferenceCache {
   // `signature`: of the window; `make`: () -> Expected.
   template <typename Make>
   std::shared_ptr<const Expected> get(const std::string& signature, const ProductArithmetic& products, const Draw& draw, Make make) {
-    const Key key{signature,      products.rounding, products.strassen, static_cast<int>(draw.family), draw.seed,  draw.weights_seed, draw.ternary,
-                  draw.exchanged, draw.integer_bits, draw.nudged,       draw.infinities_as_nan,        draw.scale, draw.weights,      draw.turn};
+    const Key key{signature,         products.rounding, products.strassen,      static_cast<int>(draw.distribution),
+                  draw.seed,         draw.weights_seed, draw.ternary,           draw.roles_swapped,
+                  draw.integer_bits, draw.perturbed,    draw.infinities_as_nan, draw.scale,
+                  draw.weights,      draw.turn};
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       if (it->key != key) continue;
       entries_.splice(entries_.begin(), entries_, it);

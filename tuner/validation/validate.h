@@ -3,7 +3,7 @@
 //
 // A kernel is compiled for one shape, so "shapes" is about where its operands lie: flush against guard pages on either side
 // and off every vector boundary. Draws of which the oracle bounds under half of the outputs prove little about this window and are left out; those on which
-// the starter itself leaves the bounds are too, and then one of the two is to be mended (Judge::left_out; tests/tuner/coverage_test.cc). Normal or uniform
+// the starter itself leaves the bounds are too, and then one of the two is to be mended (ValidationSpec::left_out; tests/tuner/coverage_test.cc). Normal or uniform
 // inputs must remain.
 
 #include <functional>
@@ -17,8 +17,8 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "tuner/validation/conduct.h"
 #include "tuner/validation/declared.h"
-#include "tuner/validation/harness.h"
 #include "tuner/validation/reference.h"
+#include "tuner/validation/remote_program.h"
 
 namespace amdahl {
 
@@ -29,7 +29,7 @@ struct Failure {
   std::string stage, reason;
   uint64_t seed = 0;  // replays it
 };
-Failure failure_of(const Death& death, const std::string& stage, uint64_t seed);
+Failure failure_of(const WorkerExit& death, const std::string& stage, uint64_t seed);
 
 // One draw that judges a window, with the starter's error on it.
 struct Check {
@@ -45,18 +45,18 @@ struct LeftOut {
 
 // Numbers that a pair is timed on.
 struct TimedNumbers {
-  Family family;
+  Distribution distribution;
   double tolerance = 0;  // between two honest programs
 };
 
 // How candidates for one window are judged.
-struct Judge {
+struct ValidationSpec {
   std::string signature;
   std::vector<InputRange> ranges;
   std::vector<Check> checks;  // the first is normal or uniform; those with weights of their own last
   // Drawn as the first check: itself, the same but for one element of each input, and others. Their outputs are judged, so
   // that they can be recognised among timed calls.
-  std::vector<Check> known;
+  std::vector<Check> canaries;
   std::vector<LeftOut> left_out;  // draws that judge nothing here
   // What pairs take in turns, as the headline does: numbers drawn as in the first check, then others as models have them (of pixels and what comes out of a
   // Sigmoid, all positive; mostly zero, as behind a ReLU). A kernel that is fast on some of them alone loses the pairs of the others.
@@ -74,8 +74,9 @@ struct Judge {
 // Expected outputs of a draw (cached by the caller).
 using ExpectedOf = std::function<std::shared_ptr<const Expected>(const Draw&)>;
 
-// Tries the starter in `starter`, a fresh harness; `work`: of one call. Throws what WorkerProcess throws.
-Judge make_judge(const std::string& signature, std::vector<InputRange> ranges, const Work& work, Harness& starter, uint64_t seed, const ExpectedOf& expected);
+// Tries the starter in `starter`, a fresh remote program; `work`: of one call. Throws what WorkerProcess throws.
+ValidationSpec make_validation_spec(const std::string& signature, std::vector<InputRange> ranges, const Work& work, RemoteProgram& starter, uint64_t seed,
+                                    const ExpectedOf& expected);
 
 // How candidates are bound for timing: fixed by the incumbent, whatever the candidate's speed.
 struct TimedBinding {
@@ -86,18 +87,19 @@ struct TimedBinding {
 // whole way is paid for. Each returns the first failure, and throws Stopped only.
 class Validation {
  public:
-  // `harness` must be fresh; all arguments must outlive this.
+  // `remote` must be fresh; all arguments must outlive this.
   // `declared`: of the candidate's steps; `expected` is widened by it. Where products may round their operands, integers are
   // of 8 bits, and still exact.
   // `secret`: from the operating system, for this candidate alone; numbers that decide are drawn from it.
-  Validation(Harness& harness, const Judge& judge, const TimedBinding& timed, const ExpectedOf& expected, const ErrorConstant& declared, uint64_t secret)
-      : harness_(harness), judge_(judge), timed_(timed), expected_(expected), declared_(declared), secret_(secret) {}
+  Validation(RemoteProgram& remote, const ValidationSpec& spec, const TimedBinding& timed, const ExpectedOf& expected, const ErrorConstant& declared,
+             uint64_t secret)
+      : remote_(remote), spec_(spec), timed_(timed), expected_(expected), declared_(declared), secret_(secret) {}
 
   std::optional<Failure> smoke();
-  // Shapes, numerics, determinism, conduct. After smoke(). Leaves the harness bound for timing.
+  // Shapes, numerics, determinism, conduct. After smoke(). Leaves the remote program bound for timing.
   std::optional<Failure> rest();
-  // Hashes of the outputs of Judge::known, as bound for timing. After rest().
-  const std::vector<std::string>& known_hashes() const { return known_hashes_; }
+  // Hashes of the outputs of ValidationSpec::canaries, as bound for timing. After rest().
+  const std::vector<std::string>& canary_hashes() const { return canary_hashes_; }
 
  private:
   using Stage = std::optional<Failure> (Validation::*)();
@@ -118,15 +120,15 @@ class Validation {
   std::optional<Failure> conduct();
   std::optional<Failure> failure(const std::optional<Misconduct>& found) const;
 
-  Harness& harness_;
-  const Judge& judge_;
+  RemoteProgram& remote_;
+  const ValidationSpec& spec_;
   const TimedBinding& timed_;
   const ExpectedOf& expected_;
   ErrorConstant declared_;
   Random secret_;  // what this candidate alone is asked
   std::string stage_;
   std::vector<std::byte> first_outputs_;
-  std::vector<std::string> known_hashes_;
+  std::vector<std::string> canary_hashes_;
   Draw draw_;
 };
 

@@ -19,7 +19,7 @@ size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 }  // namespace
 
 // Address space for the pages and a guard on either side; sets base_, first_ and data_.
-void GuardedMemory::reserve(size_t bytes, const Placing& p) {
+void GuardedMemory::reserve(size_t bytes, const Placement& p) {
   span_ = kPage + (p.huge ? kHugePage : 0) + p.pages + kPage;
   void* reserved = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) throw std::bad_alloc();
@@ -31,7 +31,7 @@ void GuardedMemory::reserve(size_t bytes, const Placing& p) {
 }
 
 GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout) : name_(std::move(name)), bytes_(bytes) {
-  const Placing p = placing(bytes, element, layout);
+  const Placement p = placement(bytes, element, layout);
   reserve(bytes, p);
   if (mprotect(first_, p.pages, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
   if (p.huge) madvise(first_, p.pages, MADV_HUGEPAGE);
@@ -42,7 +42,7 @@ GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Lay
 
 GuardedMemory::GuardedMemory(std::string name, size_t bytes, size_t element, Layout layout, int fd, int64_t at, bool writable)
     : name_(std::move(name)), bytes_(bytes) {
-  const Placing p = placing(bytes, element, layout);
+  const Placement p = placement(bytes, element, layout);
   reserve(bytes, p);
   if (mmap(first_, p.pages, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, fd, at) == MAP_FAILED) throw std::bad_alloc();
   if (p.huge) madvise(first_, p.pages, MADV_HUGEPAGE);

@@ -25,7 +25,7 @@ class GuardedMemory : public GuardedBuffer {
   bool intact() const override;
 
  private:
-  void reserve(size_t bytes, const Placing& p);
+  void reserve(size_t bytes, const Placement& p);
 
   std::string name_;
   size_t bytes_, span_ = 0, own_pages_ = 0;

@@ -36,7 +36,7 @@ HostArena::~HostArena() {
 }
 
 Region HostArena::allocate(size_t bytes, size_t element, Layout layout) {
-  const Placing p = placing(bytes, element, layout);
+  const Placement p = placement(bytes, element, layout);
   if (p.huge) bytes_ = up_to_huge_page(bytes_);
   const auto at = static_cast<int64_t>(bytes_);
   if (ftruncate(writable_, at + static_cast<int64_t>(p.pages)) != 0) refuse();

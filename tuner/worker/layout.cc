@@ -29,8 +29,8 @@ std::pair<size_t, size_t> slack_of(const std::byte* data, size_t bytes) {
 
 Layout layout_of_weight(size_t bytes, Layout layout) { return layout != Layout::kModel && bytes > kLargeWeight ? Layout::kEnd : layout; }
 
-Placing placing(size_t bytes, size_t element, Layout layout) {
-  Placing p;
+Placement placement(size_t bytes, size_t element, Layout layout) {
+  Placement p;
   const size_t shift = layout == Layout::kShift ? up(20, std::max<size_t>(element, 1)) : 0;
   p.huge = layout == Layout::kModel && bytes >= kWorthHuge;
   p.pages = up(std::max<size_t>(bytes + shift, 1), p.huge ? kHugePage : kPage);

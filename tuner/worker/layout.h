@@ -16,12 +16,12 @@ enum class Layout {
 Layout layout_of_weight(size_t bytes, Layout layout);
 
 // The pages of a buffer and its place in them.
-struct Placing {
+struct Placement {
   size_t pages = 0;   // bytes, a multiple of the page, or of 2 MiB
   size_t offset = 0;  // of the data in the pages
   bool huge = false;  // pages start on a 2 MiB boundary
 };
-Placing placing(size_t bytes, size_t element, Layout layout);
+Placement placement(size_t bytes, size_t element, Layout layout);
 
 // Bytes of the data's first and last 4 KiB that are not the data's: filled with a pattern, and whether they still hold it. (The rest of a
 // huge page is nobody's: a buffer has one where it is timed, and was judged between guards before.) In the memory of this process.

@@ -21,9 +21,9 @@
 #include <thread>
 
 #include "base/error.h"
+#include "tuner/worker/bound_program.h"
 #include "tuner/worker/caller_state.h"
 #include "tuner/worker/protocol.h"
-#include "tuner/worker/rig.h"
 
 namespace amdahl {
 namespace {
@@ -63,20 +63,20 @@ class Worker {
     if (op == "enter") return enter(r);
     if (op == "load") return load(r);
     if (op == "bind") return bind(r);
-    if (!rig_) throw Error(ExitCode::kInternal, "nothing is bound");
+    if (!bound_program_) throw Error(ExitCode::kInternal, "nothing is bound");
     if (op == "run") {
-      const std::optional<double> seconds = rig_->run(r.at("first"), r.at("count"), r.at("times"));
+      const std::optional<double> seconds = bound_program_->run(r.at("first"), r.at("count"), r.at("times"));
       return seconds ? Json{{"seconds", *seconds}} : Json::object();
     }
     if (op == "ready") {
-      rig_->soil_lines_of_workspace(r.at("soil"));
+      bound_program_->scribble_lines_of_workspace(r.at("scribble"));
       wake_threads();
       return Json::object();
     }
     if (op == "trial") return trial(r);
     if (op == "both") return both(r);
     if (op == "repack") {
-      rig_->repack();
+      bound_program_->repack();
       return Json::object();
     }
     if (op == "report") return report();
@@ -102,7 +102,7 @@ class Worker {
   }
 
   Json bind(const Json& r) {
-    rig_.reset();
+    bound_program_.reset();
     twin_.reset();
     const Program program = r.at("program").get<Program>();
     Places places;
@@ -110,9 +110,9 @@ class Worker {
     places.outputs = r.at("outputs");
     places.weights = r.at("weights");
     const auto layout = static_cast<Layout>(r.at("layout").get<int>());
-    rig_ = std::make_unique<Rig>(program, device_, layout, places);
-    if (r.value("twin", false)) twin_ = std::make_unique<Rig>(program, device_, layout, places);
-    rig_->discard_packed_constants();
+    bound_program_ = std::make_unique<BoundProgram>(program, device_, layout, places);
+    if (r.value("twin", false)) twin_ = std::make_unique<BoundProgram>(program, device_, layout, places);
+    bound_program_->discard_packed_constants();
     return Json::object();
   }
 
@@ -128,39 +128,39 @@ class Worker {
   Json trial(const Json& r) {
     const int slot = r.at("slot"), team = r.at("team"), as_asked = omp_get_max_threads();
     const uint64_t seed = r.at("seed");
-    rig_->soil(r.at("soil"));
+    bound_program_->scribble(r.at("scribble"));
     if (team > 0) omp_set_num_threads(team);
     if (r.at("nested")) {
 #pragma omp parallel num_threads(2)
 #pragma omp master
-      rig_->run(slot, 1, 1);
+      bound_program_->run(slot, 1, 1);
     } else {
-      rig_->run(slot, 1, 1);
+      bound_program_->run(slot, 1, 1);
     }
-    const std::vector<uint64_t> digests = rig_->digests(static_cast<size_t>(slot), seed);
+    const std::vector<uint64_t> digests = bound_program_->digests(static_cast<size_t>(slot), seed);
     omp_set_num_threads(as_asked);
     return {{"digests", digests}};
   }
 
   Json both(const Json& r) {
     if (!twin_) throw Error(ExitCode::kInternal, "there is one instance only");
-    const int slots = rig_->slots(), times = r.at("times");
+    const int slots = bound_program_->slots(), times = r.at("times");
     std::barrier both_are_here(2);
     std::atomic<bool> differs = false;
-    const auto every_second = [&](Rig& rig, int first) {
+    const auto every_second = [&](BoundProgram& bound_program, int first) {
       std::vector<std::vector<uint64_t>> before(static_cast<size_t>(slots));
       both_are_here.arrive_and_wait();
       for (int t = 0; t < times; ++t)
         for (int slot = first; slot < slots; slot += 2) {
-          rig.run(slot, 1, 1);
-          std::vector<uint64_t> digests = rig.digests(static_cast<size_t>(slot), 0);
+          bound_program.run(slot, 1, 1);
+          std::vector<uint64_t> digests = bound_program.digests(static_cast<size_t>(slot), 0);
           if (t > 0 && digests != before[static_cast<size_t>(slot)]) differs = true;
           before[static_cast<size_t>(slot)] = std::move(digests);
         }
     };
     const std::function<void()> odd = [&] { every_second(*twin_, 1); };
     const pthread_t other = start_on(r.at("processors").get<std::vector<int>>(), odd);
-    every_second(*rig_, 0);
+    every_second(*bound_program_, 0);
     pthread_join(other, nullptr);
     return {{"differs", differs.load()}};
   }
@@ -189,14 +189,14 @@ class Worker {
     device_.on_kernel_threads([&] {
       if (float_control_word() != control_at_start_) changed = true;
     });
-    return {{"damaged", rig_->damaged() || (twin_ && twin_->damaged())},
+    return {{"damaged", bound_program_->damaged() || (twin_ && twin_->damaged())},
             {"float_control_changed", changed.load()},
             {"handlers_changed", signal_handlers() != handlers_}};
   }
 
   Json steps(const Json& r) {
     std::vector<double> seconds;
-    for (int i = 0, n = r.at("n"); i < n; ++i) rig_->run_timed(seconds);
+    for (int i = 0, n = r.at("n"); i < n; ++i) bound_program_->run_timed(seconds);
     return {{"seconds", seconds}};
   }
 
@@ -205,7 +205,7 @@ class Worker {
   Confinement& confinement_;
   uint64_t control_at_start_;
   SignalHandlers handlers_{};
-  std::unique_ptr<Rig> rig_, twin_;
+  std::unique_ptr<BoundProgram> bound_program_, twin_;
 };
 
 // The conversation moves to descriptors nobody else uses; prints go to stderr, reads of stdin end at once.

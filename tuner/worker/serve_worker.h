@@ -12,9 +12,9 @@
 //   load    libraries, clock: their constructors run; after it the confinement is sealed
 //   bind    program, layout, places, twin     maps operands, packs constants; with `twin` a second instance over the same operands
 //   repack                               packs constants again
-//   ready   soil                         wakes the threads, soils some lines of the workspace; the operands of what comes are not there yet
+//   ready   scribble                              wakes the threads, scribbles over some lines of the workspace; the operands of what comes are not there yet
 //   run     first, count, times          -> nothing: the supervisor's clock is running
-//   trial   slot, soil, team, nested, seed    one call, with soiled workspace and temporaries -> digests of the outputs at its return
+//   trial   slot, scribble, team, nested, seed    one call, with scribbled workspace and temporaries -> digests of the outputs at its return
 //   both    times, processors            two instances at once: even slots by one, odd ones by the other -> differs: a slot's outputs from time to time
 //   report                               -> damaged; float_control_changed, on any thread, and handlers_changed, since before a library was loaded
 //   steps   n                            -> seconds: by call, summed over n runs

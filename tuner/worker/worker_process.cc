@@ -136,9 +136,9 @@ std::string WorkerProcess::last_words() const {
   return words;
 }
 
-void WorkerProcess::die(IoStatus status, double seconds, std::optional<Death> known) {
+void WorkerProcess::die(IoStatus status, double seconds, std::optional<WorkerExit> known) {
   if (status == IoStatus::kStopped) throw Stopped{};
-  Death death;
+  WorkerExit death;
   if (status == IoStatus::kTimeout || status == IoStatus::kGarbage) kill_group();
   int how = 0;
   if (exit_status_) how = *exit_status_;
@@ -152,25 +152,26 @@ void WorkerProcess::die(IoStatus status, double seconds, std::optional<Death> kn
   const bool memory = words.find("out of memory") != std::string::npos || words.find("bad_alloc") != std::string::npos ||
                       words.find("Thread creation failed") != std::string::npos;
   if (status == IoStatus::kTimeout) {
-    death = {Death::Kind::kTimeout, fmt::format("no answer within {:.3g} s, killed", seconds)};
+    death = {WorkerExit::Kind::kTimeout, fmt::format("no answer within {:.3g} s, killed", seconds)};
   } else if (status == IoStatus::kGarbage) {
-    death = {Death::Kind::kGarbage, "answered with bytes that are no reply"};
+    death = {WorkerExit::Kind::kGarbage, "answered with bytes that are no reply"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGSYS) {
-    death = {Death::Kind::kForbidden,
+    death = {WorkerExit::Kind::kForbidden,
              "SIGSYS: made a system call that kernels may not make: they need memory and threads of their own, nothing else of the system"};
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {  // the watchdog's was a time-out
-    death = {Death::Kind::kKilled, "SIGKILL from outside: somebody killed it, or the kernel did because memory ran out"};
+    death = {WorkerExit::Kind::kKilled, "SIGKILL from outside: somebody killed it, or the kernel did because memory ran out"};
   } else if (memory) {
-    death = {Death::Kind::kMemory, fmt::format("memory limit of {} MiB reached{}", options_.memory_bytes >> 20, tail)};
+    death = {WorkerExit::Kind::kMemory, fmt::format("memory limit of {} MiB reached{}", options_.memory_bytes >> 20, tail)};
   } else if (WIFSIGNALED(how)) {
-    Death::Kind kind = Death::Kind::kSignal;
-    if (words.find("read-only") != std::string::npos) kind = Death::Kind::kReadOnly;
-    else if (words.find("past the end of") != std::string::npos || words.find("before the start of") != std::string::npos) kind = Death::Kind::kOutOfBounds;
+    WorkerExit::Kind kind = WorkerExit::Kind::kSignal;
+    if (words.find("read-only") != std::string::npos) kind = WorkerExit::Kind::kReadOnly;
+    else if (words.find("past the end of") != std::string::npos || words.find("before the start of") != std::string::npos)
+      kind = WorkerExit::Kind::kOutOfBounds;
     death = {kind, signal_text(WTERMSIG(how)) + tail};
   } else if (words.starts_with("SIG")) {  // the worker's own word for abort()
-    death = {Death::Kind::kSignal, words};
+    death = {WorkerExit::Kind::kSignal, words};
   } else {
-    death = {Death::Kind::kExit, fmt::format("exited with status {} before it answered{}", WEXITSTATUS(how), tail)};
+    death = {WorkerExit::Kind::kExit, fmt::format("exited with status {} before it answered{}", WEXITSTATUS(how), tail)};
   }
   throw WorkerDied(death);
 }
@@ -209,11 +210,12 @@ void WorkerProcess::come_to_rest() {
     used = now;
   }
   kill_group();
-  die(IoStatus::kClosed, kPatience, Death{Death::Kind::kStillWorking, fmt::format("used processor time for {:.1f} s after it had returned", kPatience)});
+  die(IoStatus::kClosed, kPatience,
+      WorkerExit{WorkerExit::Kind::kStillWorking, fmt::format("used processor time for {:.1f} s after it had returned", kPatience)});
 }
 
 Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settle) {
-  if (pid_ < 0) throw WorkerDied({Death::Kind::kExit, "the worker is gone"});
+  if (pid_ < 0) throw WorkerDied({WorkerExit::Kind::kExit, "the worker is gone"});
   const uint64_t nonce = nonces_.next() >> 1;
   request["nonce"] = nonce;
   Channel channel(from_, to_);
@@ -237,7 +239,7 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settl
   if (const auto error = reply.header.find("error"); error != reply.header.end()) {
     const std::string text = error->is_string() ? error->get<std::string>() : "unreadable error";
     if (reply.header.value("memory", false))
-      throw WorkerDied({Death::Kind::kMemory, fmt::format("memory limit of {} MiB reached", options_.memory_bytes >> 20)});
+      throw WorkerDied({WorkerExit::Kind::kMemory, fmt::format("memory limit of {} MiB reached", options_.memory_bytes >> 20)});
     throw WorkerRefused(text);
   }
   return std::move(reply.header);
@@ -261,7 +263,7 @@ void WorkerProcess::enter(const std::vector<std::string>& libraries, double seco
   } catch (const WorkerRefused& refused) {
     refuse(refused.what());
   } catch (const WorkerDied& died) {
-    if (died.death.kind == Death::Kind::kKilled) throw;
+    if (died.death.kind == WorkerExit::Kind::kKilled) throw;
     refuse(died.death.reason);
   }
 }
@@ -321,7 +323,7 @@ void WorkerProcess::bind(const Program& program, Layout layout, const std::vecto
 
 void WorkerProcess::repack(double seconds) { call({{"op", "repack"}}, seconds); }
 
-void WorkerProcess::wake(uint64_t soil, double seconds) { call({{"op", "ready"}, {"soil", soil}}, seconds); }
+void WorkerProcess::wake(uint64_t scribble, double seconds) { call({{"op", "ready"}, {"scribble", scribble}}, seconds); }
 
 RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
   RunTime time;
@@ -332,8 +334,8 @@ RunTime WorkerProcess::run(int first, int count, int times, double seconds) {
 }
 
 std::vector<uint64_t> WorkerProcess::trial(const Trial& t, double seconds) {
-  const Json reply =
-      call({{"op", "trial"}, {"slot", t.slot}, {"soil", t.seed}, {"seed", t.seed}, {"team", t.team}, {"nested", t.nested}}, seconds, nullptr, /*settle=*/true);
+  const Json reply = call({{"op", "trial"}, {"slot", t.slot}, {"scribble", t.seed}, {"seed", t.seed}, {"team", t.team}, {"nested", t.nested}}, seconds, nullptr,
+                          /*settle=*/true);
   const auto digests = reply.find("digests");
   if (digests == reply.end() || !digests->is_array() || digests->size() != outputs_.at(0).regions.size()) die(IoStatus::kGarbage, seconds);
   return digests->get<std::vector<uint64_t>>();
@@ -421,7 +423,7 @@ ProcessState WorkerProcess::state_now(bool* restless) const {
   return s;
 }
 
-void WorkerProcess::squeeze(bool squeezed) {
+void WorkerProcess::pin_to_one_cpu(bool pinned) {
   cpu_set_t mine, one;
   if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;
   CPU_ZERO(&one);
@@ -433,7 +435,7 @@ void WorkerProcess::squeeze(bool squeezed) {
   std::error_code error;
   for (fs::directory_iterator it(fmt::format("/proc/{}/task", pid_), error), end; !error && it != end; it.increment(error)) {
     const pid_t thread = std::atoi(it->path().filename().c_str());
-    if (squeezed) {
+    if (pinned) {
       cpu_set_t was;
       if (sched_getaffinity(thread, sizeof was, &was) == 0) born_with_.try_emplace(thread, was);
       sched_setaffinity(thread, sizeof one, &one);

@@ -26,7 +26,7 @@
 
 namespace amdahl {
 
-struct Death {
+struct WorkerExit {
   enum class Kind { kSignal, kOutOfBounds, kReadOnly, kForbidden, kMemory, kTimeout, kExit, kGarbage, kKilled, kStillWorking };
   Kind kind = Kind::kExit;
   std::string reason;  // "SIGSEGV: write, 0 bytes past the end of 'gelu_out'"
@@ -35,8 +35,8 @@ struct Death {
 // The worker died, or answered with an error: data about a candidate, thrown because every exchange can end so. Caught in
 // one place a stage, where it becomes an Outcome. Not an amdahl::Error: the machine and the user are fine.
 struct WorkerDied : std::runtime_error {
-  explicit WorkerDied(Death d) : std::runtime_error(d.reason), death(std::move(d)) {}
-  Death death;
+  explicit WorkerDied(WorkerExit d) : std::runtime_error(d.reason), death(std::move(d)) {}
+  WorkerExit death;
 };
 // The candidate's library could not be loaded or set up (the worker lives).
 struct WorkerRefused : std::runtime_error {
@@ -98,12 +98,12 @@ class WorkerProcess {
   // All throw WorkerDied, WorkerRefused (load, bind) or Stopped. Deadlines in seconds. load() throws Error(kIo) when the machine lets no worker come so
   // far that a candidate's code would run.
   void load(const std::vector<std::string>& libraries, double seconds);  // once
-  // `inputs` and `weights` as in Places (tuner/worker/rig.h). Makes the outputs of every slot; what was bound before is gone.
+  // `inputs` and `weights` as in Places (tuner/worker/bound_program.h). Makes the outputs of every slot; what was bound before is gone.
   void bind(const Program& program, Layout layout, const std::vector<std::vector<Region>>& inputs, const std::vector<std::vector<Region>>& weights,
             double seconds, bool twin = false);
   void repack(double seconds);
-  // Wakes its threads and stops it while they wait for work: as a model's next step finds them. `soil`: of some lines of the workspace.
-  void wake(uint64_t soil, double seconds);
+  // Wakes its threads and stops it while they wait for work: as a model's next step finds them. `scribble`: over some lines of the workspace.
+  void wake(uint64_t scribble, double seconds);
   // `count` slots from `first` on, the whole row `times` times.
   RunTime run(int first, int count, int times, double seconds);
   // Both, where nothing need be hidden.
@@ -125,7 +125,7 @@ class WorkerProcess {
   ProcessState state();
   pid_t pid() const { return pid_; }
   // Lets it have one CPU only, or again those it was born with: threads then meet in other orders.
-  void squeeze(bool squeezed);
+  void pin_to_one_cpu(bool pinned);
 
   // Outputs of a slot as the worker has left them, by Program::outputs; region.at is -1 for a constant or an output that was named before. They are
   // fetched when the worker has been awake since they were last: to look twice costs nothing.
@@ -142,7 +142,7 @@ class WorkerProcess {
   void stop();
   ProcessState state_now(bool* restless) const;
   double cpu_seconds() const;
-  [[noreturn]] void die(IoStatus status, double seconds, std::optional<Death> known = std::nullopt);
+  [[noreturn]] void die(IoStatus status, double seconds, std::optional<WorkerExit> known = std::nullopt);
   std::string last_words() const;
   void kill_group();
 
@@ -158,7 +158,7 @@ class WorkerProcess {
   bool stopped_ = false;
   std::optional<int> exit_status_;  // when it was found dead
   int to_ = -1, from_ = -1, stderr_ = -1;
-  std::map<pid_t, cpu_set_t> born_with_;  // by thread, while squeezed
+  std::map<pid_t, cpu_set_t> born_with_;  // by thread, while pinned
   Random nonces_;
 };
 

@@ -7,36 +7,36 @@
 #include <utility>
 
 #include "profiler/ceiling_probe.h"
-#include "tuner/trials/laboratory.h"
-#include "tuner/trials/window_bench.h"
+#include "tuner/trials/trial_runner.h"
+#include "tuner/trials/window_trials.h"
 
 namespace amdahl {
 
-class ModelBench {
+class ModelTrials {
  public:
   // Ceilings are measured at the first profile, where `cache_dir` has none.
-  ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, const CeilingProbe& probe, std::string cache_dir);
+  ModelTrials(const Graph& graph, Builder& builder, const TrialOptions& options, const CeilingProbe& probe, std::string cache_dir);
   Profile profile(const Plan& plan);
-  Paired pair(const Plan& before, const Plan& after, Family inputs, Random& random);
+  PairTrial pair(const Plan& before, const Plan& after, Distribution inputs, Random& random);
   ModelCheck check(const Plan& plan, const Draw& inputs);
   const Ceilings& ceilings();
 
  private:
   Program program_of(const Plan& plan);
-  Drive drive(const Program& program);
+  PairSettings settings(const Program& program);
   const std::map<ValueId, std::vector<double>>& reference(const Draw& draw);
 
   const Graph& graph_;
   Builder& builder_;
-  BenchOptions options_;
+  TrialOptions options_;
   const CeilingProbe& probe_;
   std::string cache_dir_;
   ConstantsFile constants_;
-  Feed feed_;
+  InputSource input_source_;
   double call_seconds_ = 0;  // of the last plan that was profiled or paired
   std::unique_ptr<Ceilings> ceilings_;
   std::map<ValueId, std::vector<double>> reference_;  // float outputs of the model in float64
-  std::pair<Family, uint64_t> reference_of_{};        // for these inputs: those of the last check
+  std::pair<Distribution, uint64_t> reference_of_{};  // for these inputs: those of the last check
 };
 
 }  // namespace amdahl

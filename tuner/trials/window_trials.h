@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "tuner/measurement/decision.h"
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 #include "tuner/validation/declared.h"
 #include "tuner/validation/reference_cache.h"
 
 namespace amdahl {
 
-struct BenchOptions {
+struct TrialOptions {
   WorkerOptions worker;
   uint64_t seed = 1;                                // of the session: what whole models read
   std::optional<uint64_t> draws_seed;               // of all that candidates of windows are asked; none: from the operating system
@@ -26,14 +26,14 @@ struct BenchOptions {
   double model_tolerance = 1e-3;                    // between outputs of two plans of a model, of their root mean square
 };
 
-class WindowBench {
+class WindowTrials {
  public:
-  WindowBench(const Graph& graph, Builder& builder, const BenchOptions& options);
+  WindowTrials(const Graph& graph, Builder& builder, const TrialOptions& options);
   std::string enter(const WindowTask& task);
-  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar);
-  bool pace(const std::vector<Step>& form, const Built& built);
+  ScreenResult screen(const std::vector<Step>& challenger, const BuildResult& built, double bar);
+  bool pace(const std::vector<Step>& form, const BuildResult& built);
   Placebos placebos(const std::vector<Step>& challenger, int first, int count);
-  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random);
+  PairTrial pair(const std::vector<Step>& challenger, const BuildResult& built, const Placebos& placebos, Random& random);
 
  private:
   // Who challengers race instead of the incumbent: the best form so far.
@@ -43,43 +43,43 @@ class WindowBench {
     double tolerance = 0;
   };
   // What candidates of the entered window share.
-  struct Entered {
+  struct EnteredWindow {
     WindowTask task;
-    const Judge* judge = nullptr;
-    std::unique_ptr<Feed> feed;
+    const ValidationSpec* spec = nullptr;
+    std::unique_ptr<InputSource> input_source;
     Program incumbent;
     double incumbent_seconds = 0;
     double own_tolerance = 0;                                  // between two programs as precise as the incumbent
     double tolerance = 0;                                      // between the arms that race now, on numbers drawn as in the first check
-    size_t pairs = 0;                                          // measured so far: whose turn it is of Judge::timed
+    size_t pairs = 0;                                          // measured so far: whose turn it is of ValidationSpec::timed
     std::vector<std::pair<ErrorConstant, double>> tolerances;  // by what a form declares: the bounds of millions of outputs are looked through
     TimedBinding timed;
     std::vector<std::string> incumbent_hashes;
     std::optional<Pacer> pacer;
-    std::unique_ptr<Harness> racer;  // living: the pacer, or the incumbent
-    // Hashes of the outputs of Judge::known, judged once, by Built::code: what fresh processes must give too.
-    std::map<std::string, std::vector<std::string>> known_hashes;
-    // Whether what is saved by calls in a row is missing when they come one at a time; by Built::code.
+    std::unique_ptr<RemoteProgram> racer;  // living: the pacer, or the incumbent
+    // Hashes of the outputs of ValidationSpec::canaries, judged once, by BuildResult::code: what fresh processes must give too.
+    std::map<std::string, std::vector<std::string>> canary_hashes;
+    // Whether what is saved by calls in a row is missing when they come one at a time; by BuildResult::code.
     std::map<std::string, SignTest> missing_alone;
   };
 
   Program program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads);
-  const Judge& judge_for(const WindowTask& task, const Program& incumbent);
+  const ValidationSpec& spec_for(const WindowTask& task, const Program& incumbent);
   ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature, const ErrorConstant& constant = {});
   double tolerance_of(const Program& program, const std::vector<Step>& steps);
   Contents contents(size_t turn = 0) const;
   Segments segments(double budget_seconds, int fewest_blocks) const;
-  Drive drive(size_t turn = 0) const;
+  PairSettings settings(size_t turn = 0) const;
   void restart_racer();
-  Screened screen_beside_incumbent(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer);
-  Screened screen_once(const std::vector<Step>& challenger, const Built& built, double bar);
-  std::vector<std::string> judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps);
-  Timing race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
+  ScreenResult screen_beside_incumbent(const std::vector<Step>& challenger, const BuildResult& built, double bar, const ScreenResult& beside_pacer);
+  ScreenResult screen_once(const std::vector<Step>& challenger, const BuildResult& built, double bar);
+  std::vector<std::string> judged_hashes(RemoteProgram& remote, const Program& program, const std::vector<Step>& steps);
+  Timing race(RemoteProgram& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
   std::optional<Failure> batched_only(const std::string& code, const Timing& t);
 
   const Graph& graph_;
   Builder& builder_;
-  BenchOptions options_;
+  TrialOptions options_;
   Plan starter_;
   Random secrets_;         // what candidates are asked
   Random timing_secrets_;  // of races; apart, since how many there are is for the clock to say, and what is asked must not be
@@ -87,8 +87,8 @@ class WindowBench {
   ConstantsFile constants_;
   ReferenceCache cache_;
   GivenValues given_;
-  std::map<std::string, Judge> judges_;  // by signature and weights
-  Entered at_;
+  std::map<std::string, ValidationSpec> specs_;  // by signature and weights
+  EnteredWindow at_;
 };
 
 }  // namespace amdahl

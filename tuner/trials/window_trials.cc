@@ -1,4 +1,4 @@
-#include "tuner/trials/window_bench.h"
+#include "tuner/trials/window_trials.h"
 
 #include <fmt/format.h>
 
@@ -63,16 +63,16 @@ TimedBinding timed_binding(const Program& program, const Segments& segments, siz
   return t;
 }
 
-std::optional<Failure> failure_of(const std::optional<Foul>& foul, const char* stage, uint64_t seed) {
-  if (!foul) return std::nullopt;
-  if (!foul->challenger)  // one arm is broken, but not the one on trial
-    return Failure{Outcome::kInconclusive, "incumbent-" + foul->code, stage, "the incumbent " + foul->reason, seed};
-  return Failure{is_misconduct(foul->code) ? Outcome::kMistrusted : Outcome::kWrong, foul->code, stage, foul->reason, seed};
+std::optional<Failure> failure_of(const std::optional<Disqualification>& disqualified, const char* stage, uint64_t seed) {
+  if (!disqualified) return std::nullopt;
+  if (!disqualified->challenger)  // one arm is broken, but not the one on trial
+    return Failure{Outcome::kInconclusive, "incumbent-" + disqualified->code, stage, "the incumbent " + disqualified->reason, seed};
+  return Failure{is_misconduct(disqualified->code) ? Outcome::kMistrusted : Outcome::kWrong, disqualified->code, stage, disqualified->reason, seed};
 }
 
 }  // namespace
 
-WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOptions& options)
+WindowTrials::WindowTrials(const Graph& graph, Builder& builder, const TrialOptions& options)
     : graph_(graph),
       builder_(builder),
       options_(options),
@@ -83,14 +83,14 @@ WindowBench::WindowBench(const Graph& graph, Builder& builder, const BenchOption
       constants_(graph),
       cache_(options.reference_bytes, std::min(options.window_reference_bytes, static_cast<size_t>(this_machine().memory_bytes) / 8)) {}
 
-Program WindowBench::program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads) {
+Program WindowTrials::program_of(const WindowIo& io, const std::vector<Step>& steps, const std::vector<std::string>& libraries, int threads) {
   Blob blob;
   Program program = window_program(graph_, io, steps, libraries, threads, &blob);
   constants_.adopt(program, blob);
   return program;
 }
 
-ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, const std::string& signature, const ErrorConstant& constant) {
+ExpectedOf WindowTrials::expected_of(const WindowIo& io, const Program& program, const std::string& signature, const ErrorConstant& constant) {
   return [this, &io, &program, constant, key = signature + weights_id(program)](const Draw& draw) {
     // Integers (that the narrower type holds) are exact there too.
     const ProductArithmetic products = draw.ternary ? ProductArithmetic{} : constant.products;
@@ -100,58 +100,58 @@ ExpectedOf WindowBench::expected_of(const WindowIo& io, const Program& program, 
       return cache_.get(key, products, d, make);
     };
     const auto plain = reference(draw);
-    if (constant.factor == 1 && constant.reach == 0 && products.strassen == 0) return plain;
-    std::shared_ptr<const Expected> spoilt;
-    if (reaches_limits(draw) && (constant.reach > 0 || products.strassen > 0)) {
+    if (constant.factor == 1 && constant.halo == 0 && products.strassen == 0) return plain;
+    std::shared_ptr<const Expected> nonfinite;
+    if (reaches_limits(draw) && (constant.halo > 0 || products.strassen > 0)) {
       Draw without_infinities = draw;
       without_infinities.infinities_as_nan = true;
-      spoilt = reference(without_infinities);
+      nonfinite = reference(without_infinities);
     }
-    return std::make_shared<const Expected>(widened(*plain, constant, spoilt.get()));
+    return std::make_shared<const Expected>(with_halo(*plain, constant, nonfinite.get()));
   };
 }
 
-const Judge& WindowBench::judge_for(const WindowTask& task, const Program& incumbent) {
+const ValidationSpec& WindowTrials::spec_for(const WindowTask& task, const Program& incumbent) {
   const std::string key = task.signature + weights_id(incumbent);
-  const auto known = judges_.find(key);
-  if (known != judges_.end()) return known->second;
-  Judge judge;
-  judge.signature = task.signature;
+  const auto known = specs_.find(key);
+  if (known != specs_.end()) return known->second;
+  ValidationSpec spec;
+  spec.signature = task.signature;
   try {
     const WindowIo io = plain(task.io);
     const std::set<NodeId> nodes(io.nodes.begin(), io.nodes.end());
     std::vector<Step> steps;
     for (const Step& s : starter_.steps)
       if (!s.nodes.empty() && std::all_of(s.nodes.begin(), s.nodes.end(), [&](NodeId n) { return nodes.count(n) > 0; })) steps.push_back(s);
-    const Built built = builder_.build({steps})[0];
+    const BuildResult built = builder_.build({steps})[0];
     if (!built.ok) throw WorkerRefused("the starter does not compile: " + built.message);
     const Program starter = program_of(io, steps, built.libraries, task.threads);
     const std::vector<InputRange> ranges = input_ranges(graph_, distinct_inputs(io));
     const Work work = work_of(steps);
-    judge = despite_kills([&] {
-      Feed feed(ranges, options_.worker.backend->make_arena("amdahl-inputs"));
-      Harness harness(options_.worker, starter, feed, constants_);
+    spec = despite_kills([&] {
+      InputSource input_source(ranges, options_.worker.backend->make_arena("amdahl-inputs"));
+      RemoteProgram remote(options_.worker, starter, input_source, constants_);
       // A value that the window writes in two formats is one output of the starter: other references than the challengers'.
-      return make_judge(task.signature, ranges, work, harness, secrets_.next() >> 1,
-                        expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
+      return make_validation_spec(task.signature, ranges, work, remote, secrets_.next() >> 1,
+                                  expected_of(io, starter, task.signature + (io.outputs == task.io.outputs ? "" : " plain")));
     });
   } catch (const WorkerDied& died) {
-    judge.unusable = "the starter died: " + died.death.reason;
+    spec.unusable = "the starter died: " + died.death.reason;
   } catch (const WorkerRefused& refused) {
-    judge.unusable = refused.what();
+    spec.unusable = refused.what();
   }
-  return judges_[key] = judge;
+  return specs_[key] = spec;
 }
 
-std::string WindowBench::enter(const WindowTask& task) {
+std::string WindowTrials::enter(const WindowTask& task) {
   at_ = {};
   at_.task = task;
-  const Built built = builder_.build({task.incumbent})[0];
+  const BuildResult built = builder_.build({task.incumbent})[0];
   if (!built.ok) return "the incumbent does not compile: " + built.message;
   at_.incumbent = program_of(at_.task.io, task.incumbent, built.libraries, task.threads);
-  at_.judge = &judge_for(task, at_.incumbent);
-  if (!at_.judge->unusable.empty()) return at_.judge->unusable;
-  at_.feed = std::make_unique<Feed>(at_.judge->ranges, options_.worker.backend->make_arena("amdahl-inputs"));
+  at_.spec = &spec_for(task, at_.incumbent);
+  if (!at_.spec->unusable.empty()) return at_.spec->unusable;
+  at_.input_source = std::make_unique<InputSource>(at_.spec->ranges, options_.worker.backend->make_arena("amdahl-inputs"));
   at_.own_tolerance = at_.tolerance = tolerance_of(at_.incumbent, task.incumbent);
   try {
     // Its speed, before the slots of a segment are known.
@@ -159,8 +159,8 @@ std::string WindowBench::enter(const WindowTask& task) {
     at_.timed.slots = std::max(3, at_.timed.copies);
     restart_racer();
     std::vector<double> seconds;
-    for (int i = 0; i < 5; ++i) seconds.push_back(at_.racer->worker().run_awake(i % at_.timed.slots, 1, 1, at_.judge->deadline()).seconds);
-    const double handover = at_.racer->worker().handover(at_.judge->deadline());
+    for (int i = 0; i < 5; ++i) seconds.push_back(at_.racer->worker().run_awake(i % at_.timed.slots, 1, 1, at_.spec->deadline()).seconds);
+    const double handover = at_.racer->worker().handover(at_.spec->deadline());
     at_.incumbent_seconds = std::max(median(seconds) - handover, 1e-6);
     at_.timed = timed_binding(at_.incumbent, segments(options_.pair_seconds, 2), run_bytes_);
     restart_racer();
@@ -174,15 +174,15 @@ std::string WindowBench::enter(const WindowTask& task) {
 }
 
 // What two honest programs may differ by on numbers drawn as in the first check; a declared rounding widens it.
-double WindowBench::tolerance_of(const Program& program, const std::vector<Step>& steps) {
+double WindowTrials::tolerance_of(const Program& program, const std::vector<Step>& steps) {
   const ErrorConstant constant = declared_constant(steps);
-  const double undeclared = at_.judge->timed[0].tolerance;
+  const double undeclared = at_.spec->timed[0].tolerance;
   if (constant.products == ProductArithmetic{}) return undeclared;
   for (const auto& [known, tolerance] : at_.tolerances)
     if (known == constant) return tolerance;
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, constant);
   double bound = 0;
-  for (const Check& check : at_.judge->known) {
+  for (const Check& check : at_.spec->canaries) {
     const std::shared_ptr<const Expected> known = expected(check.draw);
     for (const ExpectedOutput& o : known->outputs)
       std::visit(
@@ -195,43 +195,43 @@ double WindowBench::tolerance_of(const Program& program, const std::vector<Step>
   return at_.tolerances.emplace_back(constant, std::max(undeclared, 4 * bound)).second;
 }
 
-// Of turn `turn` of Judge::timed. The known draws are of the first: among others they would be seen.
-Contents WindowBench::contents(size_t turn) const {
-  const TimedNumbers &first = at_.judge->timed[0], &numbers = at_.judge->timed[turn];
+// Of turn `turn` of ValidationSpec::timed. The canaries are of the first: among others they would be seen.
+Contents WindowTrials::contents(size_t turn) const {
+  const TimedNumbers &first = at_.spec->timed[0], &numbers = at_.spec->timed[turn];
   Contents c;
-  c.family = numbers.family;
+  c.distribution = numbers.distribution;
   if (turn == 0)
-    for (const Check& check : at_.judge->known) c.known.push_back(check.draw);
+    for (const Check& check : at_.spec->canaries) c.canaries.push_back(check.draw);
   // What is declared widens all alike.
   c.tolerance = first.tolerance > 0 ? at_.tolerance / first.tolerance * numbers.tolerance : std::max(at_.tolerance, numbers.tolerance);
   return c;
 }
 
-Segments WindowBench::segments(double budget_seconds, int fewest_blocks) const {
+Segments WindowTrials::segments(double budget_seconds, int fewest_blocks) const {
   return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(builder_.target().device), fewest_blocks);
 }
 
-Drive WindowBench::drive(size_t turn) const {
-  Drive d;
+PairSettings WindowTrials::settings(size_t turn) const {
+  PairSettings d;
   d.worker = options_.worker;
-  d.feed = at_.feed.get();
+  d.input_source = at_.input_source.get();
   d.constants = &constants_;
   d.segments = segments(options_.pair_seconds, 2);
   d.slots = at_.timed.slots;
   d.copies = at_.timed.copies;
-  d.weights = at_.judge->checks[0].draw;
+  d.weights = at_.spec->checks[0].draw;
   d.contents = contents(turn);
-  d.call_seconds = at_.judge->deadline(at_.timed.slots);
+  d.call_seconds = at_.spec->deadline(at_.timed.slots);
   return d;
 }
 
 // A pacer is a candidate, judged but not proven: when it does not even start, it gives way to the incumbent.
-void WindowBench::restart_racer() {
+void WindowTrials::restart_racer() {
   const auto start = [&](const Program& program) {
     despite_kills([&] {
       Random random(timing_secrets_.next());
       at_.racer.reset();
-      at_.racer = start_arm(program, drive(), random);
+      at_.racer = start_arm(program, settings(), random);
     });
   };
   if (at_.pacer) {
@@ -245,9 +245,9 @@ void WindowBench::restart_racer() {
   start(at_.incumbent);
 }
 
-bool WindowBench::pace(const std::vector<Step>& form, const Built& built) {
-  const auto judged = at_.known_hashes.find(built.code);
-  if (judged == at_.known_hashes.end()) return false;  // dropped after its first heat
+bool WindowTrials::pace(const std::vector<Step>& form, const BuildResult& built) {
+  const auto judged = at_.canary_hashes.find(built.code);
+  if (judged == at_.canary_hashes.end()) return false;  // dropped after its first heat
   const Program program = program_of(at_.task.io, form, built.libraries, at_.task.threads);
   std::optional<Pacer> before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form)});
   restart_racer();
@@ -257,32 +257,32 @@ bool WindowBench::pace(const std::vector<Step>& form, const Built& built) {
   return false;
 }
 
-// Outputs of the known draws as bound for timing. Empty when the oracle does not confirm them.
-std::vector<std::string> WindowBench::judged_hashes(Harness& harness, const Program& program, const std::vector<Step>& steps) {
+// Outputs of the canaries as bound for timing. Empty when the oracle does not confirm them.
+std::vector<std::string> WindowTrials::judged_hashes(RemoteProgram& remote, const Program& program, const std::vector<Step>& steps) {
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared_constant(steps));
   std::vector<std::string> hashes;
-  for (const Check& check : at_.judge->known) {
-    harness.draw(0, check.draw);
-    harness.worker().run(0, 1, 1, at_.judge->deadline());
-    if (!compare(*expected(check.draw), program, harness.outputs(0)).within) return {};
-    hashes.push_back(harness.outputs_hash(0));
+  for (const Check& check : at_.spec->canaries) {
+    remote.draw(0, check.draw);
+    remote.worker().run(0, 1, 1, at_.spec->deadline());
+    if (!compare(*expected(check.draw), program, remote.outputs(0)).within) return {};
+    hashes.push_back(remote.outputs_hash(0));
   }
   return hashes;
 }
 
-Timing WindowBench::race(Harness& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure) {
+Timing WindowTrials::race(RemoteProgram& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure) {
   Random random(timing_secrets_.next());
-  Contestant pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
-  std::optional<Foul> foul;
-  const Timing t =
-      alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads, at_.judge->deadline(at_.timed.slots), random, &foul);
-  if (foul) *failure = failure_of(foul, "race", at_.judge->checks[0].draw.seed);
+  LivingArm pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
+  std::optional<Disqualification> disqualified;
+  const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads, at_.spec->deadline(at_.timed.slots),
+                             random, &disqualified);
+  if (disqualified) *failure = failure_of(disqualified, "race", at_.spec->checks[0].draw.seed);
   return t;
 }
 
-Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& built, double bar) {
+ScreenResult WindowTrials::screen(const std::vector<Step>& challenger, const BuildResult& built, double bar) {
   const bool paced = at_.pacer.has_value();
-  Screened s;
+  ScreenResult s;
   for (int tries = 1; tries <= kTriesDespiteKills; ++tries) {
     s = screen_once(challenger, built, bar);
     if (!s.failure || s.failure->code != "killed") break;
@@ -293,20 +293,21 @@ Screened WindowBench::screen(const std::vector<Step>& challenger, const Built& b
 }
 
 // Two arms disagreed, or one died, and the pacer is a candidate itself: who fails beside the incumbent is to blame.
-Screened WindowBench::screen_beside_incumbent(const std::vector<Step>& challenger, const Built& built, double bar, const Screened& beside_pacer) {
+ScreenResult WindowTrials::screen_beside_incumbent(const std::vector<Step>& challenger, const BuildResult& built, double bar,
+                                                   const ScreenResult& beside_pacer) {
   std::optional<Pacer> pacer = std::exchange(at_.pacer, std::nullopt);
   at_.racer.reset();
-  const Screened s = screen_once(challenger, built, bar);
+  const ScreenResult s = screen_once(challenger, built, bar);
   if (!s.failure) return s;
   at_.pacer = std::move(pacer);
   at_.racer.reset();
   return beside_pacer;
 }
 
-Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Built& built, double bar) {
-  Screened result;
-  const Judge& judge = *at_.judge;
-  const uint64_t seed = judge.checks[0].draw.seed;
+ScreenResult WindowTrials::screen_once(const std::vector<Step>& challenger, const BuildResult& built, double bar) {
+  ScreenResult result;
+  const ValidationSpec& spec = *at_.spec;
+  const uint64_t seed = spec.checks[0].draw.seed;
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   const ErrorConstant declared = declared_constant(challenger);
   const ExpectedOf expected = expected_of(at_.task.io, program, at_.task.signature, declared);
@@ -319,22 +320,22 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
   if (!at_.racer) restart_racer();
   bool timed = false;
   try {
-    Harness harness(options_.worker, program, *at_.feed, constants_);
-    Validation validation(harness, judge, at_.timed, expected, declared, secrets_.next());
+    RemoteProgram remote(options_.worker, program, *at_.input_source, constants_);
+    Validation validation(remote, spec, at_.timed, expected, declared, secrets_.next());
     result.failure = validation.smoke();
     lap(&result.validate_seconds);
     if (result.failure) return result;
 
     // A clear loser does not deserve the other stages: most candidates end here.
     timed = true;
-    harness.bind(Layout::kModel, at_.timed.slots, at_.timed.copies, judge.checks[0].draw, judge.deadline());
-    for (int i = 0; i < 2; ++i) harness.worker().run(0, 1, 1, judge.deadline());  // first touch of the workspace, threads
-    result.race = race(harness, {}, options_.race_seconds / 4, &result.failure);
+    remote.bind(Layout::kModel, at_.timed.slots, at_.timed.copies, spec.checks[0].draw, spec.deadline());
+    for (int i = 0; i < 2; ++i) remote.worker().run(0, 1, 1, spec.deadline());  // first touch of the workspace, threads
+    result.race = race(remote, {}, options_.race_seconds / 4, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.loser_margin) return result;
     // Nor does a likely one: what a quarter of a race did not show ahead runs a whole one first. The stages take longer than
     // that where outputs are large (6 to 10 s for gpt2's last product, its races 2 to 5).
-    if (result.race.log_ratio < bar) result.race = race(harness, {}, options_.race_seconds, &result.failure);
+    if (result.race.log_ratio < bar) result.race = race(remote, {}, options_.race_seconds, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.tie_margin) return result;
     timed = false;
@@ -344,9 +345,9 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
     if (result.failure) return result;
 
     timed = true;
-    at_.known_hashes[built.code] = validation.known_hashes();
+    at_.canary_hashes[built.code] = validation.canary_hashes();
     for (int races = 0; races < 2 && !result.failure && (races == 0 || result.race.log_ratio > bar); ++races)
-      result.race = race(harness, validation.known_hashes(), options_.race_seconds, &result.failure);
+      result.race = race(remote, validation.canary_hashes(), options_.race_seconds, &result.failure);
   } catch (const WorkerDied& died) {
     result.failure = amdahl::failure_of(died.death, timed ? "race" : "smoke", seed);
   } catch (const WorkerRefused& refused) {
@@ -360,7 +361,7 @@ Screened WindowBench::screen_once(const std::vector<Step>& challenger, const Bui
 // Gains that are there only when calls come in a row: one call did the work of its neighbours. Looked at after every pair, so
 // the evidence is that of a bet (decision.h): a kernel that saves as much one at a time, or nothing at all, is accused once in
 // a thousand windows. A fifth is asked for, because a call alone finds colder caches.
-std::optional<Failure> WindowBench::batched_only(const std::string& code, const Timing& t) {
+std::optional<Failure> WindowTrials::batched_only(const std::string& code, const Timing& t) {
   if (t.single_a == 0) return std::nullopt;
   DecisionRule rule;
   rule.delta = 0;
@@ -372,43 +373,43 @@ std::optional<Failure> WindowBench::batched_only(const std::string& code, const 
                  0};
 }
 
-Placebos WindowBench::placebos(const std::vector<Step>& challenger, int first, int count) {
-  std::vector<std::vector<Built>> built = builder_.placebos({at_.task.incumbent, challenger}, first, count);
+Placebos WindowTrials::placebos(const std::vector<Step>& challenger, int first, int count) {
+  std::vector<std::vector<BuildResult>> built = builder_.placebos({at_.task.incumbent, challenger}, first, count);
   Placebos p{std::move(built[0]), std::move(built[1]), ""};
   for (const auto* arm : {&p.incumbent, &p.challenger})
-    for (const Built& b : *arm)
+    for (const BuildResult& b : *arm)
       if (b.failure_code == kNoLayouts) return {};
       else if (!b.ok && p.message.empty()) p.message = b.message;
   return p;
 }
 
-Paired WindowBench::pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) {
-  Paired result;
+PairTrial WindowTrials::pair(const std::vector<Step>& challenger, const BuildResult& built, const Placebos& placebos, Random& random) {
+  PairTrial result;
   result.instances = at_.timed.copies;
   at_.racer.reset();  // its memory and its cores are needed
   const Program program = program_of(at_.task.io, challenger, built.libraries, at_.task.threads);
   at_.tolerance = std::max(at_.own_tolerance, tolerance_of(program, challenger));
-  const uint64_t seed = at_.judge->checks[0].draw.seed;
+  const uint64_t seed = at_.spec->checks[0].draw.seed;
   try {
-    std::vector<std::string>& hashes = at_.known_hashes[built.code];
+    std::vector<std::string>& hashes = at_.canary_hashes[built.code];
     if (hashes.empty()) {  // a proof that is taken up after a restart
       Random layout(seed);
-      hashes = despite_kills([&] { return judged_hashes(*start_arm(program, drive(), layout), program, challenger); });
+      hashes = despite_kills([&] { return judged_hashes(*start_arm(program, settings(), layout), program, challenger); });
       if (hashes.empty()) {
         result.failure = Failure{Outcome::kWrong, "wrong-value", "prove", "outputs as bound for timing leave the oracle's bounds", seed};
         return result;
       }
     }
     // One build of each arm, or both as written.
-    const auto placed = [&](const std::vector<Step>& steps, const std::vector<Built>& builds, const Program& as_written) {
+    const auto placed = [&](const std::vector<Step>& steps, const std::vector<BuildResult>& builds, const Program& as_written) {
       if (builds.empty()) return as_written;
       return program_of(at_.task.io, steps, builds[random.below(builds.size())].libraries, at_.task.threads);
     };
-    const size_t turn = at_.pairs++ % at_.judge->timed.size();
+    const size_t turn = at_.pairs++ % at_.spec->timed.size();
     const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
     const Program b = placed(challenger, placebos.challenger, program);
-    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.incumbent_hashes}, {{&b}, hashes}, drive(turn), random); });
-    result.failure = failure_of(result.pair.foul, "prove", seed);
+    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.incumbent_hashes}, {{&b}, hashes}, settings(turn), random); });
+    result.failure = failure_of(result.pair.disqualified, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {
     result.failure = amdahl::failure_of(died.death, "prove", seed);

@@ -8,7 +8,7 @@
 #include "playbook/rewrite.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "tuner/search/searcher.h"
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl::testing {
 
@@ -58,7 +58,7 @@ class TuneBlocks : public Rewrite {
   }
 };
 
-class SimulatedLaboratory : public Laboratory {
+class SimulatedTrials : public TrialRunner {
  public:
   // Seconds of one step, by its knobs. The optimum is MR 8, KC 64.
   static double seconds_of(const Step& step) {
@@ -75,11 +75,11 @@ class SimulatedLaboratory : public Laboratory {
   double now() const override { return clock; }
   void rest(double seconds) override { clock += seconds; }
 
-  std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
+  std::vector<BuildResult> build(const std::vector<std::vector<Step>>& candidates) override {
     clock += 0.1 * static_cast<double>(candidates.size());
-    std::vector<Built> built;
+    std::vector<BuildResult> built;
     for (const auto& steps : candidates) {
-      Built b;
+      BuildResult b;
       b.ok = !(fails_to_build && fails_to_build(steps[0].variant.knobs));
       b.message = b.ok ? "" : "error: planted";
       b.libraries.assign(steps.size(), "none");
@@ -93,15 +93,15 @@ class SimulatedLaboratory : public Laboratory {
     incumbent = pacer = task.incumbent;
     return unusable;
   }
-  Screened screen(const std::vector<Step>& challenger, const Built&, double) override {
+  ScreenResult screen(const std::vector<Step>& challenger, const BuildResult&, double) override {
     clock += screen_seconds;
     last_screen = clock;
-    Screened s;
+    ScreenResult s;
     if (verdict) s.failure = verdict(challenger[0].variant.knobs);
     s.race = timing(seconds_of(pacer), seconds_of(challenger), 0.005 + (luck ? luck(challenger[0]) : 0));
     return s;
   }
-  bool pace(const std::vector<Step>& form, const Built&) override {
+  bool pace(const std::vector<Step>& form, const BuildResult&) override {
     pacer = form;
     return true;
   }
@@ -112,9 +112,9 @@ class SimulatedLaboratory : public Laboratory {
     p.challenger.resize(static_cast<size_t>(count));
     return p;
   }
-  Paired pair(const std::vector<Step>& challenger, const Built&, const Placebos&, Random& random) override {
+  PairTrial pair(const std::vector<Step>& challenger, const BuildResult&, const Placebos&, Random& random) override {
     clock += 0.3;
-    Paired p;
+    PairTrial p;
     const double lost = loses_later && stages.back().first > 1 ? loses_later(challenger[0]) : 0;
     p.pair.timing = timing(seconds_of(incumbent), seconds_of(challenger), 0.01 * random.normal() - lost);
     if (const std::optional<double> ratio = paired ? paired(challenger[0], stages.back().first) : std::nullopt) p.pair.timing.log_ratio = *ratio;
@@ -140,10 +140,10 @@ class SimulatedLaboratory : public Laboratory {
     ++profiles;
     return p;
   }
-  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override {
+  PairTrial model_pair(const Plan& before, const Plan& after, Distribution inputs, Random& random) override {
     families.push_back(inputs);
     clock += 1.5 * model_seconds;  // two processes with fewer runs each than the one of a profile
-    Paired p;
+    PairTrial p;
     const double a = seconds_of(before.steps);
     const double b = (model_ignores_wins ? a : seconds_of(after.steps)) * std::exp(model_loses);
     p.pair.timing = timing(a, b, 0.003 * random.normal());
@@ -158,7 +158,7 @@ class SimulatedLaboratory : public Laboratory {
     checked.push_back(inputs);
     return {std::nullopt, model_error};
   }
-  std::vector<Family> families;  // of the inputs of model pairs
+  std::vector<Distribution> families;  // of the inputs of model pairs
   std::vector<Draw> checked;
   double check_seconds = 0;
   double works = 1;        // seconds of all calls together, challenger over incumbent: what medians do not show

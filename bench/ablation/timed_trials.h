@@ -1,46 +1,46 @@
 #pragma once
-// Another laboratory, with a note of where its time goes.
+// Another trial runner, with a note of where its time goes.
 
 #include <map>
 #include <string>
 #include <type_traits>
 
-#include "tuner/trials/laboratory.h"
+#include "tuner/trials/trial_runner.h"
 
 namespace amdahl::ablation {
 
-class TimedLaboratory : public Laboratory {
+class TimedTrials : public TrialRunner {
  public:
-  explicit TimedLaboratory(Laboratory& inner) : inner_(inner) {}
+  explicit TimedTrials(TrialRunner& inner) : inner_(inner) {}
 
   const Target& target() const override { return inner_.target(); }
   double now() const override { return inner_.now(); }
-  std::vector<Built> build(const std::vector<std::vector<Step>>& candidates) override {
+  std::vector<BuildResult> build(const std::vector<std::vector<Step>>& candidates) override {
     return timed("build", [&] { return inner_.build(candidates); });
   }
   std::string enter(const WindowTask& task) override {
     return timed("validate", [&] { return inner_.enter(task); });
   }
   // Stages and race in one call, which says how long each took.
-  Screened screen(const std::vector<Step>& challenger, const Built& built, double bar) override {
-    const Screened s = timed("validate", [&] { return inner_.screen(challenger, built, bar); });
+  ScreenResult screen(const std::vector<Step>& challenger, const BuildResult& built, double bar) override {
+    const ScreenResult s = timed("validate", [&] { return inner_.screen(challenger, built, bar); });
     seconds_["validate"] -= s.race_seconds;
     seconds_["race"] += s.race_seconds;
     return s;
   }
-  bool pace(const std::vector<Step>& form, const Built& built) override {
+  bool pace(const std::vector<Step>& form, const BuildResult& built) override {
     return timed("race", [&] { return inner_.pace(form, built); });
   }
   Placebos placebos(const std::vector<Step>& challenger, int first, int count) override {
     return timed("prove", [&] { return inner_.placebos(challenger, first, count); });
   }
-  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
+  PairTrial pair(const std::vector<Step>& challenger, const BuildResult& built, const Placebos& placebos, Random& random) override {
     return timed("prove", [&] { return inner_.pair(challenger, built, placebos, random); });
   }
   Profile profile(const Plan& plan) override {
     return timed("profile", [&] { return inner_.profile(plan); });
   }
-  Paired model_pair(const Plan& before, const Plan& after, Family inputs, Random& random) override {
+  PairTrial model_pair(const Plan& before, const Plan& after, Distribution inputs, Random& random) override {
     return timed("gate", [&] { return inner_.model_pair(before, after, inputs, random); });
   }
   ModelCheck check_model(const Plan& plan, const Draw& inputs) override {
@@ -54,7 +54,7 @@ class TimedLaboratory : public Laboratory {
   template <typename Call>
   std::invoke_result_t<Call> timed(const char* phase, const Call& call) {
     struct Meter {  // counts what throws as well
-      const Laboratory& clock;
+      const TrialRunner& clock;
       double& sum;
       double start = clock.now();
       ~Meter() { sum += clock.now() - start; }
@@ -62,7 +62,7 @@ class TimedLaboratory : public Laboratory {
     return call();
   }
 
-  Laboratory& inner_;
+  TrialRunner& inner_;
   std::map<std::string, double> seconds_;
 };
 

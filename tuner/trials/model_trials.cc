@@ -1,4 +1,4 @@
-#include "tuner/trials/model_bench.h"
+#include "tuner/trials/model_trials.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -21,25 +21,25 @@
 
 namespace amdahl {
 
-ModelBench::ModelBench(const Graph& graph, Builder& builder, const BenchOptions& options, const CeilingProbe& probe, std::string cache_dir)
+ModelTrials::ModelTrials(const Graph& graph, Builder& builder, const TrialOptions& options, const CeilingProbe& probe, std::string cache_dir)
     : graph_(graph),
       builder_(builder),
       options_(options),
       probe_(probe),
       cache_dir_(std::move(cache_dir)),
       constants_(graph),
-      feed_(input_ranges(graph, graph.inputs), options.worker.backend->make_arena("amdahl-inputs")) {}
+      input_source_(input_ranges(graph, graph.inputs), options.worker.backend->make_arena("amdahl-inputs")) {}
 
-const Ceilings& ModelBench::ceilings() {
+const Ceilings& ModelTrials::ceilings() {
   if (!ceilings_) ceilings_ = std::make_unique<Ceilings>(cached_ceilings(probe_, cache_dir_));
   return *ceilings_;
 }
 
-Program ModelBench::program_of(const Plan& plan) {
+Program ModelTrials::program_of(const Plan& plan) {
   std::vector<std::vector<Step>> one_by_one;
   for (const Step& s : plan.steps) one_by_one.push_back({s});
   std::vector<std::string> libraries;
-  for (const Built& built : builder_.build(one_by_one)) {
+  for (const BuildResult& built : builder_.build(one_by_one)) {
     if (!built.ok) throw Error(ExitCode::kInternal, "a kernel of the plan does not compile: " + built.message);
     libraries.push_back(built.libraries[0]);
   }
@@ -49,10 +49,10 @@ Program ModelBench::program_of(const Plan& plan) {
   return program;
 }
 
-Drive ModelBench::drive(const Program& program) {
-  Drive d;
+PairSettings ModelTrials::settings(const Program& program) {
+  PairSettings d;
   d.worker = options_.worker;
-  d.feed = &feed_;
+  d.input_source = &input_source_;
   d.constants = &constants_;
   // A run of half a second and more is its own average: one block, not two.
   const double call = call_seconds_ > 0 ? call_seconds_ : 1;
@@ -69,15 +69,15 @@ Drive ModelBench::drive(const Program& program) {
   return d;
 }
 
-Profile ModelBench::profile(const Plan& plan) {
+Profile ModelTrials::profile(const Plan& plan) {
   const Program program = program_of(plan);
   Random random(options_.seed);
-  const Drive d = drive(program);
+  const PairSettings d = settings(program);
   std::vector<std::vector<double>> samples;
   std::vector<double> speeds;
   const Ceilings& machine = ceilings();
   double busy = 0;
-  Drive timing_steps = d;
+  PairSettings timing_steps = d;
   timing_steps.worker.clock = true;
   const auto look_at_speed = [&] {  // not between the runs: nothing of ours is to be in their way
     for (int i = 0; i < 5; ++i) speeds.push_back(probe_.share_of_peak(machine, options_.worker.threads));
@@ -87,22 +87,22 @@ Profile ModelBench::profile(const Plan& plan) {
       samples.clear();
       speeds.clear();
       const OthersLoad load;
-      auto harness = start_arm(program, timing_steps, random);
-      const double once = call_seconds_ = harness->worker().run(0, 1, 1, d.call_seconds).seconds;
+      auto remote = start_arm(program, timing_steps, random);
+      const double once = call_seconds_ = remote->worker().run(0, 1, 1, d.call_seconds).seconds;
       const int runs = static_cast<int>(std::clamp(1.0 / std::max(once, 1e-6), once > 1 ? 3.0 : 5.0, 60.0));
       look_at_speed();
       for (int r = 0; r < runs; ++r) {
-        const std::vector<double> by_call = harness->worker().steps(1, d.call_seconds);
+        const std::vector<double> by_call = remote->worker().steps(1, d.call_seconds);
         std::vector<double> by_step(plan.steps.size(), 0.0);
         for (size_t c = 0; c < by_call.size(); ++c) by_step[static_cast<size_t>(program.calls[c].step)] += by_call[c];
         samples.push_back(std::move(by_step));
       }
       look_at_speed();
-      harness.reset();  // a child's processor time is known when it has ended
+      remote.reset();  // a child's processor time is known when it has ended
       busy = load.share();
     });
   } catch (const WorkerDied& died) {
-    const bool killed = died.death.kind == Death::Kind::kKilled;
+    const bool killed = died.death.kind == WorkerExit::Kind::kKilled;
     throw Error(killed ? ExitCode::kIo : ExitCode::kInternal,
                 "the plan cannot be run: " + died.death.reason + (killed ? "; free memory, then go on with resume" : ""));
   } catch (const WorkerRefused& refused) {
@@ -114,12 +114,12 @@ Profile ModelBench::profile(const Plan& plan) {
   return profile;
 }
 
-Paired ModelBench::pair(const Plan& before, const Plan& after, Family inputs, Random& random) {
-  Paired result;
+PairTrial ModelTrials::pair(const Plan& before, const Plan& after, Distribution inputs, Random& random) {
+  PairTrial result;
   const Program a = program_of(before), b = program_of(after);
   const auto drive_of = [&](const Program& program) {
-    Drive d = drive(program);
-    d.contents.family = inputs;
+    PairSettings d = settings(program);
+    d.contents.distribution = inputs;
     return d;
   };
   try {
@@ -127,8 +127,9 @@ Paired ModelBench::pair(const Plan& before, const Plan& after, Family inputs, Ra
       if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive_of(a), random)->worker().run(0, 1, 1, 60).seconds;
       return measure_pair({{&a}, {}}, {{&b}, {}}, drive_of(b), random);
     });
-    if (const auto& foul = result.pair.foul) {
-      result.failure = Failure{is_misconduct(foul->code) ? Outcome::kMistrusted : Outcome::kWrong, foul->code, "gate", foul->reason, options_.seed};
+    if (const auto& disqualified = result.pair.disqualified) {
+      result.failure =
+          Failure{is_misconduct(disqualified->code) ? Outcome::kMistrusted : Outcome::kWrong, disqualified->code, "gate", disqualified->reason, options_.seed};
     }
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);
@@ -138,10 +139,10 @@ Paired ModelBench::pair(const Plan& before, const Plan& after, Family inputs, Ra
   return result;
 }
 
-const std::map<ValueId, std::vector<double>>& ModelBench::reference(const Draw& draw) {
-  if (!reference_.empty() && reference_of_ == std::pair{draw.family, draw.seed}) return reference_;
+const std::map<ValueId, std::vector<double>>& ModelTrials::reference(const Draw& draw) {
+  if (!reference_.empty() && reference_of_ == std::pair{draw.distribution, draw.seed}) return reference_;
   reference_.clear();
-  reference_of_ = {draw.family, draw.seed};
+  reference_of_ = {draw.distribution, draw.seed};
   const std::vector<InputRange> ranges = input_ranges(graph_, graph_.inputs);
   RefValues given;
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
@@ -158,22 +159,22 @@ const std::map<ValueId, std::vector<double>>& ModelBench::reference(const Draw& 
   return reference_;
 }
 
-ModelCheck ModelBench::check(const Plan& plan, const Draw& inputs) {
+ModelCheck ModelTrials::check(const Plan& plan, const Draw& inputs) {
   ModelCheck result;
   const Program program = program_of(plan);
   Random random(inputs.seed);
   const uint64_t poison = random.next() >> 2;
-  const Drive d = drive(program);
+  const PairSettings d = settings(program);
   std::vector<std::byte> outputs;
   try {
     despite_kills([&] {
-      const auto harness = start_arm(program, d, random);
-      harness->draw(0, inputs);
-      harness->poison_outputs(0, poison);
-      harness->worker().run(0, 1, 1, d.call_seconds);
-      if (const std::string what = harness->unwritten(0, poison); !what.empty())
+      const auto remote = start_arm(program, d, random);
+      remote->draw(0, inputs);
+      remote->poison_outputs(0, poison);
+      remote->worker().run(0, 1, 1, d.call_seconds);
+      if (const std::string what = remote->unwritten(0, poison); !what.empty())
         result.failure = Failure{Outcome::kWrong, "unwritten", "gate", what, inputs.seed};
-      outputs = harness->outputs(0);
+      outputs = remote->outputs(0);
     });
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", inputs.seed);

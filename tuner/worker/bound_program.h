@@ -22,11 +22,11 @@ struct Places {
   std::vector<std::vector<int64_t>> weights;  // by copy, by seeded constant in the order of buffers
 };
 
-class Rig {
+class BoundProgram {
  public:
   // Loads the libraries and packs constants. The device must outlive it. Throws what Executor and WorkerDevice throw.
-  Rig(const Program& program, WorkerDevice& device, Layout layout, const Places& places);
-  ~Rig();
+  BoundProgram(const Program& program, WorkerDevice& device, Layout layout, const Places& places);
+  ~BoundProgram();
 
   // `count` slots from `first` on (modulo the number of slots), the whole row `times` times; the seconds that took, where the device has a clock.
   std::optional<double> run(int first, int count, int times);
@@ -34,8 +34,8 @@ class Rig {
   void repack();
   // What a workspace and temporaries hold before a call is anybody's: NaN in every float type, with signs from `seed`. Of a workspace that is about to be
   // timed some lines only, here and there, which leaves caches as they are.
-  void soil(uint64_t seed);
-  void soil_lines_of_workspace(uint64_t seed);
+  void scribble(uint64_t seed);
+  void scribble_lines_of_workspace(uint64_t seed);
   // early_digest() of each output of a slot that has memory of its own, in the order of Program::outputs; 0 for the others.
   std::vector<uint64_t> digests(size_t slot, uint64_t seed) const;
   void run_timed(std::vector<double>& seconds);

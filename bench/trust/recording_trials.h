@@ -1,10 +1,10 @@
 #pragma once
-// The laboratory of the tuner, which also writes down every pair that it measured.
+// The trial runner of the tuner, which also writes down every pair that it measured.
 
 #include <chrono>
 #include <utility>
 
-#include "tuner/trials/workbench.h"
+#include "tuner/trials/local_trials.h"
 
 namespace amdahl::trust {
 
@@ -16,12 +16,12 @@ struct LoggedPair {
   double seconds = 0;        // with the start of both processes
 };
 
-class RecordingLaboratory : public Workbench {
+class RecordingTrials : public LocalTrials {
  public:
-  using Workbench::Workbench;
-  Paired pair(const std::vector<Step>& challenger, const Built& built, const Placebos& placebos, Random& random) override {
+  using LocalTrials::LocalTrials;
+  PairTrial pair(const std::vector<Step>& challenger, const BuildResult& built, const Placebos& placebos, Random& random) override {
     const auto start = std::chrono::steady_clock::now();
-    Paired paired = Workbench::pair(challenger, built, placebos, random);
+    PairTrial paired = LocalTrials::pair(challenger, built, placebos, random);
     if (paired.failure) return paired;
     const Timing& t = paired.pair.timing;
     pairs_.push_back(

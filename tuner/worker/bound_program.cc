@@ -1,4 +1,4 @@
-#include "tuner/worker/rig.h"
+#include "tuner/worker/bound_program.h"
 
 #include <algorithm>
 #include <array>
@@ -17,14 +17,14 @@ constexpr size_t kPiece = size_t{64} << 10;           // bytes that are made bef
 
 }  // namespace
 
-std::unique_ptr<GuardedBuffer> Rig::map(int number, Operands operands, int64_t at, Layout layout) const {
+std::unique_ptr<GuardedBuffer> BoundProgram::map(int number, Operands operands, int64_t at, Layout layout) const {
   const Program::Buffer& b = program_.buffers[static_cast<size_t>(number)];
   return device_.map(b.name, b.bytes, size_of(b.dtype), layout, operands, at);
 }
 
 // `make(span)` gives the memory's bytes, piece by piece, of which all but the last are kPiece long.
 template <typename Make>
-void Rig::fill(const GuardedBuffer& memory, Make make) {
+void BoundProgram::fill(const GuardedBuffer& memory, Make make) {
   for (size_t at = 0; at < memory.bytes(); at += kPiece) {
     const std::span<std::byte> piece(piece_.data(), std::min(kPiece, memory.bytes() - at));
     make(piece);
@@ -32,12 +32,12 @@ void Rig::fill(const GuardedBuffer& memory, Make make) {
   }
 }
 
-void Rig::poison(const GuardedBuffer& memory) {
+void BoundProgram::poison(const GuardedBuffer& memory) {
   fill(memory, [](std::span<std::byte> piece) { std::fill(piece.begin(), piece.end(), kPoison); });
 }
 
 // Addresses by buffer; null for what is no input or output.
-std::vector<std::byte*> Rig::map_slot(size_t slot, const Places& places) {
+std::vector<std::byte*> BoundProgram::map_slot(size_t slot, const Places& places) {
   std::vector<std::byte*> at(program_.buffers.size(), nullptr);
   const auto place = [&](const std::vector<int>& numbers, const std::vector<int64_t>& offsets, Operands operands) {
     std::vector<const GuardedBuffer*> placed(numbers.size(), nullptr);
@@ -58,7 +58,7 @@ std::vector<std::byte*> Rig::map_slot(size_t slot, const Places& places) {
 // Aligned as the executor's own: what lies beside it is looked at afterwards. All copies work in one workspace, as all steps of a
 // model do: in one of its own, every copy's first call met pages that no call had touched, and races charged the candidate for
 // them (docs/decisions/0015).
-std::byte* Rig::scratch(const std::string& name, size_t bytes) {
+std::byte* BoundProgram::scratch(const std::string& name, size_t bytes) {
   const bool is_workspace = name == "workspace";
   if (is_workspace && workspace_) return workspace_->data();
   temporaries_.push_back(device_.allocate(name, bytes, 64, Layout::kModel));
@@ -72,7 +72,7 @@ std::byte* Rig::scratch(const std::string& name, size_t bytes) {
   return memory->data();
 }
 
-void Rig::allocate_temporaries() {
+void BoundProgram::allocate_temporaries() {
   if (layout_ == Layout::kModel) temporaries_.push_back(device_.allocate("arena", program_.arena_bytes, 64, layout_));
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
     const Program::Buffer& b = program_.buffers[i];
@@ -86,7 +86,7 @@ void Rig::allocate_temporaries() {
   }
 }
 
-Rig::Rig(const Program& program, WorkerDevice& device, Layout layout, const Places& places)
+BoundProgram::BoundProgram(const Program& program, WorkerDevice& device, Layout layout, const Places& places)
     : program_(program), device_(device), layout_(layout), piece_(kPiece), temporary_at_(program.buffers.size(), nullptr) {
   const std::byte* constants = program_.blob_bytes > 0 ? device_.constants(program_.blob_bytes) : nullptr;
   allocate_temporaries();
@@ -114,14 +114,14 @@ Rig::Rig(const Program& program, WorkerDevice& device, Layout layout, const Plac
     binding_of_slot_.push_back(0);
   }
   for (GuardedBuffer* copy : packed_) copy->allow_writes(false);
-  // What is soiled later is the process's from the beginning: no kernel is to be blamed for its pages.
+  // What is scribbled over later is the process's from the beginning: no kernel is to be blamed for its pages.
   constexpr size_t kPage = 4096;
   for (size_t at = 0; workspace_ && at < workspace_->bytes(); at += kPage) device_.device().write(workspace_->data() + at, {&kPoison, 1});
 }
 
-Rig::~Rig() = default;
+BoundProgram::~BoundProgram() = default;
 
-std::optional<double> Rig::run(int first, int count, int times) {
+std::optional<double> BoundProgram::run(int first, int count, int times) {
   const auto slot = [&](int i) { return static_cast<size_t>(first + i) % binding_of_slot_.size(); };
   for (int i = 0; i < count; ++i)
     for (GuardedBuffer* operand : operands_of_slot_[slot(i)]) operand->take();
@@ -133,7 +133,7 @@ std::optional<double> Rig::run(int first, int count, int times) {
   return seconds;
 }
 
-void Rig::run_by_slots(int first, int count, int times) {
+void BoundProgram::run_by_slots(int first, int count, int times) {
   const size_t slots = binding_of_slot_.size();
   for (int t = 0; t < times; ++t) {
     for (int i = 0; i < count; ++i) {
@@ -144,7 +144,7 @@ void Rig::run_by_slots(int first, int count, int times) {
 }
 
 // One program of all calls: begun one by one from the host, calls of microseconds would wait for it.
-Executable& Rig::row(int first, int count, int times) {
+Executable& BoundProgram::row(int first, int count, int times) {
   std::unique_ptr<Executable>& row = rows_[{first, count, times}];
   if (row) return *row;
   const size_t slots = binding_of_slot_.size();
@@ -158,7 +158,7 @@ Executable& Rig::row(int first, int count, int times) {
   return *row;
 }
 
-void Rig::repack() {
+void BoundProgram::repack() {
   for (GuardedBuffer* copy : packed_) {
     copy->allow_writes(true);
     poison(*copy);
@@ -170,7 +170,7 @@ void Rig::repack() {
   for (GuardedBuffer* copy : packed_) copy->allow_writes(false);
 }
 
-void Rig::soil(uint64_t seed) {
+void BoundProgram::scribble(uint64_t seed) {
   Random random(seed);
   const auto nans = [&](std::span<std::byte> piece) {
     size_t at = 0;
@@ -184,7 +184,7 @@ void Rig::soil(uint64_t seed) {
     if (std::find(packed_.begin(), packed_.end(), memory.get()) == packed_.end()) fill(*memory, nans);
 }
 
-void Rig::soil_lines_of_workspace(uint64_t seed) {
+void BoundProgram::scribble_lines_of_workspace(uint64_t seed) {
   constexpr size_t kLine = 64;
   if (!workspace_ || workspace_->bytes() < kLine) return;
   std::array<std::byte, kLine> line;
@@ -193,7 +193,7 @@ void Rig::soil_lines_of_workspace(uint64_t seed) {
   for (int i = 0; i < 32; ++i) device_.device().write(workspace_->data() + random.below(workspace_->bytes() / kLine) * kLine, line);
 }
 
-std::vector<uint64_t> Rig::digests(size_t slot, uint64_t seed) const {
+std::vector<uint64_t> BoundProgram::digests(size_t slot, uint64_t seed) const {
   std::vector<uint64_t> digests;
   for (const GuardedBuffer* output : outputs_[slot]) {
     const auto read = [&](size_t at, std::span<std::byte> to) { device_.device().read(output->data() + at, to); };
@@ -202,9 +202,9 @@ std::vector<uint64_t> Rig::digests(size_t slot, uint64_t seed) const {
   return digests;
 }
 
-void Rig::run_timed(std::vector<double>& seconds) { copies_[0].executor->run_timed(seconds); }
+void BoundProgram::run_timed(std::vector<double>& seconds) { copies_[0].executor->run_timed(seconds); }
 
-bool Rig::damaged() const {
+bool BoundProgram::damaged() const {
   return !std::all_of(temporaries_.begin(), temporaries_.end(), [](const auto& m) { return m->intact(); });
 }
 

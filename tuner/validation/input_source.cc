@@ -1,4 +1,4 @@
-#include "tuner/validation/feed.h"
+#include "tuner/validation/input_source.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ void fill_stored(const Program::Buffer& b, std::byte* data, Fill fill) {
 
 }  // namespace
 
-const Region& Feed::region(const Key& key, const Program::Buffer& b, Layout layout) {
+const Region& InputSource::region(const Key& key, const Program::Buffer& b, Layout layout) {
   const auto [it, is_new] = regions_.try_emplace(key);
   if (is_new) {
     it->second = arena_->allocate(b.bytes, size_of(b.dtype), layout);
@@ -40,9 +40,9 @@ const Region& Feed::region(const Key& key, const Program::Buffer& b, Layout layo
   return it->second;
 }
 
-Stand Feed::stand(const Program& program, Layout layout, int slots, int copies) {
+OperandRegions InputSource::operand_regions(const Program& program, Layout layout, int slots, int copies) {
   const std::lock_guard lock(mutex_);
-  Stand made;
+  OperandRegions made;
   made.layout = layout;
   made.inputs.resize(static_cast<size_t>(slots));
   for (size_t slot = 0; slot < made.inputs.size(); ++slot) {
@@ -62,29 +62,29 @@ Stand Feed::stand(const Program& program, Layout layout, int slots, int copies) 
   return made;
 }
 
-void Feed::draw_inputs(const Program& program, const Stand& stand, size_t slot, const Draw& draw) {
+void InputSource::draw_inputs(const Program& program, const OperandRegions& operands, size_t slot, const Draw& draw) {
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
     const int source = source_of(b, i);
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
-    fill_stored(b, stand.inputs[slot][i].data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
-    arena_->publish(stand.inputs[slot][i]);
+    fill_stored(b, operands.inputs[slot][i].data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
+    arena_->publish(operands.inputs[slot][i]);
   }
 }
 
-void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& draw) {
+void InputSource::draw_weights(const Program& program, const OperandRegions& operands, const Draw& draw) {
   const std::lock_guard lock(mutex_);
-  for (size_t copy = 0; copy < stand.weights.size(); ++copy) {
+  for (size_t copy = 0; copy < operands.weights.size(); ++copy) {
     size_t w = 0;
     for (const Program::Buffer& b : program.buffers) {
       if (!is_seeded(b)) continue;
-      const Region& region = stand.weights[copy][w];
+      const Region& region = operands.weights[copy][w];
       const std::string what = fmt::format("{} {} {}", how_weights_are_drawn(draw), b.mean, b.deviation);
       std::string& held = held_[region.data];
       if (held != what) {
         held = what;
         // Copies need other addresses, not other numbers.
-        if (copy > 0) std::memcpy(region.data, stand.weights[0][w].data, b.bytes);
+        if (copy > 0) std::memcpy(region.data, operands.weights[0][w].data, b.bytes);
         else fill_stored(b, region.data, [&](std::byte* plain) { fill_weight(plain, b.dtype, numel(b.shape), b.mean, b.deviation, draw, b.source); });
         arena_->publish(region);
       }
@@ -93,43 +93,43 @@ void Feed::draw_weights(const Program& program, const Stand& stand, const Draw& 
   }
 }
 
-void Feed::new_tape(uint64_t seed) {
-  tape_seed_ = seed;
-  tape_.clear();
+void InputSource::new_pool(uint64_t seed) {
+  pool_seed_ = seed;
+  pool_.clear();
 }
 
-const float* Feed::tape(Family family, size_t at_least) {
-  if (family != tape_family_) tape_.clear();
-  tape_family_ = family;
-  const size_t have = tape_.size();
+const float* InputSource::pool(Distribution distribution, size_t at_least) {
+  if (distribution != pool_distribution_) pool_.clear();
+  pool_distribution_ = distribution;
+  const size_t have = pool_.size();
   if (have < at_least) {
-    tape_.resize(at_least);
+    pool_.resize(at_least);
     Draw draw;
-    draw.family = family;
-    draw.seed = tape_seed_;
+    draw.distribution = distribution;
+    draw.seed = pool_seed_;
     // Element i depends on i alone: a longer tape begins as the shorter one.
-    fill_input(reinterpret_cast<std::byte*>(tape_.data()), DType::kF32, {static_cast<int64_t>(at_least)}, draw, 0, {});
+    fill_input(reinterpret_cast<std::byte*>(pool_.data()), DType::kF32, {static_cast<int64_t>(at_least)}, draw, 0, {});
   }
-  return tape_.data();
+  return pool_.data();
 }
 
 // Copied, because to draw them would take longer than to time them.
-void Feed::cut_from_tape(const Program::Buffer& b, std::byte* data, Family family, size_t beginning) {
+void InputSource::cut_from_pool(const Program::Buffer& b, std::byte* data, Distribution distribution, size_t beginning) {
   const auto n = static_cast<size_t>(numel(b.shape));
-  const auto* numbers = reinterpret_cast<const std::byte*>(tape(family, n + kBeginnings) + beginning);
+  const auto* numbers = reinterpret_cast<const std::byte*>(pool(distribution, n + kBeginnings) + beginning);
   to_format(numbers, data, b.dtype, b.shape, b.format);
 }
 
-void Feed::fresh_inputs(const Program& program, const Stand& stand, size_t slot, Family family, Random& random) {
+void InputSource::fresh_inputs(const Program& program, const OperandRegions& operands, size_t slot, Distribution distribution, Random& random) {
   Draw draw;
-  draw.family = family;
+  draw.distribution = distribution;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
-    const Region& region = stand.inputs[slot][i];
+    const Region& region = operands.inputs[slot][i];
     const int source = source_of(b, i);
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
     draw.seed = random.next() >> 1;
-    if (b.dtype == DType::kF32) cut_from_tape(b, region.data, family, draw.seed % kBeginnings);
+    if (b.dtype == DType::kF32) cut_from_pool(b, region.data, distribution, draw.seed % kBeginnings);
     else fill_stored(b, region.data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
     arena_->publish(region);
   }

@@ -1,4 +1,4 @@
-#include "tuner/validation/harness.h"
+#include "tuner/validation/remote_program.h"
 
 #include <fmt/format.h>
 
@@ -15,24 +15,24 @@ namespace {
 constexpr double kLoadSeconds = 30;
 }
 
-Harness::Harness(const WorkerOptions& options, const Program& program, Feed& feed, const ConstantsFile& constants)
-    : program_(program), feed_(feed), constants_(constants), worker_(options, feed.arena(), constants.read_only()) {
+RemoteProgram::RemoteProgram(const WorkerOptions& options, const Program& program, InputSource& input_source, const ConstantsFile& constants)
+    : program_(program), input_source_(input_source), constants_(constants), worker_(options, input_source.arena(), constants.read_only()) {
   worker_.load(program.libraries, kLoadSeconds);
 }
 
-void Harness::bind(Layout layout, int slots, int copies, const Draw& weights, double seconds, bool twin) {
-  stand_ = feed_.stand(program_, layout, slots, copies);
-  feed_.draw_weights(program_, stand_, weights);
-  worker_.bind(program_, layout, stand_.inputs, stand_.weights, seconds, twin);
+void RemoteProgram::bind(Layout layout, int slots, int copies, const Draw& weights, double seconds, bool twin) {
+  operands_ = input_source_.operand_regions(program_, layout, slots, copies);
+  input_source_.draw_weights(program_, operands_, weights);
+  worker_.bind(program_, layout, operands_.inputs, operands_.weights, seconds, twin);
 }
 
-void Harness::change_weights(const Draw& weights, double seconds) {
-  feed_.draw_weights(program_, stand_, weights);
+void RemoteProgram::change_weights(const Draw& weights, double seconds) {
+  input_source_.draw_weights(program_, operands_, weights);
   worker_.repack(seconds);
 }
 
 // What lies beside them stays what the worker has made of it: it is fetched before all is published.
-void Harness::poison_outputs(size_t slot, uint64_t seed) {
+void RemoteProgram::poison_outputs(size_t slot, uint64_t seed) {
   for (size_t o = 0; o < program_.outputs.size(); ++o) {
     const Region& region = worker_.outputs(slot)[o];
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
@@ -41,7 +41,7 @@ void Harness::poison_outputs(size_t slot, uint64_t seed) {
   worker_.publish_outputs(slot);
 }
 
-std::string Harness::trial(const Trial& trial, double seconds) {
+std::string RemoteProgram::trial(const Trial& trial, double seconds) {
   const std::vector<uint64_t> at_return = worker_.trial(trial, seconds);
   for (size_t o = 0; o < at_return.size(); ++o) {
     const Region& region = worker_.outputs(static_cast<size_t>(trial.slot))[o];
@@ -51,7 +51,7 @@ std::string Harness::trial(const Trial& trial, double seconds) {
   return "";
 }
 
-std::string Harness::unwritten(size_t slot, uint64_t seed) {
+std::string RemoteProgram::unwritten(size_t slot, uint64_t seed) {
   for (size_t o = 0; o < program_.outputs.size(); ++o) {
     const Region& region = worker_.outputs(slot)[o];
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(program_.outputs[o])];
@@ -62,14 +62,14 @@ std::string Harness::unwritten(size_t slot, uint64_t seed) {
   return "";
 }
 
-bool Harness::slack_intact(size_t slot) {
+bool RemoteProgram::slack_intact(size_t slot) {
   const std::vector<Region>& outputs = worker_.outputs(slot);
   return std::all_of(outputs.begin(), outputs.end(), [](const Region& r) { return r.at < 0 || amdahl::slack_intact(r.data, r.bytes, kOutputSlack); });
 }
 
 // visit(data, bytes) for every output in order.
 template <typename Visit>
-void Harness::visit_outputs(size_t slot, Visit visit) {
+void RemoteProgram::visit_outputs(size_t slot, Visit visit) {
   for (size_t o = 0; o < program_.outputs.size(); ++o) {
     const int number = program_.outputs[o];
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(number)];
@@ -83,9 +83,9 @@ void Harness::visit_outputs(size_t slot, Visit visit) {
 }
 
 // An output may be an input that is handed on, or a weight.
-const Region& Harness::region_of(int number, size_t slot) {
+const Region& RemoteProgram::region_of(int number, size_t slot) {
   const auto in = std::find(program_.inputs.begin(), program_.inputs.end(), number);
-  if (in != program_.inputs.end()) return stand_.inputs[slot][static_cast<size_t>(in - program_.inputs.begin())];
+  if (in != program_.inputs.end()) return operands_.inputs[slot][static_cast<size_t>(in - program_.inputs.begin())];
   if (program_.buffers[static_cast<size_t>(number)].role != Program::Role::kConstant) {
     const auto out = std::find(program_.outputs.begin(), program_.outputs.end(), number);
     return worker_.outputs(slot)[static_cast<size_t>(out - program_.outputs.begin())];
@@ -95,22 +95,22 @@ const Region& Harness::region_of(int number, size_t slot) {
     const Program::Buffer& b = program_.buffers[static_cast<size_t>(n)];
     weight += b.role == Program::Role::kConstant && b.blob_offset < 0;
   }
-  return stand_.weights[slot % stand_.weights.size()][weight];
+  return operands_.weights[slot % operands_.weights.size()][weight];
 }
 
-std::vector<std::byte> Harness::outputs(size_t slot) {
+std::vector<std::byte> RemoteProgram::outputs(size_t slot) {
   std::vector<std::byte> bytes;
   visit_outputs(slot, [&](const std::byte* data, size_t n) { bytes.insert(bytes.end(), data, data + n); });
   return bytes;
 }
 
-std::string Harness::outputs_hash(size_t slot) {
+std::string RemoteProgram::outputs_hash(size_t slot) {
   std::string hashes;
   visit_outputs(slot, [&](const std::byte* data, size_t n) { hashes += hash_hex(data, n); });
   return hashes;
 }
 
-bool Harness::outputs_equal(size_t slot, const std::vector<std::byte>& bytes) {
+bool RemoteProgram::outputs_equal(size_t slot, const std::vector<std::byte>& bytes) {
   size_t at = 0;
   bool equal = true;
   visit_outputs(slot, [&](const std::byte* data, size_t n) {

@@ -5,28 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "tuner/validation/feed.h"
+#include "tuner/validation/input_source.h"
 #include "tuner/validation/reference.h"
 #include "tuner/worker/constants_file.h"
 #include "tuner/worker/worker_process.h"
 
 namespace amdahl {
 
-class Harness {
+class RemoteProgram {
  public:
   // Starts the worker and loads the program's libraries. All but the options must outlive this. Throws what WorkerProcess
   // throws.
-  Harness(const WorkerOptions& options, const Program& program, Feed& feed, const ConstantsFile& constants);
+  RemoteProgram(const WorkerOptions& options, const Program& program, InputSource& input_source, const ConstantsFile& constants);
 
   // `slots` calls in a row with operands of their own, over `copies` of the weights, drawn as in `weights`. `twin`: for WorkerProcess::run_both().
   void bind(Layout layout, int slots, int copies, const Draw& weights, double seconds, bool twin = false);
   // New weights at the same addresses.
   void change_weights(const Draw& weights, double seconds);
-  void draw(size_t slot, const Draw& draw) { feed_.draw_inputs(program_, stand_, slot, draw); }
-  void new_tape(uint64_t seed) { feed_.new_tape(seed); }
-  void freshen(size_t slot, Family family, Random& random) { feed_.fresh_inputs(program_, stand_, slot, family, random); }
+  void draw(size_t slot, const Draw& draw) { input_source_.draw_inputs(program_, operands_, slot, draw); }
+  void new_pool(uint64_t seed) { input_source_.new_pool(seed); }
+  void freshen(size_t slot, Distribution distribution, Random& random) { input_source_.fresh_inputs(program_, operands_, slot, distribution, random); }
   void poison_outputs(size_t slot, uint64_t seed);
-  // One call, with workspace and temporaries soiled. "" or what of its outputs was written after it had returned.
+  // One call, with workspace and temporaries scribbled over. "" or what of its outputs was written after it had returned.
   std::string trial(const Trial& trial, double seconds);
 
   // "" or what is wrong with a slot's outputs whoever computed them: elements that still hold the poison …
@@ -41,7 +41,7 @@ class Harness {
   WorkerProcess& worker() { return worker_; }
   const WorkerProcess& worker() const { return worker_; }
   const Program& program() const { return program_; }
-  size_t slots() const { return stand_.slots(); }
+  size_t slots() const { return operands_.slots(); }
 
  private:
   template <typename Visit>
@@ -49,10 +49,10 @@ class Harness {
   const Region& region_of(int number, size_t slot);
 
   const Program& program_;
-  Feed& feed_;
+  InputSource& input_source_;
   const ConstantsFile& constants_;
   WorkerProcess worker_;
-  Stand stand_;
+  OperandRegions operands_;
 };
 
 // Copies of the weights that calls read in turn, so that they come from where they do in the model, which touches `run_bytes` between two calls: weights

@@ -1,6 +1,6 @@
-// What the calls of a rig share.
+// What the calls of a bound program share.
 
-#include "tuner/worker/rig.h"
+#include "tuner/worker/bound_program.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -22,23 +22,23 @@ constexpr const char* kRemembers =
     "extern \"C\" void amdahl_pack(int, const void*, void*) {}\n"
     "extern \"C\" void amdahl_run(const void* const*, void* const*, void* workspace) { seen[calls++ % 2] = workspace; }\n";
 
-TEST(Rig, CopiesOfTheWeightsWorkInOneWorkspace) {
+TEST(BoundProgram, CopiesOfTheWeightsWorkInOneWorkspace) {
   Step step = starter_plan(kernel_kind("pointwise").examples().front(), 1, cpu_target()).steps.front();
   step.variant.source_override = kRemembers;
   Builder builder(std::make_shared<CpuToolchain>(default_cache_dir()), 1, nullptr);
-  const Built built = builder.build({{step}})[0];
+  const BuildResult built = builder.build({{step}})[0];
   ASSERT_TRUE(built.ok) << built.message;
   Program program;
   program.libraries = built.libraries;
   program.calls = {{}};
   const std::vector<std::vector<int64_t>> two(2);
   CpuWorkerDevice device;
-  Rig rig(program, device, Layout::kModel, {two, two, two});
-  rig.run(0, 2, 1);
+  BoundProgram bound_program(program, device, Layout::kModel, {two, two, two});
+  bound_program.run(0, 2, 1);
   void* library = dlopen(built.libraries.front().c_str(), RTLD_NOW | RTLD_NOLOAD);
   ASSERT_TRUE(library);
   EXPECT_EQ(reinterpret_cast<size_t (*)(int)>(dlsym(library, "amdahl_packed_bytes"))(-1), 1u);
-  EXPECT_FALSE(rig.damaged());
+  EXPECT_FALSE(bound_program.damaged());
   dlclose(library);
 }
 

@@ -22,41 +22,41 @@
 namespace amdahl {
 
 // The regions of one program: by slot and Program::inputs, by copy and seeded constant.
-struct Stand {
+struct OperandRegions {
   Layout layout = Layout::kModel;
   std::vector<std::vector<Region>> inputs, weights;
   size_t slots() const { return inputs.size(); }
 };
 
-class Feed {
+class InputSource {
  public:
   // `ranges` by Program::Buffer::source (by position for whole models). `arena`: of the backend whose workers are fed.
-  Feed(std::vector<InputRange> ranges, std::unique_ptr<Arena> arena) : ranges_(std::move(ranges)), arena_(std::move(arena)), tape_seed_(entropy()) {}
+  InputSource(std::vector<InputRange> ranges, std::unique_ptr<Arena> arena) : ranges_(std::move(ranges)), arena_(std::move(arena)), pool_seed_(entropy()) {}
 
   const Arena& arena() const { return *arena_; }
   // This and draw_weights() may be called from several threads. Regions are made when new: programs of one window share them, operand by operand. Pages beside the data hold NaNs.
-  Stand stand(const Program& program, Layout layout, int slots, int copies);
-  void draw_inputs(const Program& program, const Stand& stand, size_t slot, const Draw& draw);
-  void draw_weights(const Program& program, const Stand& stand, const Draw& draw);
+  OperandRegions operand_regions(const Program& program, Layout layout, int slots, int copies);
+  void draw_inputs(const Program& program, const OperandRegions& operands, size_t slot, const Draw& draw);
+  void draw_weights(const Program& program, const OperandRegions& operands, const Draw& draw);
   // What follows is cut from the tape that `seed` gives.
-  void new_tape(uint64_t seed);
-  // Numbers distributed as in `family`, not seen before.
-  void fresh_inputs(const Program& program, const Stand& stand, size_t slot, Family family, Random& random);
+  void new_pool(uint64_t seed);
+  // Numbers distributed as in `distribution`, not seen before.
+  void fresh_inputs(const Program& program, const OperandRegions& operands, size_t slot, Distribution distribution, Random& random);
 
  private:
   using Key = std::tuple<bool, int, size_t, int, std::string, size_t, int>;  // weight, layout, slot or copy, source, format, bytes, dtype
   const Region& region(const Key& key, const Program::Buffer& b, Layout layout);
-  const float* tape(Family family, size_t at_least);
-  void cut_from_tape(const Program::Buffer& b, std::byte* data, Family family, size_t beginning);
+  const float* pool(Distribution distribution, size_t at_least);
+  void cut_from_pool(const Program::Buffer& b, std::byte* data, Distribution distribution, size_t beginning);
 
   std::mutex mutex_;
   std::vector<InputRange> ranges_;
   std::unique_ptr<Arena> arena_;
   std::map<Key, Region> regions_;
   std::map<const std::byte*, std::string> held_;  // what is drawn in a weight's region
-  Family tape_family_ = Family::kNormal;
-  uint64_t tape_seed_;
-  std::vector<float> tape_;
+  Distribution pool_distribution_ = Distribution::kNormal;
+  uint64_t pool_seed_;
+  std::vector<float> pool_;
 };
 
 }  // namespace amdahl
