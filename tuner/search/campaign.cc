@@ -35,7 +35,7 @@ std::vector<Opportunity> Campaign::offers(const std::vector<const Rewrite*>& rew
   return offers;
 }
 
-// A fusion is not judged by its first form: the best of a first burst is the draft even when it loses.
+// A fusion is not judged by its first form: the best of a first batch is the draft even when it loses.
 double Campaign::bar_for(const Rewrite& rewrite) const {
   const bool any_form = rewrite.structural() && draft_ratio_ == 0 && !best_;
   return any_form ? -kHopeless : next_bar();

@@ -38,7 +38,7 @@ class Campaign {
   // The whole window with `replacement` in place of the match's steps.
   std::vector<Step> form(const Match& match, const std::vector<Step>& replacement) const { return draft_.form(match, replacement); }
 
-  // Ratios are log(incumbent / form). What a form must exceed to become the draft: the first of a burst of this rewrite, and one after another.
+  // Ratios are log(incumbent / form). What a form must exceed to become the draft: the first of a batch of this rewrite, and one after another.
   double bar_for(const Rewrite& rewrite) const;
   double next_bar() const;
   // What it must exceed to wait for a proof, of a rule that proves gains from `delta` on. A tie with the best must not be taken up again as unproven.
@@ -51,7 +51,7 @@ class Campaign {
   void lead(const Experiment& e, const Proposal& form, const BuildResult& built, bool sets_pace);
   // From now on challengers race the incumbent.
   void lose_pace() { pace_ratio_ = 0; }
-  // A burst is over, and this form of it led.
+  // A batch is over, and this form of it led.
   void assume(const std::vector<Step>& form);
   // This rewrite has brought nothing.
   void give_up(const Rewrite& rewrite) { barren_.insert(std::string(rewrite.name())); }

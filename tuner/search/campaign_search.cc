@@ -14,7 +14,7 @@ void CampaignSearch::run(Campaign& c, const std::vector<Proposal>& unproven, dou
 }
 
 void CampaignSearch::burst_on(Campaign& c, std::optional<Inside> next) {
-  const int patience = fruitless_bursts(c.run_seconds(), context_.options.batch, context_.options.patience);
+  const int patience = fruitless_batches(c.run_seconds(), context_.options.batch, context_.options.patience);
   for (int fruitless = 0; next;) {
     const Rewrite& rewrite = *next->opportunity.rewrite;
     const std::vector<Proposal> proposals = trials_.proposals(c, next->opportunity);

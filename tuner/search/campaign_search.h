@@ -1,5 +1,5 @@
 #pragma once
-// The search inside a campaign: burst after burst on top of the draft, until what is left on its window is not worth its time.
+// The search inside a campaign: batch after batch on top of the draft, until what is left on its window is not worth its time.
 
 #include <vector>
 

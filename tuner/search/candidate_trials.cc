@@ -35,7 +35,7 @@ double CandidateTrials::seconds_to_first_verdict(const Opportunity& target) cons
 }
 
 std::vector<Proposal> CandidateTrials::proposals(const Campaign& c, const Opportunity& o) const {
-  const int most = candidates_of_burst(c.run_seconds(), context_.options.batch);
+  const int most = candidates_of_batch(c.run_seconds(), context_.options.batch);
   const int count = static_cast<int>(std::min<int64_t>(most, budget_.experiments_left(/*without_limit=*/most)));
   if (count <= 0) return {};
   std::set<std::string> tried = tried_on(state_, c.target().signature);

@@ -48,7 +48,7 @@ void Scheduler::observe(const Experiment& e) {
 
 // On a window of 0.2 s a whole campaign is five candidates; four of them say as much about it as sixteen do where candidates are cheap.
 double Scheduler::share_of_campaign(double run_seconds) const {
-  const int candidates = candidates_of_burst(run_seconds, options_.batch) * fruitless_bursts(run_seconds, options_.batch, options_.patience);
+  const int candidates = candidates_of_batch(run_seconds, options_.batch) * fruitless_batches(run_seconds, options_.batch, options_.patience);
   return static_cast<double>(options_.batch * options_.patience) / candidates;
 }
 
@@ -78,7 +78,7 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   offer.seconds = (kPriorSeconds * kPriorWindows + r.seconds) / (kPriorWindows + r.windows);
   // Proofs are charged by their chance to whoever may come to one, not to those that did: a rewrite that wins would look dear for it.
   const double run = o.seconds / static_cast<double>(o.windows.size());
-  offer.seconds += candidates_of_burst(run, options_.batch) * runs_of_candidate(run) + offer.chance * cost_of_proof(run);
+  offer.seconds += candidates_of_batch(run, options_.batch) * runs_of_candidate(run) + offer.chance * cost_of_proof(run);
   offer.gain = -std::log(std::max(0.01, 1 - won_seconds / std::max(model_seconds, 1e-9)));
   if (offer.gain * hope < options_.smallest_gain) return std::nullopt;
   return offer;

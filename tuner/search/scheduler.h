@@ -4,7 +4,7 @@
 //   gain a second = winnable seconds x P(a try of this rewrite wins) x share of the winnable that wins take / cost
 //
 // P is a bandit's estimate: on how many of the windows where the rewrite was tried it won, older ones fading, on top of a prior; each
-// fruitless burst on this very window halves it, and so does whatever else was tried on the window. Windows count, not candidates: a
+// fruitless batch on this very window halves it, and so does whatever else was tried on the window. Windows count, not candidates: a
 // rewrite that tries twelve forms and proves the best one has won, as one has whose only form was proven. The cost is what tries on a
 // window have cost the rewrite so far beyond their runs, what it takes to run this window as often (trial_costs.h), and, by the chance that
 // it comes to that, a proof. All of it is a fold over the session's experiments.

@@ -15,13 +15,13 @@ inline double cost_of_candidate(double run_seconds) { return 0.33 + runs_of_cand
 inline double cost_of_proof(double run_seconds) { return 10 + 250 * run_seconds; }
 
 // Candidates built together and raced, `most` on short windows: half a proof's time, two at least.
-inline int candidates_of_burst(double run_seconds, int most) {
+inline int candidates_of_batch(double run_seconds, int most) {
   return std::min(most, std::max(2, static_cast<int>(0.5 * cost_of_proof(run_seconds) / cost_of_candidate(run_seconds))));
 }
 
 // Bursts without a faster form that end the search on a window, `most` on short ones.
-inline int fruitless_bursts(double run_seconds, int most_candidates, int most) {
-  const double batch = candidates_of_burst(run_seconds, most_candidates) * cost_of_candidate(run_seconds);
+inline int fruitless_batches(double run_seconds, int most_candidates, int most) {
+  const double batch = candidates_of_batch(run_seconds, most_candidates) * cost_of_candidate(run_seconds);
   return std::min(most, std::max(1, static_cast<int>(cost_of_proof(run_seconds) / batch)));
 }
 

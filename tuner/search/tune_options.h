@@ -17,7 +17,7 @@ struct TuneOptions {
   uint64_t entropy = 0;     // of the session, drawn when it began (base/entropy.h): a seed that the user gives must not tell what is timed or checked
   int threads = 1;
   int batch = 6;                // candidates built together and raced; fewer where a run takes long (trial_costs.h)
-  int patience = 3;             // bursts without a faster form that end the search on a window, fewer likewise; then its best is proven
+  int patience = 3;             // batches without a faster form that end the search on a window, fewer likewise; then its best is proven
   double smallest_gain = 5e-4;  // of the model, log: wins that promise less are not proven
   ProofRules rules;
   // Products of numbers rounded to bfloat16, within `max_error` of the model's outputs (relative norm, against float64).

@@ -8,7 +8,7 @@ namespace amdahl {
 
 constexpr int kTriesDespiteKills = 3;  // more than that is no accident: a candidate can send the signal to itself
 
-// Runs `deed` again, from its beginning, when its worker was killed.
+// Runs `action` again, from its beginning, when its worker was killed.
 template <typename Action>
 auto despite_kills(Action action) {
   for (int left = kTriesDespiteKills - 1;; --left) {
