@@ -53,14 +53,15 @@ void list(const GlobalOptions& global) {
   size_t width = 0;
   for (const ShippedModel& b : shipped_models()) width = std::max(width, b.name.size());
   for (const ShippedModel& b : shipped_models()) fmt::print("{:<{}}  {}\n", b.name, width, b.description);
-  fmt::print("\nUse one as builtin:NAME, or write it as ONNX: amdahl models NAME -o FILE.onnx\n");
+  fmt::print("\nUse one as builtin:NAME, or write it as ONNX: amdahl models NAME -o FILE.onnx\nNAME@fp16 and NAME@bf16 are the same in half precision.\n");
 }
 
-const ShippedModel& find(std::string name) {
+Graph build(std::string name, const BuilderSizes& sizes) {
   if (name.rfind("builtin:", 0) == 0) name = name.substr(8);
-  if (const ShippedModel* model = find_shipped_model(name)) return *model;
+  if (std::optional<Graph> graph = build_shipped_model(name, sizes)) return std::move(*graph);
   std::vector<std::string> known;
-  for (const ShippedModel& b : shipped_models()) known.emplace_back(b.name);
+  for (const ShippedModel& b : shipped_models())
+    for (const char* type : {"", "@fp16", "@bf16"}) known.emplace_back(std::string(b.name) + type);
   const std::string near = nearest(name, known);
   throw Error(ExitCode::kUsage,
               fmt::format("no shipped model '{}'{}; `amdahl models` lists them", name, near.empty() ? "" : fmt::format(", did you mean {}?", near)));
@@ -72,14 +73,13 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
     list(global);
     return 0;
   }
-  const ShippedModel& model = find(*arguments.name);
   if (!arguments.output) throw Error(ExitCode::kUsage, "missing -o FILE.onnx, where to write the model");
   const LoadOptions& sizes = arguments.sizes;
   const std::string& path = *arguments.output;
   Graph graph;
   {
     Progress progress("writing " + path, global.progress());
-    graph = model.build({sizes.batch, sizes.seq, sizes.image});
+    graph = build(*arguments.name, {sizes.batch, sizes.seq, sizes.image});
     progress.update(0, 0);
     save_onnx(graph, path, arguments.external);
   }

@@ -77,11 +77,11 @@ class CudaKernel : public KernelModule {
   void pack(int input, const std::byte* raw, std::byte* packed) const override {
     const auto i = static_cast<size_t>(input);
     const auto lock = card_.enter();
-    launch(packs_.at(i), cubin_.packs[i].launch, {raw}, {packed}, nullptr);
+    launch(packs_.at(i), cubin_.packs[i].launch, {raw}, {packed}, nullptr, /*begins_early=*/false);
     card_.finish();
   }
   void call(const BoundCall& call) const {
-    for (size_t l = 0; l < functions_.size(); ++l) launch(functions_[l], cubin_.launches[l], call.in, call.out, call.workspace);
+    for (size_t l = 0; l < functions_.size(); ++l) launch(functions_[l], cubin_.launches[l], call.in, call.out, call.workspace, cubin_.begins_early);
   }
 
  private:
@@ -93,14 +93,23 @@ class CudaKernel : public KernelModule {
   }
 
   // The parameter is `Operands` of starter_kernels/cuda/kernels/prelude.h. The driver copies as much as the kernel takes.
-  void launch(cuda::Function f, const cuda::Launch& l, const std::vector<const void*>& in, const std::vector<void*>& out, void* workspace) const {
+  void launch(cuda::Function f, const cuda::Launch& l, const std::vector<const void*>& in, const std::vector<void*>& out, void* workspace,
+              bool begins_early) const {
     std::vector<const void*> operands(in.begin(), in.end());
     if (in.empty()) operands.push_back(nullptr);
     operands.insert(operands.end(), out.begin(), out.end());
     operands.push_back(workspace);
     void* parameters[] = {operands.data()};
-    check(driver().launch(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared_bytes, card_.stream(), parameters, nullptr),
-          "cuLaunchKernel");
+    cuda::LaunchAttribute early;
+    early.value.number = 1;
+    cuda::LaunchConfiguration configuration;
+    std::copy(std::begin(l.grid), std::end(l.grid), configuration.grid);
+    std::copy(std::begin(l.block), std::end(l.block), configuration.block);
+    configuration.shared_bytes = l.shared_bytes;
+    configuration.stream = card_.stream();
+    configuration.attributes = &early;
+    configuration.attribute_count = begins_early ? 1 : 0;
+    check(driver().launch(&configuration, f, parameters, nullptr), "cuLaunchKernelEx");
   }
 
   const Card& card_;

@@ -44,7 +44,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"tuner/validation", {"experiments", "graph", "plan", "starter_kernels/kinds", "tuner/worker"}},
     {"tuner/measurement", {"experiments", "plan", "profiler", "starter_kernels/kinds", "tuner/validation", "tuner/worker"}},
     {"tuner/trials",
-     {"base/cuda", "experiments", "graph", "plan", "profiler", "starter_kernels/cpu", "starter_kernels/cuda", "starter_kernels/examples",
+     {"base/cuda", "experiments", "graph", "graph/ops", "plan", "profiler", "starter_kernels/cpu", "starter_kernels/cuda", "starter_kernels/examples",
       "starter_kernels/toolchain", "tuner/measurement", "tuner/validation", "tuner/worker"}},
     {"tuner/search", {"experiments", "graph", "graph/models", "plan", "playbook", "profiler", "tuner/measurement", "tuner/trials"}},
     {"export/kernel_templates", {}},

@@ -95,6 +95,7 @@ Cubin read_cubin(const std::string& path) {
   const std::vector<uint64_t> workspace = rows<uint64_t>(*file, "amdahl_workspace_bytes");
   if (workspace.size() != 1) refuse("does not say how much workspace it needs: amdahl_workspace_bytes");
   cubin.workspace_bytes = workspace[0];
+  cubin.begins_early = rows<uint32_t>(*file, "amdahl_begins_early") == std::vector<uint32_t>{1};
   std::ifstream in(path, std::ios::binary);
   cubin.image.assign(std::istreambuf_iterator<char>(in), {});
   return cubin;

@@ -25,6 +25,7 @@ struct Cubin {
   std::vector<Launch> launches;  // of a call, in order
   std::vector<Pack> packs;       // by input; may be shorter than there are inputs
   uint64_t workspace_bytes = 0;
+  bool begins_early = false;  // its kernels wait themselves for those before them (programmatic dependent launch)
 };
 
 // Throws Error(kInternal), with the reason, for a file that is none, or lacks a table, or breaks a rule: a kernel keeps nothing in the card's memory

@@ -54,7 +54,7 @@ std::string find_all(void* library, Driver& d) {
   find(library, d.unload_module, "cuModuleUnload", missing);
   find(library, d.get_function, "cuModuleGetFunction", missing);
   find(library, d.set_function_attribute, "cuFuncSetAttribute", missing);
-  find(library, d.launch, "cuLaunchKernel", missing);
+  find(library, d.launch, "cuLaunchKernelEx", missing);
   find(library, d.create_stream, "cuStreamCreate", missing);
   find(library, d.destroy_stream, "cuStreamDestroy_v2", missing);
   find(library, d.synchronize, "cuStreamSynchronize", missing);

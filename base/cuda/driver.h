@@ -47,6 +47,24 @@ struct MemoryAccess {
 };
 using MemoryHandle = unsigned long long;
 
+// CUlaunchAttribute and CUlaunchConfig.
+struct LaunchAttribute {
+  int id = kBeginsEarly;
+  char padding[4] = {};
+  union {
+    char bytes[64];
+    int number;
+  } value = {};
+  static constexpr int kBeginsEarly = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+};
+struct LaunchConfiguration {
+  unsigned grid[3] = {}, block[3] = {};
+  unsigned shared_bytes = 0;
+  Stream stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
 // Every function returns 0 for success, else a number that error_text() names.
 struct Driver {
   int (*init)(unsigned flags);
@@ -80,8 +98,7 @@ struct Driver {
   int (*unload_module)(Module module);
   int (*get_function)(Function* function, Module module, const char* name);
   int (*set_function_attribute)(Function function, int attribute, int value);
-  int (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                unsigned shared_bytes, Stream stream, void** parameters, void** extra);
+  int (*launch)(const LaunchConfiguration* configuration, Function function, void** parameters, void** extra);
 
   int (*create_stream)(Stream* stream, unsigned flags);
   int (*destroy_stream)(Stream stream);

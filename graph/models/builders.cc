@@ -1,6 +1,7 @@
 #include "graph/models/builders.h"
 
 #include "graph/models/architectures.h"
+#include "graph/models/narrowed.h"
 
 namespace amdahl {
 
@@ -26,6 +27,18 @@ const ShippedModel* find_shipped_model(std::string_view name) {
   for (const ShippedModel& b : shipped_models())
     if (b.name == name) return &b;
   return nullptr;
+}
+
+std::optional<Graph> build_shipped_model(std::string_view name, const BuilderSizes& sizes) {
+  const size_t at = name.find('@');
+  const ShippedModel* model = find_shipped_model(name.substr(0, at));
+  if (!model) return std::nullopt;
+  if (at == std::string_view::npos) return model->build(sizes);
+  const std::string_view type = name.substr(at + 1);
+  if (type != "fp16" && type != "bf16") return std::nullopt;
+  Graph graph = model->build(sizes);
+  narrow_floats(graph, type == "fp16" ? DType::kF16 : DType::kBF16);
+  return graph;
 }
 
 }  // namespace amdahl

@@ -1,6 +1,7 @@
 #pragma once
 // The shipped architectures, written in primitive operators as exporters write them, with seeded random weights.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,5 +21,7 @@ struct ShippedModel {
 };
 const std::vector<ShippedModel>& shipped_models();
 const ShippedModel* find_shipped_model(std::string_view name);
+// Also "gpt2@fp16" or "gpt2@bf16": the same with its floats in that type (narrowed.h). Nothing where there is no such model or type.
+std::optional<Graph> build_shipped_model(std::string_view name, const BuilderSizes& sizes);
 
 }  // namespace amdahl

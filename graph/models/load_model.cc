@@ -15,17 +15,16 @@ namespace {
 constexpr std::string_view kBuiltin = "builtin:";
 
 Graph load_builtin(const std::string& name, const LoadOptions& options) {
-  const ShippedModel* builder = find_shipped_model(name);
-  if (!builder) {
-    std::string known;
-    for (const ShippedModel& b : shipped_models()) known += fmt::format(" {}", b.name);
-    throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}", shown(name), known));
-  }
   if (!options.input_shapes.empty())
     throw Error(ExitCode::kUsage, fmt::format("{}{} takes its sizes from --batch, --seq and --image, not from --shape", kBuiltin, name));
-  Graph graph = builder->build({options.batch, options.seq, options.image});
-  if (options.clean) clean_up(graph);
-  return graph;
+  std::optional<Graph> graph = build_shipped_model(name, {options.batch, options.seq, options.image});
+  if (!graph) {
+    std::string known;
+    for (const ShippedModel& b : shipped_models()) known += fmt::format(" {}", b.name);
+    throw Error(ExitCode::kBadModel, fmt::format("there is no shipped model '{}'; these are:{}; each also as NAME@fp16 or NAME@bf16", shown(name), known));
+  }
+  if (options.clean) clean_up(*graph);
+  return std::move(*graph);
 }
 
 }  // namespace

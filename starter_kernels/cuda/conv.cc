@@ -7,6 +7,7 @@
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
@@ -30,26 +31,34 @@ class ConvOnCuda final : public KernelImplementation {
 
   SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
     const SlidingWindow g = SlidingWindow::of(problem);
-    const std::vector<int64_t> forms = conv_forms(problem);
+    const std::vector<int64_t> forms = conv_forms(problem, card);
     const int64_t form = forms.back(), units = std::max(card.units, 1);
-    const ProductTile tile = form == kConvGemmForm ? starter_tile(g.out_channels / g.groups, g.n * g.out_pixels(), g.groups, units)
-                                                   : ProductTile{1, g.out_pixels() > 128 ? 4 : 2, 8, 32};
+    const bool wgmma = form == kConvWgmmaForm, product = wgmma || form == kConvGemmForm;
+    const int64_t k_of_group = g.channels / std::max<int64_t>(g.groups, 1) * g.taps(), positions = g.n * g.out_pixels();
+    const WgmmaTile wgmma_tile = starter_wgmma_tile(g.out_channels, positions, 1, units);
+    const ProductTile tile =
+        product ? starter_tile(g.out_channels / g.groups, g.n * g.out_pixels(), g.groups, units) : ProductTile{1, g.out_pixels() > 128 ? 4 : 2, 8, 32};
     SearchSpace space;
-    space.knobs = {{"FORM", forms, form, "0 any convolution, an element a thread; 1 implicit matrix product; 2 depthwise"},
+    space.knobs = {{"FORM", forms, form, "0 any convolution, an element a thread; 1 implicit matrix product; 2 depthwise; 3 the product on tensor cores"},
                    {"BLOCK_M", {4, 8, 16, 32}, tile.block_m, "threads of a block along output channels"},
                    {"BLOCK_N", {16, 32}, tile.block_n, "threads of a block along output positions"}};
     if (form != kConvDirectForm) space.knobs.push_back({"TN", {1, 2, 4, 8}, tile.tn, "output positions a thread"});
-    if (form == kConvGemmForm) {
+    if (product) {
       space.knobs.push_back({"TM", {1, 2, 4, 8}, tile.tm, "output channels a thread"});
       space.knobs.push_back({"BK", {8, 16, 32}, 16, "steps of K in shared memory"});
-      space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
+      space.knobs.push_back({"SPLIT_K",
+                             {1, 2, 4, 8, 16},
+                             wgmma ? starter_wgmma_split(wgmma_tile, g.out_channels, positions, k_of_group, 1, units) : starter_split_of(g, tile, units),
+                             "blocks that share the steps of K of a tile"});
     }
+    if (wgmma) add_wgmma_tile_knobs(space, wgmma_tile, {32, 64, 128});
     const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
     const int64_t sums = numel(problem.out[0].shape);
     const DType sum = accumulator_of(problem.in[0].dtype);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (blocks) return "a card has no form for channel blocks";
+      if (k.at("FORM") == kConvWgmmaForm) return refused_wgmma_tile(k, /*sums=*/true);
       if (k.at("FORM") != kConvGemmForm) return "";
       const std::string refusal = refused_tile(k, sum);
       return refusal.empty() ? refused_parts(k.at("SPLIT_K"), sums * static_cast<int64_t>(size_of(sum))) : refusal;
@@ -61,6 +70,7 @@ class ConvOnCuda final : public KernelImplementation {
     const Knobs& k = variant.knobs;
     const int64_t form = k.at("FORM");
     const bool split = form == kConvGemmForm && k.at("SPLIT_K") > 1;
+    if (form == kConvWgmmaForm) return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k)});
     return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k), std::string(cuda_text(split ? "conv_split.cu" : "conv.cu"))});
   }
 };

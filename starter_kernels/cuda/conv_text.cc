@@ -6,6 +6,7 @@
 
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -51,12 +52,15 @@ std::string finish_text(const Problem& problem, const SlidingWindow& g) {
 
 }  // namespace
 
-std::vector<int64_t> conv_forms(const Problem& problem) {
+std::vector<int64_t> conv_forms(const Problem& problem, const DeviceInfo& card) {
   const SlidingWindow g = SlidingWindow::of(problem);
   const bool dense = problem.in[0].is_dense() && problem.in[1].is_dense();
   const bool counted_in_int = std::max({g.in_pixels(), g.out_pixels(), g.channels / g.groups * g.taps()}) < kMostOfInt;
   if (ConvParams::of(problem).transposed || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};
   if (g.channels == g.groups && g.groups > 1) return {kConvDirectForm, kConvDepthwiseForm};
+  const DType type = problem.in[0].dtype;
+  const bool half = (type == DType::kF16 || type == DType::kBF16) && problem.in[1].dtype == type;
+  if (has_wgmma(card) && half && g.groups == 1 && problem.in[1].constant) return {kConvDirectForm, kConvGemmForm, kConvWgmmaForm};
   return {kConvDirectForm, kConvGemmForm};
 }
 
@@ -72,7 +76,12 @@ std::string conv_text(const Problem& problem, int64_t form, const Knobs& knobs) 
     return join_text({text, fmt::format("enum : bool {{ TRANSPOSED = {} }};", ConvParams::of(problem).transposed), strided_loads(problem, g),
                       std::string(cuda_text("conv_direct.cu"))});
   if (form == kConvDepthwiseForm) return join_text({text, std::string(cuda_text("conv_depthwise.cu"))});
-  return join_text({text, cuda_sizes({knob("TM"), knob("BK"), knob("SPLIT_K")}), product_tile_text(1), std::string(cuda_text("conv_implicit_gemm.cu"))});
+  const std::string positions(cuda_text("conv_positions.h"));
+  if (form == kConvWgmmaForm)
+    return join_text({text, cuda_sizes({knob("WARPGROUPS"), knob("WGMMA_N"), knob("WGMMA_STAGES"), knob("SPLIT_K")}), std::string(cuda_text("shared_loop.h")),
+                      positions, wgmma_tile_text(problem.in[0].dtype, knobs), std::string(cuda_text("conv_wgmma.cu"))});
+  return join_text(
+      {text, cuda_sizes({knob("TM"), knob("BK"), knob("SPLIT_K")}), positions, product_tile_text(1), std::string(cuda_text("conv_implicit_gemm.cu"))});
 }
 
 }  // namespace amdahl

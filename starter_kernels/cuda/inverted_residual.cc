@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kOwnOperands = 2;  // x and w of a convolution
 
 bool has_form(const Problem& part, int64_t form) {
-  const std::vector<int64_t> forms = conv_forms(part);
+  const std::vector<int64_t> forms = conv_forms(part, DeviceInfo{});
   return std::find(forms.begin(), forms.end(), form) != forms.end();
 }
 

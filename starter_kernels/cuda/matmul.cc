@@ -12,8 +12,10 @@
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/matmul_mma.h"
 #include "starter_kernels/cuda/matmul_rows.h"
+#include "starter_kernels/cuda/matmul_wgmma.h"
 #include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/cuda/vector_access.h"
+#include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/text/index_space.h"
@@ -81,6 +83,7 @@ std::string form_text(const Problem& problem, const Knobs& knobs) {
   switch (knobs.at("FORM")) {
     case kMatmulMmaForm: return mma_text(problem);
     case kMatmulRowsForm: return rows_text(problem);
+    case kMatmulWgmmaForm: return wgmma_text(problem, knobs);
     default: return tile_text(problem, knobs);
   }
 }
@@ -101,20 +104,25 @@ class MatmulOnCuda final : public KernelImplementation {
     const DType sum = accumulator_of(problem.in[0].dtype);
     std::vector<int64_t> forms{kMatmulForm};
     if (has_mma_form(problem)) forms.push_back(kMatmulMmaForm);
+    if (has_wgmma_form(problem, card)) forms.push_back(kMatmulWgmmaForm);
     if (has_rows_form(problem)) forms.push_back(kMatmulRowsForm);
     const int64_t form = forms.back();
     const ProductTile tile = tile_of(s, card);
     SearchSpace space = product_tile_space(tile, sum, kBuffers);
-    space.knobs.insert(space.knobs.begin(), {"FORM", forms, form, "0 any product, sums of a thread; 1 tensor cores; 2 few rows"});
+    space.knobs.insert(space.knobs.begin(),
+                       {"FORM", forms, form, "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory"});
     if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
+    if (has_wgmma_form(problem, card)) add_wgmma_knobs(space, problem, card);
     if (has_rows_form(problem)) add_rows_knobs(space, problem);
-    const int64_t split = form == kMatmulRowsForm  ? starter_rows_split(problem, card)
-                          : form == kMatmulMmaForm ? starter_mma_split(problem, card)
-                                                   : split_of(s, tile, card);
+    const int64_t split = form == kMatmulRowsForm    ? starter_rows_split(problem, card)
+                          : form == kMatmulWgmmaForm ? starter_wgmma_split(problem, card)
+                          : form == kMatmulMmaForm   ? starter_mma_split(problem, card)
+                                                     : split_of(s, tile, card);
     space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, split, "blocks that share the steps of K"});
     const bool declared = !declared_algorithm(problem).empty();
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
+      if (k.at("FORM") == kMatmulWgmmaForm) return refused_wgmma_tile(k, /*sums=*/false);
       std::string refusal = refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * static_cast<int64_t>(size_of(sum)));
       if (refusal.empty() && k.at("FORM") == kMatmulForm) refusal = refused_tile(k, sum, kBuffers);
       if (refusal.empty() && k.at("FORM") == kMatmulMmaForm) refusal = refused_mma(problem, k);
@@ -148,7 +156,8 @@ class MatmulOnCuda final : public KernelImplementation {
                       fmt::format("static inline sum_t load_a(a_t x) {{ return {}; }}\nstatic inline sum_t load_b(b_t x) {{ return {}; }}\n",
                                   load_text(a.dtype, "x"), load_text(b.dtype, "x")),
                       batch_text("begin_of_a", batch, a), batch_text("begin_of_b", batch, b), batch_text("begin_of_c", batch, c), cuda_epilogue(problem, 2),
-                      finish_text(problem, batch), form_text(problem, variant.knobs), launches_text(variant.knobs.at("SPLIT_K") > 1)});
+                      finish_text(problem, batch), form_text(problem, variant.knobs),
+                      launches_text(variant.knobs.at("SPLIT_K") > 1 && variant.knobs.at("FORM") != kMatmulWgmmaForm)});
   }
 };
 

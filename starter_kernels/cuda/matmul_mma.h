@@ -12,9 +12,10 @@ namespace amdahl {
 
 // Values of the knob FORM. Stored in sessions: append only.
 enum MatmulForm : int64_t {
-  kMatmulForm = 0,      // any strides and types
-  kMatmulMmaForm = 1,   // tensor cores
-  kMatmulRowsForm = 2,  // few rows
+  kMatmulForm = 0,       // any strides and types
+  kMatmulMmaForm = 1,    // tensor cores
+  kMatmulRowsForm = 2,   // few rows
+  kMatmulWgmmaForm = 3,  // tensor cores that read shared memory (matmul_wgmma.h)
 };
 
 // Whether both operands are of one half float type and each has a dimension that is adjacent in memory.

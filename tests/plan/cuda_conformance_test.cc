@@ -38,6 +38,11 @@ std::vector<Graph> graphs_for_tiles(std::string_view kind) {
     const char* op = attributes.empty() ? "MatMul" : "Gemm";
     graphs.push_back(g.finish({g.node(op, in, std::move(attributes))}));
   };
+  const auto convolution = [&](const char* name, DType type, const Shape& x, const Shape& w, ExampleGraph::Attributes attributes) {
+    ExampleGraph g(name, 29);
+    const std::vector<ValueId> in{g.input(type, x), g.normal(w, 3, 0, 1, type), g.normal({w[0]}, 4, 0, 1, type)};
+    graphs.push_back(g.finish({g.node("Conv", in, std::move(attributes))}));
+  };
   const auto attention = [&](const char* name, DType type, const Shape& q, const Shape& k, const Shape& v, ExampleGraph::Attributes attributes = {}) {
     ExampleGraph g(name, 23);
     const std::vector<ValueId> in{g.input(type, q), g.input(type, k), g.input(type, v)};
@@ -55,6 +60,15 @@ std::vector<Graph> graphs_for_tiles(std::string_view kind) {
       product("a row, many steps", type, {1, 1100}, {1100, 130});
       product("heads", type, {2, 3, 20, 48}, {2, 3, 48, 36});
       product("several tiles", type, {300, 520}, {520, 400});
+    }
+  if (kind == kind::kConv)
+    for (const DType type : {DType::kF16, DType::kBF16}) {
+      const auto numbers = [](std::vector<int64_t> n) { return Attribute(std::move(n)); };
+      convolution("3 x 3, tails", type, {2, 40, 13, 11}, {70, 40, 3, 3}, {{"pads", numbers({1, 1, 1, 1})}, {"strides", numbers({2, 2})}});
+      convolution("3 x 3, whole lines", type, {1, 128, 14, 14}, {192, 128, 3, 3}, {{"pads", numbers({1, 1, 1, 1})}});
+      convolution("1 x 1, several tiles", type, {3, 200, 7, 9}, {130, 200, 1, 1}, {});
+      convolution("few channels, large window", type, {1, 3, 33, 31}, {64, 3, 7, 7}, {{"pads", numbers({3, 3, 3, 3})}, {"strides", numbers({2, 2})}});
+      convolution("apart, along a row", type, {2, 33, 50}, {20, 33, 5}, {{"dilations", numbers({3})}, {"pads", numbers({4, 6})}});
     }
   if (kind == kind::kAttention) {
     attention("rows in pieces", DType::kF32, {1, 2, 20, 200}, {1, 2, 40, 200}, {1, 2, 40, 150});

@@ -87,7 +87,7 @@ TEST_P(CudaTexts, Compile) {
   const Target older = card_of({"sm_80"}), newer = card_of({"sm_80", "sm_90", "sm_90a"});
   if (!newer.computes(GetParam()->name())) GTEST_SKIP() << newer.lacks(GetParam()->name());
   const CudaToolchain for_older(default_cache_dir(), older), for_newer(default_cache_dir(), newer);
-  const std::vector<Variant> variants = variants_of(*GetParam(), newer);
+  const std::vector<Variant> of_older = variants_of(*GetParam(), older), of_newer = variants_of(*GetParam(), newer);
   std::mutex mutex;
   std::atomic<size_t> next{0};
   const auto build = [&](const Variant& v, const CudaToolchain& toolchain) {
@@ -102,9 +102,9 @@ TEST_P(CudaTexts, Compile) {
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
     threads.emplace_back([&] {
-      for (size_t n; (n = next++) < variants.size();) {
-        if (all || n % 2 == 0) build(variants[n], for_newer);
-        if (all || n % 2 == 1) build(variants[n], for_older);
+      for (size_t n; (n = next++) < std::max(of_newer.size(), of_older.size());) {
+        if (n < of_newer.size() && (all || n % 2 == 0)) build(of_newer[n], for_newer);
+        if (n < of_older.size() && (all || n % 2 == 1)) build(of_older[n], for_older);
       }
     });
 }

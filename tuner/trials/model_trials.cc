@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "base/statistics.h"
+#include "graph/ops/precision.h"
 #include "graph/oracle.h"
 #include "profiler/processor_load.h"
 #include "tuner/trials/despite_kills.h"
@@ -20,6 +21,19 @@
 #include "tuner/validation/input_ranges.h"
 
 namespace amdahl {
+
+namespace {
+
+// Between outputs of two plans, of their root mean square. What is looked for here is old or missing outputs, which differ by about that; how exact a plan
+// is, the gate asks float64. Two honest plans of a model in half precision round differently in every layer: up to 128 roundings of the coarsest
+// type's are let pass.
+double model_tolerance(const Graph& graph, double asked) {
+  double coarsest = 0;
+  for (const Value& value : graph.values) coarsest = std::max(coarsest, is_float(value.dtype) ? precision_of(value.dtype).store : 0.0);
+  return std::max(asked, 128 * coarsest);
+}
+
+}  // namespace
 
 ModelTrials::ModelTrials(const Graph& graph, Builder& builder, const TrialOptions& options, const CeilingProbe& probe, std::string cache_dir)
     : graph_(graph),
@@ -61,8 +75,7 @@ PairSettings ModelTrials::settings(const Program& program) {
   // Address space: the mapped constants, packed copies of them, activations, operands, and what a process needs anyway.
   d.worker.memory_bytes = static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
                           std::max<int64_t>(options_.worker.memory_bytes, 0);
-  // Two plans of one model round differently, layer after layer: what is looked for here is old or missing outputs.
-  d.contents.tolerance = -options_.model_tolerance;
+  d.contents.tolerance = -model_tolerance(graph_, options_.model_tolerance);
   d.contents.share_allowed = 0.02;
   d.load_seconds = 120;
   d.call_seconds = 60;

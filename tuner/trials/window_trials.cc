@@ -202,6 +202,7 @@ Contents WindowTrials::contents(size_t turn) const {
   c.distribution = numbers.distribution;
   if (turn == 0)
     for (const Check& check : at_.spec->canaries) c.canaries.push_back(check.draw);
+  c.share_allowed += 2 * numbers.share_open;  // another draw may have more of them
   // What is declared widens all alike.
   c.tolerance = first.tolerance > 0 ? at_.tolerance / first.tolerance * numbers.tolerance : std::max(at_.tolerance, numbers.tolerance);
   return c;

@@ -292,8 +292,8 @@ std::span<const std::byte> row_major(const Program::Buffer& b, std::span<const s
 }
 
 // Quotients and powers of numbers that nobody has seen before may be larger than all that bounds are known for. What was
-// computed from other numbers is not within a thousandth.
-constexpr double kSame = 1e-3;
+// computed from other numbers is not within a thousandth, nor, of half floats, within eight of their roundings (2^-11, 2^-8): of a hundred one.
+constexpr double kSame = 1e-3, kSameF16 = 0x1p-8, kSameBf16 = 0x1p-5;
 
 int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b, double tolerance) {
   const size_t width = size_of(dtype);
@@ -325,7 +325,7 @@ int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<con
       std::memcpy(&p, a.data() + at, 2);
       std::memcpy(&q, b.data() + at, 2);
       const double x = dtype == DType::kF16 ? f16_to_f32(p) : bf16_to_f32(p), y = dtype == DType::kF16 ? f16_to_f32(q) : bf16_to_f32(q);
-      different += !(std::abs(x - y) <= std::max(tolerance, kSame * std::abs(x))) && !(x != x && y != y);
+      different += !(std::abs(x - y) <= std::max(tolerance, (dtype == DType::kF16 ? kSameF16 : kSameBf16) * std::abs(x))) && !(x != x && y != y);
     }
   }
   return different;
@@ -356,14 +356,20 @@ double share_different(const Program& a_program, std::span<const std::byte> a, c
 
 namespace {
 
-template <typename Real>
-void add_squares(const std::byte* stored, size_t bytes, double& squares, int64_t& count) {
-  const auto* x = reinterpret_cast<const Real*>(stored);
-  for (size_t i = 0; i < bytes / sizeof(Real); ++i) {
-    if (!std::isfinite(x[i])) continue;
-    squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+template <typename Real, typename Stored = Real>
+void add_squares(const std::byte* stored, size_t bytes, Real (*number)(Stored), double& squares, int64_t& count) {
+  const auto* x = reinterpret_cast<const Stored*>(stored);
+  for (size_t i = 0; i < bytes / sizeof(Stored); ++i) {
+    const auto value = static_cast<double>(number(x[i]));
+    if (!std::isfinite(value)) continue;
+    squares += value * value;
     ++count;
   }
+}
+
+template <typename Real>
+Real itself(Real x) {
+  return x;
 }
 
 }  // namespace
@@ -374,8 +380,11 @@ double root_mean_square(const Program& program, std::span<const std::byte> outpu
   size_t at = 0;
   for (int number : program.outputs) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(number)];
-    if (b.dtype == DType::kF32) add_squares<float>(outputs.data() + at, b.bytes, squares, count);
-    if (b.dtype == DType::kF64) add_squares<double>(outputs.data() + at, b.bytes, squares, count);
+    const std::byte* stored = outputs.data() + at;
+    if (b.dtype == DType::kF32) add_squares(stored, b.bytes, itself<float>, squares, count);
+    if (b.dtype == DType::kF64) add_squares(stored, b.bytes, itself<double>, squares, count);
+    if (b.dtype == DType::kF16) add_squares(stored, b.bytes, f16_to_f32, squares, count);
+    if (b.dtype == DType::kBF16) add_squares(stored, b.bytes, bf16_to_f32, squares, count);
     at += b.bytes;
   }
   return count ? std::sqrt(squares / static_cast<double>(count)) : 0;

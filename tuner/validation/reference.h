@@ -75,7 +75,7 @@ Discrepancy compare(const Expected& expected, const Program& program, std::span<
 // and a thousandth (integers: at all). NaN equals NaN.
 double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b, double tolerance);
 
-// Of the finite elements of the outputs of fp32 and f64.
+// Of the finite elements of the floats among the outputs.
 double root_mean_square(const Program& program, std::span<const std::byte> outputs);
 
 // In the order of Program::Buffer::source.

@@ -187,7 +187,7 @@ class SpecMaker {
     starter_.poison_outputs(0, draw.seed);
     spec_.call_seconds = starter_.worker().run(0, 1, 1, spec_.deadline()).seconds;
     *d = compare(*want, starter_.program(), starter_.outputs(0));
-    if (d->within && !draw.has_own_weights()) largest_bound_[draw.distribution] = d->max_bound;
+    if (d->within && !draw.has_own_weights()) spread_[draw.distribution] = {d->max_bound, 1 - want->judged};
     const bool plain = (draw.distribution == Distribution::kNormal || draw.distribution == Distribution::kUniform) && !draw.has_own_weights();
     if (!d->within) {
       leave_out(draw, true, d->message);
@@ -217,40 +217,47 @@ class SpecMaker {
     Draw perturbed = first, other = first;
     perturbed.perturbed = true;
     other.seed ^= 0x5eed;
-    double largest = 0;
+    Spread spread;
     for (const Draw& draw : {other, perturbed, first}) {
       Discrepancy d;
       if (const auto check = tried(draw, &d)) {
         spec_.canaries.push_back(*check);
-        largest = std::max(largest, d.max_bound);
+        spread.largest_bound = std::max(spread.largest_bound, d.max_bound);
+        spread.share_open = std::max(spread.share_open, spread_.at(draw.distribution).share_open);
       }
     }
     if (spec_.canaries.empty()) {
       spec_.unusable = "the starter leaves its bounds on other numbers of the same kind: " + refused_;
       return;
     }
-    spec_.timed = timed_numbers(first.distribution, largest);
+    spec_.timed = timed_numbers(first.distribution, spread);
     const std::vector<std::byte> whole = starter_.outputs(0);
     starter_.draw(0, scaled(first));
     starter_.worker().run(0, 1, 1, spec_.deadline());
     spec_.homogeneous = scales(starter_.program(), whole, starter_.outputs(0));
   }
 
-  // `largest_bound`: on numbers of the first distribution. Each of two programs may be off by it; those of other draws may be twice as large.
-  std::vector<TimedNumbers> timed_numbers(Distribution first, double largest_bound) const {
-    std::vector<TimedNumbers> timed{{first, 4 * largest_bound}};
-    const auto is_asked = [&](Distribution distribution) { return distribution != first && largest_bound_.count(distribution) > 0; };
+  // How far honest programs may differ on the outputs of a draw.
+  struct Spread {
+    double largest_bound = 0, share_open = 0;
+  };
+
+  // `first`: on numbers of the first distribution. Each of two programs may be off by its bound; those of other draws may be twice as large.
+  std::vector<TimedNumbers> timed_numbers(Distribution distribution, const Spread& first) const {
+    const auto numbers = [](Distribution drawn, const Spread& s) { return TimedNumbers{drawn, 4 * s.largest_bound, s.share_open}; };
+    const auto is_asked = [&](Distribution other) { return other != distribution && spread_.count(other) > 0; };
+    std::vector<TimedNumbers> timed{numbers(distribution, first)};
     // Uniform numbers are smaller than normal ones, which large outputs are asked instead.
-    if (first == Distribution::kNormal)
-      timed.push_back({Distribution::kUniform, 4 * (is_asked(Distribution::kUniform) ? largest_bound_.at(Distribution::kUniform) : largest_bound)});
-    if (is_asked(Distribution::kNeedle)) timed.push_back({Distribution::kNeedle, 4 * largest_bound_.at(Distribution::kNeedle)});
+    if (distribution == Distribution::kNormal)
+      timed.push_back(numbers(Distribution::kUniform, is_asked(Distribution::kUniform) ? spread_.at(Distribution::kUniform) : first));
+    if (is_asked(Distribution::kNeedle)) timed.push_back(numbers(Distribution::kNeedle, spread_.at(Distribution::kNeedle)));
     return timed;
   }
 
   ValidationSpec& spec_;
   RemoteProgram& starter_;
   const ExpectedOf& expected_;
-  std::map<Distribution, double> largest_bound_;  // by what inputs are drawn as, of the draws with usual weights that the starter passes
+  std::map<Distribution, Spread> spread_;  // by what inputs are drawn as, of the draws with usual weights that the starter passes
   bool substance_ = false;
   std::string refused_;
 };

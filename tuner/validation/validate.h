@@ -46,7 +46,8 @@ struct LeftOut {
 // Numbers that a pair is timed on.
 struct TimedNumbers {
   Distribution distribution;
-  double tolerance = 0;  // between two honest programs
+  double tolerance = 0;   // between two honest programs
+  double share_open = 0;  // of outputs that no bound holds, where they may differ by more: in half precision two large scores that tie, and their softmax
 };
 
 // How candidates for one window are judged.

@@ -51,6 +51,7 @@ static inline void copy_tile(sum_t* to, Load load) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   alignas(16) extern __shared__ sum_t shared[];
   sum_t *const queries = shared, *const kv = shared + AT_KV, *const weights = shared + AT_WEIGHTS;
   const int across = threadIdx.x % ACROSS, first = threadIdx.x / ACROSS * int(TQ);

@@ -3,6 +3,7 @@
 enum : int { FINITE_THREADS = 128 };
 
 extern "C" __global__ void __launch_bounds__(FINITE_THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const int64_t head = blockIdx.x / KEY_TILES, t0 = blockIdx.x % KEY_TILES * KEYS;
   const v_t* v = (const v_t*)o.in[2] + v_head(head);
   int odd = 0;

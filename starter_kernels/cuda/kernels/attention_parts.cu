@@ -4,6 +4,7 @@
 enum : int { ADDING_THREADS = 128 };
 
 extern "C" __global__ void __launch_bounds__(ADDING_THREADS) amdahl_kernel_2(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const int64_t i = blockIdx.x * int64_t(ADDING_THREADS) + threadIdx.x;
   if (i >= HEADS * S * DV) return;
   const int64_t row = i / DV, column = i % DV, head = row / S, s = row % S;

@@ -4,41 +4,15 @@
 // A block has TILE_M channels x TILE_N positions; K = channels x taps. Where the output has too few tiles for the card, SPLIT_K blocks share the steps of
 // K of each and add_parts() adds their sums.
 
-enum : int64_t { CG = C / G, OG = O / G, IN_PIXELS = ID * IH * IW, PIXELS = OD * OH * OW, POSITIONS = N * PIXELS };
-enum : int { TAPS = KD * KH * KW, K = CG * TAPS, STEPS = (K + BK - 1) / BK, PART = (STEPS + SPLIT_K - 1) / SPLIT_K * BK };
+enum : int { STEPS = (K + BK - 1) / BK, PART = (STEPS + SPLIT_K - 1) / SPLIT_K * BK };
 enum : int64_t { TILES_O = OG > 0 ? (OG + TILE_M - 1) / TILE_M : 1, TILES_P = POSITIONS > 0 ? (POSITIONS + TILE_N - 1) / TILE_N : 1 };
 enum : int64_t { BLOCKS = TILES_O * TILES_P * G };
-// Whether some window leaves the input.
-enum : bool {
-  LEAVES = PAD_D > 0 || PAD_H > 0 || PAD_W > 0 || (OD - 1) * SD + (KD - 1) * DD >= ID || (OH - 1) * SH + (KH - 1) * DH >= IH ||
-           (OW - 1) * SW + (KW - 1) * DW >= IW
-};
 // Positions that a thread gathers: always the same. Where there are fewer than threads, threads share their steps.
 enum : int { COLUMNS = TILE_N > THREADS ? TILE_N / THREADS : 1, ROWS = THREADS > TILE_N ? THREADS / TILE_N : 1 };
 
-struct Position {
-  const x_t* at;  // the first tap in the group's first channel: may lie before the input
-  int d, h, w;
-  bool inside;    // of the output
-};
-
-static inline Position position(const x_t* x, int64_t group, int64_t p) {
-  Position it = {x, 0, 0, 0, p < POSITIONS};
-  if (it.inside) {
-    const int pixel = p % PIXELS;
-    it.d = pixel / int(OH * OW) * int(SD) - int(PAD_D);
-    it.h = pixel / int(OW) % int(OH) * int(SH) - int(PAD_H);
-    it.w = pixel % int(OW) * int(SW) - int(PAD_W);
-    it.at = x + (p / PIXELS * C + group * CG) * IN_PIXELS + (it.d * IH + it.h) * IW + it.w;
-  }
-  return it;
-}
-
 static inline sum_t gather(const Position& p, int k) {
-  const int channel = k / TAPS, tap = k % TAPS;
-  const int d = tap / int(KH * KW) * int(DD), h = tap / int(KW) % int(KH) * int(DH), w = tap % int(KW) * int(DW);
-  const bool seen = p.inside && (!LEAVES || (unsigned(p.d + d) < unsigned(ID) && unsigned(p.h + h) < unsigned(IH) && unsigned(p.w + w) < unsigned(IW)));
-  return seen ? load_x(p.at[index_t(channel) * index_t(IN_PIXELS) + (d * int(IH) + h) * int(IW) + w]) : sum_t(0);
+  const x_t* at = seen(p, k % TAPS);
+  return at ? load_x(at[index_t(k / TAPS) * index_t(IN_PIXELS)]) : sum_t(0);
 }
 
 static inline void convolve(const void* const* in, out_t* out, sum_t* parts) {

@@ -1,9 +1,11 @@
 // A convolution whose steps of K are shared by SPLIT_K blocks: their sums wait in the workspace.
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   convolve(o.in, (out_t*)o.out[0], (sum_t*)o.workspace);
 }
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
+  wait_for_producers();
   add_parts(o.in, (out_t*)o.out[0], (const sum_t*)o.workspace);
 }
 

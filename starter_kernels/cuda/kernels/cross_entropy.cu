@@ -43,6 +43,7 @@ static inline void write_loss(const Operands& operands, const Line& line, LogSum
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   for_lines([&](const Line& line) {
     const LogSum of = log_sum_of(operands.in, line);
     if (line.there && line.lane == 0) write_loss(operands, line, of);
@@ -55,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
 
 #if ADDS
 extern "C" __global__ void __launch_bounds__(ADDERS) amdahl_kernel_1(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   __shared__ double sums[ADDERS], totals[ADDERS];
   const float* losses = (const float*)operands.workspace;
   const int thread = threadIdx.x;

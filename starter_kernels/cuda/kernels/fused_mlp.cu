@@ -40,6 +40,7 @@ static inline void for_each_sum(int64_t first_m, int64_t first_n, F f) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   __shared__ Tiles tiles;
   const float* x = (const float*)o.in[0] + X_OFFSET;
   float* hidden = (float*)o.workspace;
@@ -52,6 +53,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
+  wait_for_producers();
   __shared__ Tiles tiles;
   float* y = (float*)o.out[0] + Y_OFFSET;
   const int64_t first_m = blockIdx.x / TILES_N * TILE_M, first_n = blockIdx.x % TILES_N * TILE_N;

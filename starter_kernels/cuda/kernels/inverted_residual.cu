@@ -8,16 +8,19 @@ enum : int64_t {
 };
 
 extern "C" __global__ void __launch_bounds__(expand::THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const void* const in[] = {o.in[0], o.in[1] EXPAND_EXTRAS};
   expand::convolve(in, (expand::out_t*)o.workspace, nullptr);
 }
 
 extern "C" __global__ void __launch_bounds__(depthwise::THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const void* const in[] = {o.workspace, o.in[2] DEPTHWISE_EXTRAS};
   depthwise::convolve(in, (depthwise::out_t*)((char*)o.workspace + AT_DEEP), nullptr);
 }
 
 extern "C" __global__ void __launch_bounds__(project::THREADS) amdahl_kernel_2(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const void* const in[] = {(const char*)o.workspace + AT_DEEP, o.in[3] PROJECT_EXTRAS};
   project::convolve(in, (project::out_t*)o.out[0], nullptr);
 }

@@ -16,6 +16,7 @@ static inline Moments together(Moments a, Moments b) {
 static inline Moments of_lane(Moments m, int distance) { return {of_lane(m.count, distance), of_lane(m.mean, distance), of_lane(m.squares, distance)}; }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const void* const* in = operands.in;
   out_t* y = (out_t*)operands.out[0];
   const auto plus = [](real a, real b) { return a + b; };

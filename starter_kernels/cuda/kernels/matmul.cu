@@ -72,6 +72,7 @@ static inline void store_columns(T* row, int64_t stride, int64_t first_n, F valu
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_OF_UNIT) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   __shared__ Tiles tiles[2];
   const Place first = Order::first_of(blockIdx.x);
   constexpr int64_t PART = steps_of_part<BK>();

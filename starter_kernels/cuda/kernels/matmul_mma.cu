@@ -116,6 +116,7 @@ static inline void store_row(const Operands& o, int64_t batch, int64_t m, int64_
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   alignas(16) extern __shared__ uint16_t shared[];
   const Place first = Order::first_of(blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_m = warp / int(WARPS_N) * int(WARP_M), warp_n = warp % int(WARPS_N) * int(WARP_N);

@@ -3,6 +3,7 @@
 enum : int { ADDING_THREADS = 256 };
 
 extern "C" __global__ void __launch_bounds__(ADDING_THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const int64_t i = blockIdx.x * int64_t(ADDING_THREADS) + threadIdx.x;
   if (i >= BATCH * M * N) return;
   const sum_t* parts = (const sum_t*)o.workspace + i;

@@ -121,6 +121,7 @@ static inline void multiply_along_steps(const Operands& o, const a_t* a, const b
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   constexpr int64_t PART = steps_of_part<VECTOR>();
   const int64_t first_k = blockIdx.y * PART, end_k = least(first_k + PART, K);
   const a_t* a = (const a_t*)o.in[0] + begin_of_a(0);

@@ -8,6 +8,7 @@
 static inline void run_block(const void* const* in, void* const* out, int64_t block);
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   for (int64_t block = blockIdx.x; block < BLOCKS; block += gridDim.x) run_block(operands.in, operands.out, block);
 }
 

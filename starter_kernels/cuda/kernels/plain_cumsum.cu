@@ -51,6 +51,7 @@ static inline void sum_by_block(const IN0_t* x, OUT0_t* y, int64_t line) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const IN0_t* x = (const IN0_t*)operands.in[0];
   OUT0_t* y = (OUT0_t*)operands.out[0];
   if constexpr (BY_THREADS) {

@@ -1,5 +1,6 @@
 // out[i][j][k] = data[index[i][j][k]][j][k] for AXIS 0, and so on: out and index have one shape.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const IN0_t* data = (const IN0_t*)operands.in[0];
   const IN1_t* index = (const IN1_t*)operands.in[1];
   OUT0_t* y = (OUT0_t*)operands.out[0];

@@ -1,5 +1,6 @@
 // Slices of data named by tuples of indices: BATCHES times TUPLES tuples of DEPTH indices, SLICE elements each. A thread an element.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const IN0_t* data = (const IN0_t*)operands.in[0];
   const IN1_t* index = (const IN1_t*)operands.in[1];
   OUT0_t* y = (OUT0_t*)operands.out[0];

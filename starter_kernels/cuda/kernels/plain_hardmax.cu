@@ -1,5 +1,6 @@
 // One at the first largest element along an axis, zero elsewhere.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   for_lines([&](const Line& line) {
     const int64_t best = index_of_best<true, false>((const IN0_t*)operands.in[0], line);
     for_elements(line, [&](int64_t, int64_t, int64_t l) { ((OUT0_t*)operands.out[0])[place(line, l)] = stored<OUT0_t>(l == best); });

@@ -1,5 +1,6 @@
 // Local response normalisation over WINDOW neighbouring channels: y = x / (bias + alpha / WINDOW * sum of squares)^beta.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const float* x = (const float*)operands.in[0];
   float* y = (float*)operands.out[0];
   for_each(OUTER * LENGTH * INNER, [&](int64_t at) {

@@ -10,6 +10,7 @@ static inline uint8_t lowest(uint8_t*) { return 0; }
 static inline int64_t place(int64_t i0, int64_t i1, int64_t i2) { return COLUMN_MAJOR ? (i2 * IN(1) + i1) * IN(0) + i0 : (i0 * IN(1) + i1) * IN(2) + i2; }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   for_each(PLANES * WINDOWS, [&](int64_t n) {
     const int64_t plane = n / WINDOWS, o0 = n / (OUT(1) * OUT(2)) % OUT(0), o1 = n / OUT(2) % OUT(1), o2 = n % OUT(2);
     const IN0_t* x = (const IN0_t*)operands.in[0] + plane * INSIDE;

@@ -1,5 +1,6 @@
 // OUT is [OUTER, LENGTH, INNER]; indices (in[0]) are [OUTER, INNER]; in[1] = {off, on}. Indices out of range select nothing.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const IN0_t* indices = (const IN0_t*)operands.in[0];
   const IN1_t* values = (const IN1_t*)operands.in[1];
   for_each(OUTER * LENGTH * INNER, [&](int64_t n) {

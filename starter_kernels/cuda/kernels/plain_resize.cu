@@ -51,6 +51,7 @@ template <int D> static inline value_t sample(const IN0_t* x, const int64_t* pos
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const int64_t last = blockIdx.x % ACROSS * COLUMNS + threadIdx.x % COLUMNS, first_row = blockIdx.x / ACROSS * BLOCK_ROWS + threadIdx.x / COLUMNS;
   if (last >= WIDTH) return;
   const Column column = column_of(last);

@@ -1,5 +1,6 @@
 // The first in[1][b] steps of every batch entry b in reverse order, the rest as they are.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const IN0_t* x = (const IN0_t*)operands.in[0];
   const IN1_t* lengths = (const IN1_t*)operands.in[1];
   for_each(ROWS * COLUMNS * SLICE, [&](int64_t n) {

@@ -17,6 +17,7 @@ template <class T> static inline T reduced(T old_element, T update) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   for_each(OUT0_SIZE, [&](int64_t n) { ((OUT0_t*)operands.out[0])[n] = ((const IN0_t*)operands.in[0])[n]; });
   if (REDUCTION == 0) for_each(PLACES, [&](int64_t n) { ((int64_t*)operands.workspace)[n] = -1; });
 }
@@ -24,11 +25,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
 #if REDUCTION == 0
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_1(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   int64_t* last = (int64_t*)operands.workspace;
   for_each(UPDATES, [&](int64_t u) { atomicMax(last + place_of(operands.in, u), u); });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_2(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const int64_t* last = (const int64_t*)operands.workspace;
   for_each(UPDATES * SLICE, [&](int64_t n) {
     const int64_t update = n / SLICE, place = place_of(operands.in, update);
@@ -44,6 +47,7 @@ TABLE uint64_t amdahl_workspace_bytes = PLACES * sizeof(int64_t);
 #else
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_1(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   OUT0_t* y = (OUT0_t*)operands.out[0];
   for_each(RUNS, [&](int64_t run) {
     for (int64_t step = 0; step < STEPS; ++step) {

@@ -5,6 +5,7 @@ typedef arithmetic<IN0_t>::type value_t;
 static inline bool is_before(value_t a, value_t b) { return LARGEST ? is_above(a, b) : a < b || (is_nan(b) && !is_nan(a)); }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   for_each(OUTER * LENGTH * INNER, [&](int64_t n) {
     // Numbered along lines, so that the threads of a warp have one line.
     const int64_t l = n % LENGTH, i = n / LENGTH % INNER, o = n / LENGTH / INNER;

@@ -1,5 +1,6 @@
 // The upper or lower triangle of every matrix, zero elsewhere.
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const IN0_t* x = (const IN0_t*)operands.in[0];
   OUT0_t* y = (OUT0_t*)operands.out[0];
   for_each(IN0_SIZE, [&](int64_t n) {

@@ -3,6 +3,7 @@
 // A block has THREADS * EACH neighbouring points; a warp's 32 loads of one step are adjacent where the operand is dense.
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const int64_t first = blockIdx.x * (THREADS * EACH) + threadIdx.x;
 #pragma unroll
   for (int e = 0; e < EACH; ++e) {

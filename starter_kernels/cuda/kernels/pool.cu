@@ -37,6 +37,7 @@ static inline out_t pool(const x_t* x, int64_t point) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   const int64_t first = blockIdx.x * (THREADS * EACH) + threadIdx.x;
 #pragma unroll
   for (int e = 0; e < EACH; ++e) {

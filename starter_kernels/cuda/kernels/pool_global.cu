@@ -5,6 +5,7 @@ enum : int64_t { SIZE = ID * IH * IW, ALL_PLANES = N * C };
 enum : int { WARPS = THREADS / 32 };
 
 extern "C" __global__ void __launch_bounds__(PLANES * THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
+  wait_for_producers();
   __shared__ sum_t of_warp[PLANES][WARPS];
   const int mine = threadIdx.x / THREADS, thread = threadIdx.x % THREADS;
   const int64_t plane = blockIdx.x * PLANES + mine;

@@ -48,13 +48,27 @@ struct Launch {
   uint32_t block_x, block_y, block_z;    // threads
   uint32_t shared_bytes;                 // dynamic shared memory of a block
 };
-// How a constant input is rearranged, once, at load: in[i] of a call is then the packed copy. The launch reads in[0] and writes out[0].
+// How a constant input is rearranged, once, at load: in[i] of a call is then the packed copy. The only parameter of such a kernel is PackOperands.
 struct Pack {
   uint64_t bytes;  // of the packed copy; 0: the input is used as it comes
   Launch launch;
 };
+struct PackOperands {
+  const void* in;
+  void* out;
+};
 // Tables that the launching program reads from the compiled file, without running anything of it: amdahl_launches, amdahl_workspace_bytes and, where
 // an input is packed, amdahl_packs, one row an input.
 #define TABLE extern "C" __constant__ const
+
+// Every kernel calls this before it reads or writes what another kernel touches: from compute capability 9.0 on it may begin while those before it still
+// run (amdahl_begins_early; packs do not). Constants may be read before. What follows may begin from here on and no earlier: kernels that pile up take each
+// other's places.
+#if __CUDA_ARCH__ >= 900
+TABLE uint32_t amdahl_begins_early = 1;
+static inline void wait_for_producers() { asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;" ::: "memory"); }
+#else
+static inline void wait_for_producers() {}
+#endif
 
 static inline constexpr int64_t ceil_div(int64_t n, int64_t d) { return (n + d - 1) / d; }

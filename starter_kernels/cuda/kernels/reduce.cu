@@ -27,6 +27,7 @@ static inline acc_t fold(const void* const* in, const Line& line, int64_t piece,
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const void* const* in = operands.in;
   for_lines([&](const Line& line) {
     acc_t offset = START;
@@ -42,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
 // A warp merges the pieces of a line.
 enum : long long { MERGERS = 128 };  // threads of a block
 extern "C" __global__ void __launch_bounds__(MERGERS) amdahl_kernel_1(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const acc_t* partial = (const acc_t*)operands.workspace;
   const int lane = threadIdx.x % 32;
   for (int64_t line = (blockIdx.x * MERGERS + threadIdx.x) / 32; line < O * K; line += gridDim.x * MERGERS / 32) {

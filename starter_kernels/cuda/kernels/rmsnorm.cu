@@ -4,6 +4,7 @@
 // READS: how often a row is read. 1: it stays in registers. 2: sum, result.
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const void* const* in = operands.in;
   out_t* y = (out_t*)operands.out[0];
   const auto plus = [](real a, real b) { return a + b; };

@@ -34,6 +34,7 @@ static inline void run_point(const void* const* in, void* const* out, int64_t n)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const int64_t first = blockIdx.x * (THREADS * EACH) + threadIdx.x;
 #pragma unroll
   for (int e = 0; e < EACH; ++e) {

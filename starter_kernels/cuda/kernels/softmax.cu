@@ -9,6 +9,7 @@
 static inline real shift_of(real largest) { return largest == LOWEST ? 0 : largest; }
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
+  wait_for_producers();
   const void* const* in = operands.in;
   out_t* y = (out_t*)operands.out[0];
   const auto larger = [](real a, real b) { return b > a ? b : a; };

@@ -1,0 +1,60 @@
+// What cards of compute capability 9.0 have for products: copies by the block, barriers that count bytes, and multiplications of four warps together whose
+// operands lie in shared memory. HALF is "f16" or "bf16".
+//
+// A tile of an operand has lines of 64 numbers (128 bytes) along K; of line r the 16 bytes c lie at c ^ (r % 8), so that neither those who write lines nor
+// the tensor cores, which read columns of 16 bytes, meet in a bank (PTX ISA, "Matrix fragments for wgmma", swizzle of 128 bytes). Tiles begin at
+// multiples of 1024 bytes.
+
+// PTX BEGIN
+// A barrier in shared memory: a phase ends when as many threads as `threads` have arrived and all bytes that they announced are there.
+static inline void make_barrier(uint64_t* barrier, int threads) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(threads) : "memory");
+}
+// What threads wrote to shared memory is seen by copies and multiplications that follow.
+static inline void show_shared_writes() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+static inline void arrive_and_expect(uint64_t* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+// The n-th phase, counted from 0, has parity n % 2.
+static inline void wait_for_phase(uint64_t* barrier, int parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN;\n}" ::"r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+}
+// A multiple of 16 bytes, by one thread; both addresses are as even.
+static inline void copy_block(void* to, const void* from, int bytes, uint64_t* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
+               "r"(shared_address(barrier)) : "memory");
+}
+
+// Where a tile begins, for a multiplication: lines of 128 bytes, 8 of them 1024.
+static inline uint64_t tile_descriptor(const void* tile) { return uint64_t(shared_address(tile) >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
+static inline void begin_multiplications() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+static inline void end_multiplications() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Until no more than the NEWEST ended groups are at work.
+template <int NEWEST>
+static inline void wait_for_multiplications() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(NEWEST) : "memory");
+}
+
+// Blocks of a cluster: all wait for all, and what they wrote before is seen behind it.
+static inline void meet_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+// A number in the shared memory of another block of the cluster, at the place that `mine` has here.
+static inline float read_of_block(const float* mine, int block) {
+  float x;
+  asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %1, %2;\nld.shared::cluster.f32 %0, [there];\n}" : "=f"(x)
+               : "r"(shared_address(mine)), "r"(block) : "memory");
+  return x;
+}
+// PTX END
+
+// The thread's sums of 64 rows a warpgroup: of two rows, 8 apart, and of 8 columns the two from 2 (lane % 4) on. `visit` gets the row and column in the
+// block's tile and two adjacent sums.
+template <int SUMS_OF_THREAD, class F>
+static inline void visit_sums(const float (&sum)[SUMS_OF_THREAD], F visit) {
+  const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int j = 0; j < SUMS_OF_THREAD / 4; ++j)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) visit(row + half * 8, j * 8 + column, sum[j * 4 + half * 2], sum[j * 4 + half * 2 + 1]);
+}

@@ -1,0 +1,78 @@
+#include "starter_kernels/cuda/wgmma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/limits.h"
+#include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/text/index_space.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int64_t kMostBlocksOfCluster = 8;  // on every card that has clusters
+constexpr int64_t kSharedBytes = 227 << 10;  // of a block, compute capability 9.0
+
+int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+
+int64_t blocks_of(const WgmmaTile& tile, int64_t m, int64_t n, int64_t matrices) { return matrices * ceil_of(m, tile.rows()) * ceil_of(n, tile.n); }
+
+// One multiplication of 64 x N x 16 by four warps; the sums of a thread are N / 2 registers.
+std::string multiplication_text(int64_t n) {
+  std::string registers, operands;
+  for (int64_t i = 0; i < n / 2; ++i) {
+    registers += fmt::format("{}%{}", i == 0 ? "" : ", ", i);
+    operands += fmt::format("{}\"+f\"(c[{}])", i == 0 ? "" : ", ", i);
+  }
+  return fmt::format(
+      "// PTX BEGIN\n// c += a b, 64 x {0} by 16 steps, of lines that begin where the descriptors say.\nstatic inline void multiply_tiles(float (&c)[{1}], "
+      "uint64_t a, uint64_t b) {{\n  asm volatile(\"{{\\n.reg .pred add;\\nsetp.ne.b32 add, 1, 0;\\nwgmma.mma_async.sync.aligned.m64n{0}k16.f32.\" HALF \".\" "
+      "HALF \" {{{2}}}, %{1}, %{3}, add, 1, 1, 0, 0;\\n}}\"\n               : {4} : \"l\"(a), \"l\"(b));\n}}\n// PTX END\n",
+      n, n / 2, registers, n / 2 + 1, operands);
+}
+
+}  // namespace
+
+bool has_wgmma(const DeviceInfo& card) { return std::find(card.features.begin(), card.features.end(), "sm_90a") != card.features.end(); }
+
+WgmmaTile starter_wgmma_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) {
+  WgmmaTile tile;
+  if (m <= 64) tile.warpgroups = 1;
+  while (2 * blocks_of(tile, m, n, matrices) < units && (tile.warpgroups > 1 || tile.n > 32)) {
+    if (tile.n > 64) tile.n /= 2;
+    else if (tile.warpgroups > 1) tile.warpgroups = 1;
+    else tile.n /= 2;
+  }
+  return tile;
+}
+
+int64_t starter_wgmma_split(const WgmmaTile& tile, int64_t m, int64_t n, int64_t k, int64_t matrices, int64_t units) {
+  return std::min(kMostBlocksOfCluster, starter_split(blocks_of(tile, m, n, matrices), units + units / 4, k, 4 * kWgmmaLine));
+}
+
+void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::vector<int64_t>& columns) {
+  const std::vector<Knob> knobs{
+      {"WARPGROUPS", {1, 2}, tile.warpgroups, "four warps with 64 rows of the output each, of a block"},
+      {"WGMMA_N", columns, tile.n, "columns of the output a block"},
+      // Some 30 KB on their way a multiprocessor hide a latency of 1 us at 3.3 TB/s.
+      {"WGMMA_STAGES", {3, 4, 5, 6, 8}, 6, "64 steps of K each, in shared memory"},
+  };
+  space.knobs.insert(space.knobs.end(), knobs.begin(), knobs.end());
+}
+
+std::string refused_wgmma_tile(const Knobs& k, bool sums) {
+  if (k.at("SPLIT_K") > kMostBlocksOfCluster) return fmt::format("a cluster has {} blocks at most", kMostBlocksOfCluster);
+  const int64_t rows = 64 * k.at("WARPGROUPS"), columns = k.at("WGMMA_N"), stages = k.at("WGMMA_STAGES");
+  const int64_t held = stages * (rows + columns) * kWgmmaLine * 2, summed = sums || k.at("SPLIT_K") > 1 ? rows * columns * 4 : 0;
+  return refused_shared(std::max(held, summed) + stages * 8 + 1024, kSharedBytes);
+}
+
+std::string wgmma_tile_text(DType half, const Knobs& knobs) {
+  return join_text({fmt::format("#define HALF \"{}\"", half == DType::kBF16 ? "bf16" : "f16"),
+                    fmt::format("#define CLUSTER{}", knobs.at("SPLIT_K") > 1 ? " __cluster_dims__(1, SPLIT_K, 1)" : ""), std::string(cuda_text("mma.h")),
+                    std::string(cuda_text("hopper.h")), multiplication_text(knobs.at("WGMMA_N"))});
+}
+
+}  // namespace amdahl
