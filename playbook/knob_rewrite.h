@@ -15,7 +15,9 @@ class KnobRewrite final : public Rewrite {
   struct Definition {
     int tier = 1;
     std::string_view name, target, precondition;
+    std::string_view backend;             // empty: every backend whose kernels have the knobs
     std::vector<std::string_view> kinds;  // empty: every kind that has the knobs
+    Knobs where;                          // refused where one of these knobs has another value
     Knobs set;                            // the change itself; refused where it is in place already
     std::vector<std::string_view> open;   // knobs that the search varies; those a kind lacks are left out
     std::vector<std::string> flags;       // compiler flags that are added
@@ -30,7 +32,7 @@ class KnobRewrite final : public Rewrite {
   std::string_view target() const override { return definition_.target; }
   std::string_view precondition() const override { return definition_.precondition; }
   // Flags are those of g++.
-  std::string_view backend() const override { return definition_.flags.empty() ? "" : "cpu"; }
+  std::string_view backend() const override { return definition_.flags.empty() ? definition_.backend : "cpu"; }
   bool structural() const override { return definition_.structural; }
   Odds odds() const override { return odds_of(definition_.name, definition_.structural || !definition_.set.empty()); }  // one form, as its author meant it
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override;

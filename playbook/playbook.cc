@@ -15,6 +15,10 @@ const std::vector<const Rewrite*>& playbook() {
       choose_conv_tile(),
       choose_conv_blocks(),
       choose_rows_per_task(),
+      choose_block_shape(),
+      choose_thread_tile(),
+      choose_warp_tile(),
+      choose_warpgroup_tile(),
       // tier 2
       absorb_movement(),
       read_in_place(),
@@ -24,6 +28,7 @@ const std::vector<const Rewrite*>& playbook() {
       carry_blocked_layout(),
       transpose_in_blocks(),
       use_streaming_stores(),
+      choose_pipeline_stages(),
       // tier 3
       fuse_pointwise_chain(),
       fuse_epilogue(),
@@ -44,6 +49,7 @@ const std::vector<const Rewrite*>& playbook() {
       align_thread_partitions(),
       split_k(),
       split_long_rows(),
+      choose_attention_tile(),
       // tier 5
       use_avx512(),
       prefer_wide_vectors(),
@@ -65,6 +71,7 @@ const std::vector<const Rewrite*>& playbook() {
       use_direct_conv(),
       use_implicit_gemm(),
       use_depthwise_row_reuse(),
+      use_mma_form(),
   };
   return rewrites;
 }

@@ -60,5 +60,12 @@ const Rewrite* choose_vector_bits();
 const Rewrite* fold_rows_in_one_pass();
 const Rewrite* use_welford();
 const Rewrite* overlap_rows();
+const Rewrite* choose_block_shape();
+const Rewrite* choose_thread_tile();
+const Rewrite* choose_warp_tile();
+const Rewrite* choose_warpgroup_tile();
+const Rewrite* choose_pipeline_stages();
+const Rewrite* choose_attention_tile();
+const Rewrite* use_mma_form();
 
 }  // namespace amdahl

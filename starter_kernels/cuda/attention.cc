@@ -44,12 +44,49 @@ struct RowTile {
   }
 };
 
+// Values of the knob FORM. Stored in sessions: append only.
+enum AttentionForm : int64_t {
+  kAttentionForm = 0,     // any type and strides
+  kAttentionMmaForm = 1,  // half floats on tensor cores
+};
+
+// Variants of before there were two forms have no such knob.
+int64_t form_of(const Knobs& knobs) {
+  const auto form = knobs.find("FORM");
+  return form == knobs.end() ? int64_t{kAttentionForm} : form->second;
+}
+
+// What the tensor cores' form holds; registers bound the width of values, which is not divided.
+struct MmaTile {
+  int64_t depth, width;
+
+  explicit MmaTile(const AttentionSizes& s) : depth(ceil_of(s.width, 16) * 16), width(ceil_of(s.value_width, 16) * 16) {}
+  bool fits() const { return width <= 128 && depth <= 256; }
+  int64_t shared_bytes(int64_t queries, int64_t keys) const { return 2 * (queries * (depth + 8) + 2 * keys * (depth + width + 16)); }
+};
+
+// Whether all are of one half float type, and numbers of a row adjacent.
+bool has_mma_form(const Problem& problem) {
+  const DType type = problem.in[0].dtype;
+  const bool half = type == DType::kF16 || type == DType::kBF16;
+  const bool rows = std::all_of(problem.in.begin(), problem.in.begin() + 3, [&](const Access& a) { return a.dtype == type && a.strides.back() == 1; });
+  const AttentionSizes s(problem);
+  return half && rows && s.keys > 0 && s.queries > 0 && MmaTile(s).fits();
+}
+
 // A key that causality hides has a weight of zero whatever its score is.
 bool can_skip(const AttentionParams& params) { return params.causal && params.masked_value == -HUGE_VAL && !params.hidden_added; }
 
 struct Starter {
   int64_t queries = 64, tq = 4, keys = 64, parts = 1;
 
+  // Of the tensor cores' form: as many blocks as multiprocessors, and a warp has 16 queries.
+  Starter(const AttentionSizes& s, const MmaTile& tile, int64_t units) {
+    const int64_t heads = s.batch * s.heads;
+    while (queries > 16 && heads * ceil_of(s.queries, queries) < units) queries /= 2;
+    while (keys > 16 && (keys / 2 >= s.keys || tile.shared_bytes(queries, keys) > kDynamicSharedBytes)) keys /= 2;
+    while (parts < 16 && heads * ceil_of(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
+  }
   Starter(const AttentionSizes& s, const RowTile& row, int64_t units) {
     const int64_t heads = s.batch * s.heads;
     const auto use = [&](int64_t block, int64_t thread) { queries = block, tq = thread; };
@@ -86,6 +123,13 @@ std::string mask_text(const Problem& p, const AttentionParams& params, DType sum
   return text + fmt::format("static inline sum_t hidden(sum_t score) {{ return {}{}; }}\n", params.hidden_added ? "score + " : "", hidden);
 }
 
+// A weight of 11 bits takes two halves to be as exact as a float; of 8, three.
+std::string mma_text(DType half) {
+  const bool bf16 = half == DType::kBF16;
+  return join_text({fmt::format("#define HALF \"{}\"", bf16 ? "bf16" : "f16"), cuda_sizes({{"TERMS", bf16 ? 3 : 2}, {"ODD_BITS", bf16 ? 0x7f80 : 0x7c00}}),
+                    fmt::format("static inline v_t to_half(float y) {{ return {}; }}", store_text(half, "y")), std::string(cuda_text("mma.h"))});
+}
+
 class AttentionOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kAttention; }
@@ -93,17 +137,25 @@ class AttentionOnCuda final : public KernelImplementation {
   SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
     const AttentionSizes s(problem);
     const RowTile row(s, accumulator_of(problem.in[0].dtype));
-    const Starter starter(s, row, std::max(card.units, 1));
+    const MmaTile mma(s);
+    const bool has_mma = has_mma_form(problem), is_mma = has_mma && s.queries > 4;
+    const int64_t units = std::max(card.units, 1);
+    const Starter starter = is_mma ? Starter(s, mma, units) : Starter(s, row, units);
     const bool skips = can_skip(AttentionParams::of(problem));
     SearchSpace space;
-    space.knobs = {{"QUERIES", {4, 16, 32, 64}, starter.queries, "queries of a block"},
+    space.knobs = {{"FORM", has_mma ? std::vector<int64_t>{kAttentionForm, kAttentionMmaForm} : std::vector<int64_t>{kAttentionForm}, is_mma,
+                    "0 any attention, sums of a thread; 1 tensor cores"},
+                   {"QUERIES", {4, 16, 32, 64}, starter.queries, "queries of a block"},
                    {"TQ", {1, 2, 4}, starter.tq, "adjacent queries of a thread"},
                    {"KEYS", {16, 32, 64}, starter.keys, "keys of a tile"},
                    {"PARTS", {1, 2, 4, 8, 16}, starter.parts, "blocks that share a query's keys"},
                    {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256,
                     "1: tiles of keys that a block's queries do not see are left out where their values are finite"}};
     space.refuse = [=](const Knobs& k) -> std::string {
-      const int64_t threads = k.at("QUERIES") / k.at("TQ") * kAcross, shared = row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
+      const bool on_mma = form_of(k) == kAttentionMmaForm;
+      if (on_mma && k.at("QUERIES") < 16) return "a warp has 16 queries";
+      const int64_t threads = on_mma ? k.at("QUERIES") * 2 : k.at("QUERIES") / k.at("TQ") * kAcross;
+      const int64_t shared = on_mma ? mma.shared_bytes(k.at("QUERIES"), k.at("KEYS")) : row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
       if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
       const std::string refusal = refused_shared(shared, kDynamicSharedBytes);
       return refusal.empty() ? refused_parts(k.at("PARTS"), s.batch * s.heads * s.queries * (s.value_width + 2) * row.element) : refusal;
@@ -118,7 +170,7 @@ class AttentionOnCuda final : public KernelImplementation {
     const DType sum = accumulator_of(p.in[0].dtype);
     const RowTile row(s, sum);
     const Knobs& k = variant.knobs;
-    const bool skips = k.at("SKIP_CAUSAL") == 1, in_parts = k.at("PARTS") > 1;
+    const bool skips = k.at("SKIP_CAUSAL") == 1, in_parts = k.at("PARTS") > 1, on_mma = form_of(k) == kAttentionMmaForm;
     int64_t reach = 0;  // of indices within a head
     for (const Access& a : p.in) reach = std::max(reach, a.shape[2] * std::abs(a.strides[2]) + a.shape[3] * std::abs(a.strides[3]));
     std::string text = join_text({cuda_opening(p),
@@ -137,9 +189,10 @@ class AttentionOnCuda final : public KernelImplementation {
     text += operand_text("q", "Q", p.in[0], s.heads) + operand_text("k", "K", p.in[1], s.heads) + operand_text("v", "V", p.in[2], s.heads) +
             operand_text("out", "OUT", p.out[0], s.heads) + mask_text(p, params, sum, s.heads);
     text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
+    if (on_mma) text = join_text({text, mma_text(p.in[0].dtype)});
     return join_text(
-        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
-         in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
+        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text(on_mma ? "attention_mma.cu" : "attention.cu")),
+         skips ? std::string(cuda_text("attention_finite.cu")) : "", in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
          fmt::format("TABLE Launch amdahl_launches[] = {{{}ATTENTION_LAUNCH{}}};", skips ? "FINITE_LAUNCH, " : "", in_parts ? ", PARTS_LAUNCH" : "")});
   }
 };

@@ -10,7 +10,10 @@
 namespace amdahl {
 namespace {
 
-WgmmaTile tile_of(const MatmulSizes& s, const DeviceInfo& card) { return starter_wgmma_tile(s.m, s.n, s.batch, std::max(card.units, 1)); }
+WgmmaWork work_of(const Problem& problem, const DeviceInfo& card) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  return {s.m, s.n, s.k, s.batch, std::max(card.units, 1)};
+}
 
 }  // namespace
 
@@ -24,13 +27,10 @@ bool has_wgmma_form(const Problem& problem, const DeviceInfo& card) {
 }
 
 void add_wgmma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card) {
-  add_wgmma_tile_knobs(space, tile_of(MatmulSizes::of(problem), card), {16, 32, 64, 96, 128, 192, 256});
+  add_wgmma_tile_knobs(space, starter_wgmma_tile(work_of(problem, card)), {16, 32, 64, 96, 128, 192, 256});
 }
 
-int64_t starter_wgmma_split(const Problem& problem, const DeviceInfo& card) {
-  const MatmulSizes s = MatmulSizes::of(problem);
-  return starter_wgmma_split(tile_of(s, card), s.m, s.n, s.k, s.batch, std::max(card.units, 1));
-}
+int64_t starter_wgmma_split(const Problem& problem, const DeviceInfo& card) { return starter_wgmma_split(work_of(problem, card)); }
 
 std::string wgmma_text(const Problem& problem, const Knobs& knobs) {
   return join_text({std::string(cuda_text("shared_loop.h")), wgmma_tile_text(problem.in[0].dtype, knobs), std::string(cuda_text("matmul_order.h")),

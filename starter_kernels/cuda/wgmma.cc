@@ -17,7 +17,10 @@ constexpr int64_t kSharedBytes = 227 << 10;  // of a block, compute capability 9
 
 int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
-int64_t blocks_of(const WgmmaTile& tile, int64_t m, int64_t n, int64_t matrices) { return matrices * ceil_of(m, tile.rows()) * ceil_of(n, tile.n); }
+int64_t blocks_of(const WgmmaTile& tile, const WgmmaWork& work) { return work.matrices * ceil_of(work.m, tile.rows()) * ceil_of(work.n, tile.n); }
+
+// A part of less than two lines is not worth its sums' way.
+constexpr int64_t kLeastOfPart = 2 * kWgmmaLine;
 
 // One multiplication of 64 x N x 16 by four warps; the sums of a thread are N / 2 registers.
 std::string multiplication_text(int64_t n) {
@@ -27,9 +30,9 @@ std::string multiplication_text(int64_t n) {
     operands += fmt::format("{}\"+f\"(c[{}])", i == 0 ? "" : ", ", i);
   }
   return fmt::format(
-      "// PTX BEGIN\n// c += a b, 64 x {0} by 16 steps, of lines that begin where the descriptors say.\nstatic inline void multiply_tiles(float (&c)[{1}], "
+      "// c += a b, 64 x {0} by 16 steps, of lines that begin where the descriptors say.\nstatic inline void multiply_tiles(float (&c)[{1}], "
       "uint64_t a, uint64_t b) {{\n  asm volatile(\"{{\\n.reg .pred add;\\nsetp.ne.b32 add, 1, 0;\\nwgmma.mma_async.sync.aligned.m64n{0}k16.f32.\" HALF \".\" "
-      "HALF \" {{{2}}}, %{1}, %{3}, add, 1, 1, 0, 0;\\n}}\"\n               : {4} : \"l\"(a), \"l\"(b));\n}}\n// PTX END\n",
+      "HALF \" {{{2}}}, %{1}, %{3}, add, 1, 1, 0, 0;\\n}}\"\n               : {4} : \"l\"(a), \"l\"(b));\n}}\n",
       n, n / 2, registers, n / 2 + 1, operands);
 }
 
@@ -37,19 +40,19 @@ std::string multiplication_text(int64_t n) {
 
 bool has_wgmma(const DeviceInfo& card) { return std::find(card.features.begin(), card.features.end(), "sm_90a") != card.features.end(); }
 
-WgmmaTile starter_wgmma_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) {
-  WgmmaTile tile;
-  if (m <= 64) tile.warpgroups = 1;
-  while (2 * blocks_of(tile, m, n, matrices) < units && (tile.warpgroups > 1 || tile.n > 32)) {
-    if (tile.n > 64) tile.n /= 2;
-    else if (tile.warpgroups > 1) tile.warpgroups = 1;
-    else tile.n /= 2;
+WgmmaTile starter_wgmma_tile(const WgmmaWork& work) {
+  WgmmaTile tile{work.m <= 64 ? 1 : 2, 128};
+  if (blocks_of(tile, work) < work.units) tile.n = 64;
+  const int64_t most_parts = std::clamp(work.k / kLeastOfPart, int64_t{1}, kMostBlocksOfCluster);
+  while (10 * blocks_of(tile, work) * most_parts < 7 * work.units && (tile.warpgroups > 1 || tile.n > 32)) {
+    if (tile.warpgroups > 1) tile.warpgroups = 1;
+    else tile.n = 32;
   }
   return tile;
 }
 
-int64_t starter_wgmma_split(const WgmmaTile& tile, int64_t m, int64_t n, int64_t k, int64_t matrices, int64_t units) {
-  return std::min(kMostBlocksOfCluster, starter_split(blocks_of(tile, m, n, matrices), units + units / 4, k, 4 * kWgmmaLine));
+int64_t starter_wgmma_split(const WgmmaWork& work) {
+  return std::min(kMostBlocksOfCluster, starter_split(blocks_of(starter_wgmma_tile(work), work), work.units, work.k, kLeastOfPart));
 }
 
 void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::vector<int64_t>& columns) {

@@ -21,10 +21,14 @@ struct WgmmaTile {
 
   int64_t rows() const { return 64 * warpgroups; }
 };
-// For `matrices` outputs of m x n: tiles of which there are about as many as multiprocessors once two blocks share the steps of K.
-WgmmaTile starter_wgmma_tile(int64_t m, int64_t n, int64_t matrices, int64_t units);
-// How many blocks share K then.
-int64_t starter_wgmma_split(const WgmmaTile& tile, int64_t m, int64_t n, int64_t k, int64_t matrices, int64_t units);
+// Products of m x n over k steps, and the multiprocessors that share them.
+struct WgmmaWork {
+  int64_t m = 0, n = 0, k = 0, matrices = 1, units = 1;
+};
+// The largest tile of which there are about as many blocks as multiprocessors, once starter_wgmma_split() of them share the steps of K: each byte of an
+// operand is read as often as tiles need it.
+WgmmaTile starter_wgmma_tile(const WgmmaWork& work);
+int64_t starter_wgmma_split(const WgmmaWork& work);
 
 // WARPGROUPS, WGMMA_N of these values and WGMMA_STAGES.
 void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::vector<int64_t>& columns);

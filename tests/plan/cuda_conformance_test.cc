@@ -75,6 +75,12 @@ std::vector<Graph> graphs_for_tiles(std::string_view kind) {
     attention("rows of doubles in pieces", DType::kF64, {1, 2, 20, 100}, {1, 2, 40, 100}, {1, 2, 40, 70});
     attention("bfloat16", DType::kBF16, {1, 2, 70, 40}, {1, 2, 70, 40}, {1, 2, 70, 33});
     attention("tiles left out", DType::kF32, {1, 1, 260, 16}, {1, 1, 300, 16}, {1, 1, 300, 16}, {{"is_causal", yes}});
+    for (const DType type : {DType::kF16, DType::kBF16}) {
+      attention("whole tiles of halves", type, {1, 3, 128, 64}, {1, 3, 128, 64}, {1, 3, 128, 64}, {{"is_causal", yes}});
+      attention("tails of halves", type, {2, 2, 45, 36}, {2, 2, 77, 36}, {2, 2, 77, 100});
+      attention("odd widths of halves", type, {1, 2, 33, 33}, {1, 2, 20, 33}, {1, 2, 20, 17});
+      attention("tiles of halves left out", type, {1, 1, 200, 16}, {1, 1, 300, 16}, {1, 1, 300, 16}, {{"is_causal", yes}});
+    }
     attention("one query, keys in parts", DType::kF16, {1, 4, 1, 64}, {1, 4, 700, 64}, {1, 4, 700, 64});
   }
   return graphs;

@@ -5,7 +5,6 @@
 // the tensor cores, which read columns of 16 bytes, meet in a bank (PTX ISA, "Matrix fragments for wgmma", swizzle of 128 bytes). Tiles begin at
 // multiples of 1024 bytes.
 
-// PTX BEGIN
 // A barrier in shared memory: a phase ends when as many threads as `threads` have arrived and all bytes that they announced are there.
 static inline void make_barrier(uint64_t* barrier, int threads) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(threads) : "memory");
@@ -46,7 +45,6 @@ static inline float read_of_block(const float* mine, int block) {
                : "r"(shared_address(mine)), "r"(block) : "memory");
   return x;
 }
-// PTX END
 
 // The thread's sums of 64 rows a warpgroup: of two rows, 8 apart, and of 8 columns the two from 2 (lane % 4) on. `visit` gets the row and column in the
 // block's tile and two adjacent sums.
