@@ -55,7 +55,7 @@ class ConvOnCuda final : public KernelImplementation {
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (blocks) return "a card has no form for channel blocks";
-      if (k.at("FORM") == kConvWgmmaForm) return refused_wgmma_tile(k, /*sums=*/true);
+      if (k.at("FORM") == kConvWgmmaForm) return refused_wgmma_tile(k);
       if (k.at("FORM") != kConvGemmForm) return "";
       const std::string refusal = refused_tile(k, sum);
       return refusal.empty() ? refused_parts(k.at("SPLIT_K"), sums * static_cast<int64_t>(size_of(sum))) : refusal;

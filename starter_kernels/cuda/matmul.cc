@@ -122,7 +122,7 @@ class MatmulOnCuda final : public KernelImplementation {
     const bool declared = !declared_algorithm(problem).empty();
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
-      if (k.at("FORM") == kMatmulWgmmaForm) return refused_wgmma_tile(k, /*sums=*/false);
+      if (k.at("FORM") == kMatmulWgmmaForm) return refused_wgmma_tile(k);
       std::string refusal = refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * static_cast<int64_t>(size_of(sum)));
       if (refusal.empty() && k.at("FORM") == kMatmulForm) refusal = refused_tile(k, sum, kBuffers);
       if (refusal.empty() && k.at("FORM") == kMatmulMmaForm) refusal = refused_mma(problem, k);

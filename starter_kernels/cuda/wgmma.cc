@@ -65,17 +65,17 @@ void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::
   space.knobs.insert(space.knobs.end(), knobs.begin(), knobs.end());
 }
 
-std::string refused_wgmma_tile(const Knobs& k, bool sums) {
+std::string refused_wgmma_tile(const Knobs& k) {
   if (k.at("SPLIT_K") > kMostBlocksOfCluster) return fmt::format("a cluster has {} blocks at most", kMostBlocksOfCluster);
   const int64_t rows = 64 * k.at("WARPGROUPS"), columns = k.at("WGMMA_N"), stages = k.at("WGMMA_STAGES");
-  const int64_t held = stages * (rows + columns) * kWgmmaLine * 2, summed = sums || k.at("SPLIT_K") > 1 ? rows * columns * 4 : 0;
+  const int64_t held = stages * (rows + columns) * kWgmmaLine * 2, summed = rows * (columns + 8) * 4;
   return refused_shared(std::max(held, summed) + stages * 8 + 1024, kSharedBytes);
 }
 
 std::string wgmma_tile_text(DType half, const Knobs& knobs) {
   return join_text({fmt::format("#define HALF \"{}\"", half == DType::kBF16 ? "bf16" : "f16"),
                     fmt::format("#define CLUSTER{}", knobs.at("SPLIT_K") > 1 ? " __cluster_dims__(1, SPLIT_K, 1)" : ""), std::string(cuda_text("mma.h")),
-                    std::string(cuda_text("hopper.h")), multiplication_text(knobs.at("WGMMA_N"))});
+                    std::string(cuda_text("hopper.h")), multiplication_text(knobs.at("WGMMA_N")), std::string(cuda_text("cluster_sums.h"))});
 }
 
 }  // namespace amdahl

@@ -32,9 +32,9 @@ int64_t starter_wgmma_split(const WgmmaWork& work);
 
 // WARPGROUPS, WGMMA_N of these values and WGMMA_STAGES.
 void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::vector<int64_t>& columns);
-// Why a block with these knobs and SPLIT_K cannot be launched, or "". `sums`: the tile's sums always pass through shared memory.
-std::string refused_wgmma_tile(const Knobs& knobs, bool sums);
-// HALF, CLUSTER, multiply_tiles() and the texts of mma.h and hopper.h.
+// Why a block with these knobs and SPLIT_K cannot be launched, or "".
+std::string refused_wgmma_tile(const Knobs& knobs);
+// HALF, CLUSTER, multiply_tiles() and the texts of mma.h, hopper.h and cluster_sums.h. Behind WARPGROUPS, WGMMA_N and SPLIT_K.
 std::string wgmma_tile_text(DType half, const Knobs& knobs);
 
 }  // namespace amdahl

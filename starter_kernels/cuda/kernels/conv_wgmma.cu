@@ -5,19 +5,15 @@
 // channels where there are channels enough (BY_TAPS), else as the weights lie. Weights are packed at load (amdahl_kernel_1) as they will lie in shared memory,
 // so that one thread's copy brings a step; what positions see is gathered into registers while the step before is multiplied. A thread gathers of one position.
 //
-// SPLIT_K blocks, a cluster, share the steps of a tile where the output has too few tiles for the card; each then adds part of the tile's sums, which it
-// reads in the others' shared memory, in the order of the blocks.
+// SPLIT_K blocks, a cluster, share the steps of a tile where the output has too few tiles for the card; each then adds part of the tile's sums
+// (cluster_sums.h).
 
 enum : int {
-  TILE_M = 64 * WARPGROUPS,
-  TILE_N = WGMMA_N,
-  THREADS = 128 * WARPGROUPS,
   LINE = 64,
   AHEAD = WGMMA_STAGES - 2,
   BYTES_W = TILE_M * LINE * 2,
   BYTES_X = TILE_N * LINE * 2,
   STAGE = BYTES_W + BYTES_X,
-  SUMS = TILE_M * TILE_N * 4,
   TILES = WGMMA_STAGES * STAGE > SUMS ? WGMMA_STAGES * STAGE : SUMS,
   SHARED = TILES + WGMMA_STAGES * 8 + 1024,  // tiles begin at a multiple of 1024
   BY_TAPS = C >= 32,
@@ -58,24 +54,31 @@ static inline void put(uint8_t* tile, int line, int piece, const Eight& eight) {
   *(Sixteen*)(tile + line * 128 + (piece ^ line % 8) * 16) = bytes;
 }
 
-// Adds the sums of the cluster's blocks; this block's part of the tile.
-static inline void add_and_store(const Operands& o, int64_t first_o, int64_t first_p, const float* sums) {
-  for_own<TILE_M * TILE_N / SPLIT_K, THREADS>([&](int i) {
-    const int at = i + int(blockIdx.y) * (TILE_M * TILE_N / SPLIT_K);
-    const int64_t channel = first_o + at / TILE_N, p = first_p + at % TILE_N, n = p / PIXELS, pixel = p % PIXELS;
-    if (channel >= O || p >= POSITIONS) return;
-    float x = 0;
-    if constexpr (SPLIT_K == 1) x = sums[at];
-    else
+// Four adjacent positions of an output channel from `p` on, of which those from POSITIONS on do not exist. Where images have a multiple of four, they are
+// in one.
+struct alignas(4 * sizeof(out_t)) FourResults {
+  out_t at[4];
+};
+static inline void store_four(const Operands& o, int64_t channel, int64_t p, const Four& sums) {
+  if (channel >= O || p >= POSITIONS) return;
+  out_t* out = (out_t*)o.out[0];
+  if constexpr (PIXELS % 4 == 0) {
+    const int64_t n = p / PIXELS, pixel = p % PIXELS;
+    out_t* to = out + (n * O + channel) * PIXELS + pixel;
+    FourResults four;
 #pragma unroll
-      for (int block = 0; block < SPLIT_K; ++block) x += read_of_block(sums + at, block);
-    ((out_t*)o.out[0])[(n * O + channel) * PIXELS + pixel] = finish(x, o.in, n, channel, pixel);
-  });
-}
-
-static inline void meet() {
-  if constexpr (SPLIT_K > 1) meet_cluster();
-  else __syncthreads();
+    for (int j = 0; j < 4; ++j) four.at[j] = finish(sums.at[j], o.in, n, channel, pixel + j);
+    if (uint64_t(to) % sizeof(FourResults) == 0) *(FourResults*)to = four;
+    else
+      for (int j = 0; j < 4; ++j) to[j] = four.at[j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (p + j >= POSITIONS) continue;
+      const int64_t n = (p + j) / PIXELS, pixel = (p + j) % PIXELS;
+      out[(n * O + channel) * PIXELS + pixel] = finish(sums.at[j], o.in, n, channel, pixel);
+    }
+  }
 }
 
 extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
@@ -129,12 +132,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
   }
   wait_for_multiplications<0>();
 
-  float* sums = (float*)shared;
-  __syncthreads();  // none multiplies any more
-  visit_sums(sum, [&](int row, int column, float x, float y) { sums[row * TILE_N + column] = x, sums[row * TILE_N + column + 1] = y; });
-  meet();
-  add_and_store(o, tile_o * TILE_M, first_p, sums);
-  if constexpr (SPLIT_K > 1) meet_cluster();  // none reads here any more
+  add_and_store(sum, (float*)shared, [&](int row, int column, const Four& four) { store_four(o, tile_o * TILE_M + row, first_p + column, four); });
 }
 
 // Packs the weights: a thread has 16 bytes of a line.

@@ -38,11 +38,17 @@ static inline void wait_for_multiplications() {
 
 // Blocks of a cluster: all wait for all, and what they wrote before is seen behind it.
 static inline void meet_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-// A number in the shared memory of another block of the cluster, at the place that `mine` has here.
-static inline float read_of_block(const float* mine, int block) {
-  float x;
-  asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %1, %2;\nld.shared::cluster.f32 %0, [there];\n}" : "=f"(x)
-               : "r"(shared_address(mine)), "r"(block) : "memory");
+struct alignas(8) Pair {
+  float at[2];
+};
+struct alignas(16) Four {
+  float at[4];
+};
+// Numbers in the shared memory of another block of the cluster, at the place that `mine` has here.
+static inline Four read_of_block(const float* mine, int block) {
+  Four x;
+  asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %4, %5;\nld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
+               : "=f"(x.at[0]), "=f"(x.at[1]), "=f"(x.at[2]), "=f"(x.at[3]) : "r"(shared_address(mine)), "r"(block) : "memory");
   return x;
 }
 

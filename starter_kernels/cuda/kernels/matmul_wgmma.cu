@@ -4,19 +4,15 @@
 // they will lie in shared memory, so that one thread's copy brings a step, and no stride of B's matters. Rows of A are copied 16 bytes at a time. WGMMA_STAGES
 // steps are in shared memory: one is multiplied, one is being given back, the others are on their way.
 //
-// SPLIT_K blocks, a cluster, share the steps of a tile where the output has too few tiles for the card; each then adds part of the tile's sums, which it
-// reads in the others' shared memory, in the order of the blocks.
+// SPLIT_K blocks, a cluster, share the steps of a tile where the output has too few tiles for the card; each then adds part of the tile's sums
+// (cluster_sums.h).
 
 enum : int {
-  TILE_M = 64 * WARPGROUPS,
-  TILE_N = WGMMA_N,
-  THREADS = 128 * WARPGROUPS,
   LINE = 64,  // steps of K
   AHEAD = WGMMA_STAGES - 2,
   BYTES_A = TILE_M * LINE * 2,
   BYTES_B = TILE_N * LINE * 2,
   STAGE = BYTES_A + BYTES_B,
-  SUMS = SPLIT_K > 1 ? TILE_M * TILE_N * 4 : 0,
   TILES = WGMMA_STAGES * STAGE > SUMS ? WGMMA_STAGES * STAGE : SUMS,
   BARRIERS = WGMMA_STAGES * 8,
   SHARED = TILES + BARRIERS + 1024  // tiles begin at a multiple of 1024
@@ -44,33 +40,24 @@ static inline void copy_a(bool aligned, uint8_t* to, const uint16_t* from, int64
   else copy_rows<false>(to, from, rows, steps);
 }
 
-struct alignas(2 * sizeof(out_t)) Two {
-  out_t at[2];
+struct alignas(4 * sizeof(out_t)) FourResults {
+  out_t at[4];
 };
 
-// Two adjacent sums of row m from column n on, of which the second may not exist.
-static inline void store_two(const Operands& o, int64_t batch, int64_t m, int64_t n, float first, float second) {
-  out_t* row = (out_t*)o.out[0] + begin_of_c(batch) + m * C_ROW;
-  if (n + 1 >= N) {
-    row[n * C_COLUMN] = finish(first ALPHA, o.in, batch, m, n);
-  } else {
-    const Two two = {finish(first ALPHA, o.in, batch, m, n), finish(second ALPHA, o.in, batch, m, n + 1)};
-    if (C_COLUMN == 1 && uint64_t(row + n) % sizeof(Two) == 0) *(Two*)(row + n) = two;
-    else row[n * C_COLUMN] = two.at[0], row[(n + 1) * C_COLUMN] = two.at[1];
-  }
-}
-
-// Adds the sums of the cluster's blocks; this block's part of the tile.
-static inline void add_and_store(const Operands& o, int64_t batch, const Place& first, const float* sums) {
-  for_own<TILE_M * TILE_N / 2 / SPLIT_K, THREADS>([&](int i) {
-    const int at = (i + int(blockIdx.y) * (TILE_M * TILE_N / 2 / SPLIT_K)) * 2;
-    const int64_t m = first.m + at / TILE_N, n = first.n + at % TILE_N;
-    if (m >= M || n >= N) return;
-    float x = 0, y = 0;
+// Four adjacent sums of row m from column n on, of which those from N on do not exist.
+static inline void store_four(const Operands& o, int64_t batch, int64_t m, int64_t n, const Four& sums) {
+  if (m >= M || n >= N) return;
+  out_t* to = (out_t*)o.out[0] + begin_of_c(batch) + m * C_ROW + n * C_COLUMN;
+  if (C_COLUMN == 1 && n + 4 <= N && uint64_t(to) % sizeof(FourResults) == 0) {
+    FourResults four;
 #pragma unroll
-    for (int block = 0; block < SPLIT_K; ++block) x += read_of_block(sums + at, block), y += read_of_block(sums + at + 1, block);
-    store_two(o, batch, m, n, x, y);
-  });
+    for (int j = 0; j < 4; ++j) four.at[j] = finish(sums.at[j] ALPHA, o.in, batch, m, n + j);
+    *(FourResults*)to = four;
+  } else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      if (n + j < N) to[j * C_COLUMN] = finish(sums.at[j] ALPHA, o.in, batch, m, n + j);
+  }
 }
 
 extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
@@ -133,20 +120,8 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
     wait_for_multiplications<0>();
     count += steps;
 
-    if constexpr (SPLIT_K == 1) {
-      visit_sums(sum, [&](int row, int column, float x, float y) {
-        if (first.m + row < M && first.n + column < N) store_two(o, batch, first.m + row, first.n + column, x, y);
-      });
-      __syncthreads();  // none needs a stage of this matrix any more
-    } else {
-      float* sums = (float*)shared;
-      __syncthreads();
-      visit_sums(sum, [&](int row, int column, float x, float y) { sums[row * TILE_N + column] = x, sums[row * TILE_N + column + 1] = y; });
-      meet_cluster();
-      add_and_store(o, batch, first, sums);
-      meet_cluster();  // none reads here any more
-      show_shared_writes();
-    }
+    add_and_store(sum, (float*)shared, [&](int row, int column, const Four& four) { store_four(o, batch, first.m + row, first.n + column, four); });
+    show_shared_writes();
   }
 }
 
