@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "starter_kernels/cuda/cuda_target.h"
+#include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
@@ -110,6 +111,24 @@ TEST_P(CudaTexts, Compile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, CudaTexts, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });
+
+// A kernel of a text that says it waits (prelude.h) may begin before the one that it reads from has ended.
+TEST(CudaKernelFiles, EveryKernelWaitsForItsProducersBeforeItWrites) {
+  size_t kernels = 0;
+  for (const EmbeddedText& file : cuda_texts()) {
+    const std::string_view text = file.text;
+    for (size_t at = text.find("__global__"); at != text.npos; at = text.find("__global__", at + 1)) {
+      const std::string_view kernel = text.substr(at, text.find("__global__", at + 1) - at);
+      if (kernel.substr(0, kernel.find('{')).find("PackOperands") != text.npos) continue;  // a launch of its own, at load
+      const size_t wait = kernel.find("wait_for_producers();");
+      ASSERT_NE(wait, text.npos) << file.name;
+      for (const char* touched : {"out[", "workspace"})
+        EXPECT_EQ(kernel.substr(kernel.find('{'), wait - kernel.find('{')).find(touched), text.npos) << file.name;
+      ++kernels;
+    }
+  }
+  EXPECT_GT(kernels, 40u);
+}
 
 Variant own_text(const std::string& text) {
   Variant v;
