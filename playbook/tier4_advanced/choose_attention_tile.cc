@@ -13,7 +13,7 @@ const Rewrite* choose_attention_tile() {
       .precondition = "more than one query or key",
       .backend = "cuda",
       .kinds = {kind::kAttention},
-      .open = {"QUERIES", "TQ", "KEYS", "PARTS"},
+      .open = {"QUERIES", "TQ", "KEYS", "KEY_WARPS", "PARTS"},
   });
   return &rewrite;
 }

@@ -62,7 +62,10 @@ struct MmaTile {
 
   explicit MmaTile(const AttentionSizes& s) : depth(ceil_of(s.width, 16) * 16), width(ceil_of(s.value_width, 16) * 16) {}
   bool fits() const { return width <= 128 && depth <= 256; }
-  int64_t shared_bytes(int64_t queries, int64_t keys) const { return 2 * (queries * (depth + 8) + 2 * keys * (depth + width + 16)); }
+  int64_t shared_bytes(const Knobs& k) const {
+    const int64_t queries = k.at("QUERIES"), operands = 2 * (queries * (depth + 8) + 2 * k.at("KEYS") * (depth + width + 16));
+    return std::max(operands, 4 * k.at("KEY_WARPS") * queries * (width + 4 + 2));
+  }
 };
 
 // Whether all are of one half float type, and numbers of a row adjacent.
@@ -78,13 +81,14 @@ bool has_mma_form(const Problem& problem) {
 bool can_skip(const AttentionParams& params) { return params.causal && params.masked_value == -HUGE_VAL && !params.hidden_added; }
 
 struct Starter {
-  int64_t queries = 64, tq = 4, keys = 64, parts = 1;
+  int64_t queries = 64, tq = 4, keys = 64, parts = 1, key_warps = 1;
 
   // Of the tensor cores' form: as many blocks as multiprocessors, and a warp has 16 queries.
   Starter(const AttentionSizes& s, const MmaTile& tile, int64_t units) {
     const int64_t heads = s.batch * s.heads;
     while (queries > 16 && heads * ceil_of(s.queries, queries) < units) queries /= 2;
-    while (keys > 16 && (keys / 2 >= s.keys || tile.shared_bytes(queries, keys) > kDynamicSharedBytes)) keys /= 2;
+    while (keys > 16 && (keys / 2 >= s.keys || tile.shared_bytes({{"QUERIES", queries}, {"KEYS", keys}, {"KEY_WARPS", 4}}) > kDynamicSharedBytes)) keys /= 2;
+    key_warps = keys / 16;
     while (parts < 16 && heads * ceil_of(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
   }
   Starter(const AttentionSizes& s, const RowTile& row, int64_t units) {
@@ -151,11 +155,13 @@ class AttentionOnCuda final : public KernelImplementation {
                    {"PARTS", {1, 2, 4, 8, 16}, starter.parts, "blocks that share a query's keys"},
                    {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256,
                     "1: tiles of keys that a block's queries do not see are left out where their values are finite"}};
+    if (has_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
     space.refuse = [=](const Knobs& k) -> std::string {
       const bool on_mma = form_of(k) == kAttentionMmaForm;
       if (on_mma && k.at("QUERIES") < 16) return "a warp has 16 queries";
-      const int64_t threads = on_mma ? k.at("QUERIES") * 2 : k.at("QUERIES") / k.at("TQ") * kAcross;
-      const int64_t shared = on_mma ? mma.shared_bytes(k.at("QUERIES"), k.at("KEYS")) : row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
+      if (on_mma && k.at("KEYS") / k.at("KEY_WARPS") < 16) return "a warp takes 16 keys at a time";
+      const int64_t threads = on_mma ? k.at("QUERIES") * 2 * k.at("KEY_WARPS") : k.at("QUERIES") / k.at("TQ") * kAcross;
+      const int64_t shared = on_mma ? mma.shared_bytes(k) : row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
       if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
       const std::string refusal = refused_shared(shared, kDynamicSharedBytes);
       return refusal.empty() ? refused_parts(k.at("PARTS"), s.batch * s.heads * s.queries * (s.value_width + 2) * row.element) : refusal;

@@ -1,19 +1,24 @@
 // out = softmax(scale q k' + mask) v of half floats on tensor cores (mma.sync), head by head, with a running maximum over tiles of keys (Dao et al., 2022).
 //
-// A warp has 16 queries, whose scores and results stay in its registers; a block has QUERIES of a head. Tiles of KEYS keys and their values are in
-// shared memory, the next ones on their way. Weights are half floats for the second product: 2^15 times as large, so that small ones are not lost, and in TERMS
+// A warp has 16 queries and every KEY_WARPS-th part of a tile's keys: one warp alone would wait for each of its instructions. Its scores and results stay in
+// registers until the block's last step, which puts the warps' parts together. A block has QUERIES of a head. Tiles of KEYS keys and their values are in shared
+// memory, the next ones on their way. Weights are half floats for the second product: 2^15 times as large, so that small ones are not lost, and in TERMS
 // parts that together are as exact as the floats they come from. Where queries and heads are too few for the card, PARTS blocks share the keys.
 
 enum : int {
-  WARPS = QUERIES / 16,
-  THREADS = 32 * WARPS,
+  THREADS = 32 * (QUERIES / 16) * KEY_WARPS,
+  WARP_KEYS = KEYS / KEY_WARPS,
   MMA_DEPTH = (D + 15) / 16 * 16,
   MMA_WIDTH = (DV + 15) / 16 * 16,
   QK_STEP = MMA_DEPTH + 8,  // of rows in shared memory: longer by 16 bytes, so that eight of them begin in different banks
   V_STEP = MMA_WIDTH + 8,
   AT_KEYS = QUERIES * QK_STEP,
   TILE = KEYS * (QK_STEP + V_STEP),
-  SHARED = (AT_KEYS + 2 * TILE) * 2
+  // At the end: of each part and query its row, and maximum and sum.
+  RESULT_STEP = MMA_WIDTH + 4,
+  AT_TOPS = KEY_WARPS * QUERIES * RESULT_STEP,
+  RESULTS = (AT_TOPS + 2 * KEY_WARPS * QUERIES) * 4,
+  SHARED = (AT_KEYS + 2 * TILE) * 2 > RESULTS ? (AT_KEYS + 2 * TILE) * 2 : RESULTS
 };
 enum : int64_t {
   QUERY_TILES = (S + QUERIES - 1) / QUERIES,
@@ -73,7 +78,7 @@ static inline bool has_odd_values(const uint16_t* values) {
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
   wait_for_producers();
   alignas(16) extern __shared__ uint16_t shared[];
-  const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16, low = lane % 8, second = lane / 8 % 2 * 8, fourth = lane / 16 * 8;
+  const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 / int(KEY_WARPS) * 16, key_warp = threadIdx.x / 32 % int(KEY_WARPS), low = lane % 8, second = lane / 8 % 2 * 8, fourth = lane / 16 * 8;
   // Later queries see more keys where attention is causal: they begin first.
   const int64_t head = blockIdx.x % HEADS, q0 = (QUERY_TILES - 1 - blockIdx.x / HEADS) * QUERIES;
   const int64_t begin = blockIdx.y * PART, end = begin + PART < T ? begin + PART : T;
@@ -106,15 +111,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
     wait_for_groups<1>();
     __syncthreads();
     uint16_t *const keys = shared + AT_KEYS + place * TILE, *const values = keys + KEYS * QK_STEP;
+    const int first_key = key_warp * WARP_KEYS;
 
-    float score[KEYS / 8][4] = {};
+    float score[WARP_KEYS / 8][4] = {};
 #pragma unroll
     for (int d = 0; d < MMA_DEPTH; d += 16) {
       uint32_t a[4], b[4];
       load_matrices<false>(a, shared + (warp_row + low + second) * QK_STEP + d + fourth);
 #pragma unroll
-      for (int j = 0; j < KEYS; j += 16) {
-        load_matrices<false>(b, keys + (j + low + fourth) * QK_STEP + d + second);
+      for (int j = 0; j < WARP_KEYS; j += 16) {
+        load_matrices<false>(b, keys + (first_key + j + low + fourth) * QK_STEP + d + second);
         multiply_add(score[j / 8], a, b[0], b[1]);
         multiply_add(score[j / 8 + 1], a, b[2], b[3]);
       }
@@ -125,11 +131,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       const int64_t s = q0 + warp_row + lane / 4 + half * 8;
       float top = maximum[half];
 #pragma unroll
-      for (int j = 0; j < KEYS / 8; ++j)
+      for (int j = 0; j < WARP_KEYS / 8; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           float& x = score[j][half * 2 + c];
-          const int64_t t = t0 + j * 8 + lane % 4 * 2 + c;
+          const int64_t t = t0 + first_key + j * 8 + lane % 4 * 2 + c;
           x *= float(SCALE);
           if (t >= end) {
             x = -__builtin_inff();
@@ -145,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       maximum[half] = top;
       sum[half] *= factor;  // of this thread's keys
 #pragma unroll
-      for (int j = 0; j < KEYS / 8; ++j)
+      for (int j = 0; j < WARP_KEYS / 8; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           const float weight = scalar::exp(score[j][half * 2 + c] - subtract);
@@ -169,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
         __syncthreads();
       }
 #pragma unroll
-      for (int t = 0; t < KEYS; t += 16) {
+      for (int t = 0; t < WARP_KEYS; t += 16) {
         // As an operand: rows lane / 4 and 8 below, then the same 8 columns on.
         float(&left)[4] = score[t / 8], (&right)[4] = score[t / 8 + 1];
         float weights[8] = {left[0], left[1], left[2], left[3], right[0], right[1], right[2], right[3]};
@@ -179,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
         for (int i = 0; i < 4; ++i) left[i] = weights[i], right[i] = weights[4 + i];
 #pragma unroll
         for (int c = 0; c < MMA_WIDTH; c += 16) {
-          load_matrices<true>(b, values + (t + low + second) * V_STEP + c + fourth);
+          load_matrices<true>(b, values + (first_key + t + low + second) * V_STEP + c + fourth);
           multiply_add(result[c / 8], a, b[0], b[1]);
           multiply_add(result[c / 8 + 1], a, b[2], b[3]);
         }
@@ -189,29 +195,46 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
     t0 = following;
   }
 
+  wait_for_groups<0>();
+  __syncthreads();
+  float *const results = (float*)shared, *const tops = results + AT_TOPS, *const sums = tops + KEY_WARPS * QUERIES;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     sum[half] += __shfl_xor_sync(0xffffffffu, sum[half], 1);
     sum[half] += __shfl_xor_sync(0xffffffffu, sum[half], 2);
-    const int64_t s = q0 + warp_row + lane / 4 + half * 8;
-    if (s >= S) continue;
-    const int64_t row = (blockIdx.y * HEADS + head) * S + s;
-    if (PARTS > 1 && lane % 4 == 0) {
-      sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
-      statistics[0] = maximum[half], statistics[1] = sum[half];
-    }
-    const float inverse = (ZERO_HIDDEN_ROWS && sum[half] == 0 ? 0.f : 1 / sum[half]) / LARGER_BY;
+    const int row = key_warp * int(QUERIES) + warp_row + lane / 4 + half * 8;
+    if (lane % 4 == 0) tops[row] = maximum[half], sums[row] = sum[half];
 #pragma unroll
     for (int j = 0; j < MMA_WIDTH / 8; ++j)
 #pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        const int64_t column = j * 8 + lane % 4 * 2 + c;
-        if (column >= DV) continue;
-        const float x = result[j][half * 2 + c];
-        if constexpr (PARTS > 1) ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column] = x / LARGER_BY;
-        else ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(x * inverse);
-      }
+      for (int c = 0; c < 2; ++c) results[row * RESULT_STEP + j * 8 + lane % 4 * 2 + c] = result[j][half * 2 + c];
   }
+  __syncthreads();
+  for_own<QUERIES * MMA_WIDTH, THREADS>([&](int i) {
+    const int query = i / MMA_WIDTH, column = i % MMA_WIDTH;
+    const int64_t s = q0 + query, row = (blockIdx.y * HEADS + head) * S + s;
+    if (s >= S || column >= DV) return;
+    float top = -__builtin_inff(), total = 0, x = 0;
+#pragma unroll
+    for (int w = 0; w < KEY_WARPS; ++w) top = larger(tops[w * QUERIES + query], top);
+#pragma unroll
+    for (int w = 0; w < KEY_WARPS; ++w) {
+      const float factor = KEY_WARPS > 1 ? scalar::exp(tops[w * QUERIES + query] - subtracted(top)) : 1.f;
+      total += sums[w * QUERIES + query] * factor;
+      x += results[(w * QUERIES + query) * RESULT_STEP + column] * factor;
+    }
+    x /= LARGER_BY;
+    if constexpr (PARTS > 1) {
+      if (column == 0) {
+        sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
+        statistics[0] = top, statistics[1] = total;
+      }
+      ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column] = x;
+    } else {
+      const float inverse = ZERO_HIDDEN_ROWS && total == 0 ? 0.f : 1 / total;
+      ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(x * inverse);
+    }
+  });
 }
 
 #define ATTENTION_LAUNCH {0, QUERY_TILES * HEADS, PARTS, 1, THREADS, 1, 1, SHARED}
