@@ -48,7 +48,7 @@ const std::map<std::string, Folders> kMayInclude{
       "starter_kernels/toolchain", "tuner/measurement", "tuner/validation", "tuner/worker"}},
     {"tuner/search", {"experiments", "graph", "graph/models", "plan", "playbook", "profiler", "tuner/measurement", "tuner/trials"}},
     {"export/kernel_templates", {}},
-    {"export", {"export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds", "starter_kernels/toolchain"}},
+    {"export", {"base/cuda", "export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds", "starter_kernels/toolchain"}},
     {"cli",
      {"base/cuda", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain",
       "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
