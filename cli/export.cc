@@ -118,7 +118,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const GlobalOptions here = open.with_backend(global);
   if (const std::string why = refused_export(format, open.backend->target().backend); !why.empty()) throw Error(ExitCode::kUsage, why);
   BucketPart part = part_to_export(open, format, arguments.only_shape);
-  part.plan = exportable_plan(*open.session, std::move(part.plan), global);
+  part.plan = exportable_plan(*open.session, std::move(part.plan), here);
   ExportRequest request{part.graph,      part.plan, short_name(open.session->identity().model), arguments.output, {}, 0, "", {}, open.backend->target(),
                         global.cache_dir};
   Progress progress("exporting", global.progress());
