@@ -239,11 +239,11 @@ Graph shared_outputs() {
   return g.finish({y, g.node("Reshape", {y, g.ints({2}, {8, 12})}), g.node("Identity", {x}), g.node("Identity", {w}), z});
 }
 
-// No step at all.
+// No step at all. The last output is of half floats.
 Graph handed_on() {
   ExampleGraph g("handed on");
   const ValueId x = g.input({3, 5});
-  return g.finish({g.node("Identity", {x}), g.node("Reshape", {x, g.ints({1}, {15})}), g.node("Identity", {g.normal({7}, 1)})});
+  return g.finish({g.node("Identity", {x}), g.node("Reshape", {x, g.ints({1}, {15})}), g.node("Identity", {g.normal({70}, 1, 0, 1, DType::kF16)})});
 }
 
 // Two steps of one kernel that packs its second operand; a weight of each, and one that both read.
@@ -504,6 +504,21 @@ TEST_F(CxxCuda, ItsProgramsRun) {
   EXPECT_TRUE(elsewhere.exit_code == 0 && has(elsewhere.output, "not on this card, which lacks compute capability 9.0")) << elsewhere.output;
   EXPECT_EQ(e.with_fake("./build/selftest . fast").exit_code, 2);
   EXPECT_EQ(e.with_fake("./build/selftest nowhere").exit_code, 2);
+}
+
+// The recorded case ends with an element of the half floats: another last place is rounding, another sign is not.
+TEST_F(CxxCuda, TheSelfTestComparesHalfFloatsByTheirSize) {
+  const Exported e("halves", handed_on(), starter_plan(handed_on(), 1, hopper()));
+  const std::string recorded = e.text("selftest.bin");
+  const auto result_with = [&](size_t from_end, int flipped) {
+    std::string bytes = recorded;
+    bytes[bytes.size() - from_end] = static_cast<char>(bytes[bytes.size() - from_end] ^ flipped);
+    std::ofstream(e.file("selftest.bin"), std::ios::binary) << bytes;
+    return e.with_fake("./build/selftest .");
+  };
+  EXPECT_EQ(result_with(2, 0x01).exit_code, 0);
+  EXPECT_EQ(result_with(1, 0x80).exit_code, 1);
+  EXPECT_EQ(result_with(1, 0x7c).exit_code, 1) << "another exponent";
 }
 
 TEST_F(CxxCuda, TheSelfTestNoticesWrongOutputs) {
