@@ -22,8 +22,8 @@ std::string tensors_text(const Graph& graph, const std::vector<ValueId>& values)
 double other_rounding(const Graph& graph) {
   double largest = 1e-5;
   for (ValueId v : graph.outputs) {
-    if (graph.value(v).dtype == DType::kF16) largest = std::max(largest, 0x1p-11);
-    if (graph.value(v).dtype == DType::kBF16) largest = std::max(largest, 0x1p-8);
+    if (graph.value(v).dtype == DType::kF16) largest = std::max(largest, 0x1p-10);
+    if (graph.value(v).dtype == DType::kBF16) largest = std::max(largest, 0x1p-7);
   }
   return largest;
 }
