@@ -73,8 +73,16 @@ Arguments read(const po::variables_map& values) {
   return a;
 }
 
+std::vector<std::string_view> formats_of_several_shapes(std::string_view backend) {
+  std::vector<std::string_view> names;
+  for (const ExportFormat& f : export_formats())
+    if (const ExportWriter* writer = find_writer(f, backend); writer && writer->several_shapes) names.push_back(f.name);
+  return names;
+}
+
 // What the format can hold: all, or the shape `only` that was asked for.
 BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, const std::optional<std::string>& only) {
+  const std::string_view backend = open.backend->target().backend;
   const Plan plan = gated_plan(*open.session);
   const std::vector<Bucket>& buckets = open.graph.buckets;
   std::vector<std::string> names;
@@ -85,9 +93,9 @@ BucketPart part_to_export(const OpenSession& open, const ExportFormat& format, c
     throw Error(ExitCode::kUsage, names.empty() ? "--only-shape: the session was tuned for one shape alone"
                                                 : fmt::format("--only-shape {}: the session's shapes are {}", *only, fmt::join(names, ", ")));
   }
-  if (buckets.empty() || format.several_shapes) return {open.graph, plan};
-  throw Error(ExitCode::kUsage,
-              fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format cxx or json for all", format.name, fmt::join(names, ", ")));
+  if (buckets.empty() || find_writer(format, backend)->several_shapes) return {open.graph, plan};
+  throw Error(ExitCode::kUsage, fmt::format("format {} holds one shape: give --only-shape with one of {}, or --format {} for all", format.name,
+                                            fmt::join(names, ", "), fmt::join(formats_of_several_shapes(backend), " or ")));
 }
 
 // What the session claims of the plan: ", 1.20x [1.15, 1.24] as fast as its starter plan there".
@@ -110,8 +118,9 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   const GlobalOptions here = open.with_backend(global);
   if (const std::string why = refused_export(format, open.backend->target().backend); !why.empty()) throw Error(ExitCode::kUsage, why);
   BucketPart part = part_to_export(open, format, arguments.only_shape);
-  part.plan = exportable_plan(*open.session, std::move(part.plan), global);
-  ExportRequest request{part.graph, part.plan, short_name(open.session->identity().model), arguments.output, {}, 0, "", {}, open.backend->target()};
+  part.plan = exportable_plan(*open.session, std::move(part.plan), here);
+  ExportRequest request{part.graph,      part.plan, short_name(open.session->identity().model), arguments.output, {}, 0, "", {}, open.backend->target(),
+                        global.cache_dir};
   Progress progress("exporting", global.progress());
   progress.update(0, 0, "self-test reference in float64");
   request.self_test = make_self_test(part.graph, part.plan, here, &request.milliseconds);
@@ -123,7 +132,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   if (const auto headline = open.session->headline(); headline && whole) request.milliseconds = 1e3 * headline->kept_seconds;
   request.provenance = fmt::format("{} as tuned on {}{}", request.name, open.session->identity().machine, whole ? standing_text(*open.session) : "");
   progress.update(0, 0, "writing");
-  const std::vector<std::string> files = format.write(request);
+  const std::vector<std::string> files = find_writer(format, request.target.backend)->write(request);
   if (global.json) {
     print_json(Json{{"directory", request.directory}, {"files", files}, {"relative_norm", request.self_test.relative_norm}});
     return 0;

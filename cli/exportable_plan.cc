@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "experiments/provenance.h"
-#include "starter_kernels/toolchain/cpu_toolchain.h"
-#include "starter_kernels/toolchain/object_code.h"
+#include "starter_kernels/toolchain/toolchain.h"
 #include "tuner/trials/builder.h"
 
 namespace amdahl {
@@ -33,14 +32,14 @@ void require_judged_code(const SessionStore& session, const Variant& variant, Bu
   }
 }
 
-std::string judged_text(const Variant& variant, const CpuToolchain& toolchain) {
+std::string judged_text(const Variant& variant, const Toolchain& toolchain) {
   std::string text;
   if (const CompileResult r = toolchain.resolve(variant, &text); !r.ok) refuse(r.message);
   Variant resolved = variant;
   resolved.source_override = text;
   const CompileResult before = toolchain.compile(variant), after = toolchain.compile(resolved);
   if (!before.ok || !after.ok) refuse((before.ok ? after : before).message);
-  if (object_code_hash(before.library) != object_code_hash(after.library))
+  if (toolchain.code_hash(before.library) != toolchain.code_hash(after.library))
     refuse(fmt::format("the text of a {} kernel means something else without its macros: tune the model in a new session", variant.problem.kind));
   return text;
 }
@@ -50,7 +49,7 @@ std::string judged_text(const Variant& variant, const CpuToolchain& toolchain) {
 Plan exportable_plan(const SessionStore& session, Plan plan, const GlobalOptions& global) {
   if (!holds_foreign_text(plan.steps)) return plan;
   if (const std::string why = unproven_text(session, plan); !why.empty()) refuse(why);
-  const auto toolchain = std::make_shared<const CpuToolchain>(global.cache_dir);
+  const auto toolchain = global.backend->make_toolchain(global.cache_dir);
   Builder builder(toolchain, 1, nullptr);
   for (Step& s : plan.steps) {
     if (s.variant.source_override.empty()) continue;

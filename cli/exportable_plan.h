@@ -7,8 +7,8 @@
 
 namespace amdahl {
 
-// The plan with texts that are not this program's as they were judged (starter_kernels/toolchain/resolved_text.h). Throws Error(kNotVerified) when one of them was not
-// proven in this session, or does not become the machine code that was judged.
+// For global.backend: the plan with texts that are not this program's as they were judged (Toolchain::resolve). Throws Error(kNotVerified) when one of
+// them was not proven in this session, or does not become the machine code that was judged.
 Plan exportable_plan(const SessionStore& session, Plan plan, const GlobalOptions& global);
 
 }  // namespace amdahl

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "export/cxx.h"
+#include "export/cxx_cuda.h"
 #include "export/onnx.h"
 #include "export/onnxruntime.h"
 #include "export/plan_json.h"
@@ -16,14 +17,20 @@ namespace amdahl {
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
-      {"cxx", "cpu", "C header, C++ sources, weights, CMake project, example and self-test: needs a C++ compiler and OpenMP alone",
-       "cmake -S . -B build && cmake --build build && ./build/selftest .", write_cxx, true},
-      {"pytorch", "cpu", "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
-       "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py", write_pytorch},
-      {"onnxruntime", "cpu", "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
-       "cmake -S . -B build && cmake --build build && python3 selftest.py", write_onnxruntime},
-      {"onnx", "", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", write_onnx},
-      {"json", "", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", write_plan_json, true},
+      {"cxx",
+       "C header, C++ sources, weights, CMake project, example and self-test: needs a C++ compiler and OpenMP alone, or of a card the driver",
+       "cmake -S . -B build && cmake --build build && ./build/selftest .",
+       {{"cpu", write_cxx, true}, {"cuda", write_cxx_cuda}}},
+      {"pytorch",
+       "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
+       "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py",
+       {{"cpu", write_pytorch}}},
+      {"onnxruntime",
+       "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
+       "cmake -S . -B build && cmake --build build && python3 selftest.py",
+       {{"cpu", write_onnxruntime}}},
+      {"onnx", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", {{"", write_onnx}}},
+      {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", {{"", write_plan_json, true}}},
   };
   return formats;
 }
@@ -34,17 +41,24 @@ const ExportFormat* find_export_format(std::string_view name) {
   return nullptr;
 }
 
+const ExportWriter* find_writer(const ExportFormat& format, std::string_view backend) {
+  for (const ExportWriter& writer : format.writers)
+    if (writer.backend.empty() || writer.backend == backend) return &writer;
+  return nullptr;
+}
+
 const ExportFormat& export_format_for(std::string_view backend) {
   const std::vector<ExportFormat>& all = export_formats();
-  return *std::find_if(all.begin(), all.end(), [&](const ExportFormat& f) { return refused_export(f, backend).empty(); });
+  return *std::find_if(all.begin(), all.end(), [&](const ExportFormat& f) { return find_writer(f, backend); });
 }
 
 std::string refused_export(const ExportFormat& format, std::string_view backend) {
-  if (format.backend.empty() || format.backend == backend) return "";
-  std::vector<std::string_view> others;
+  if (find_writer(format, backend)) return "";
+  std::vector<std::string_view> packaged, others;
+  for (const ExportWriter& writer : format.writers) packaged.push_back(writer.backend);
   for (const ExportFormat& f : export_formats())
-    if (f.backend.empty() || f.backend == backend) others.push_back(f.name);
-  return fmt::format("format {} packages kernels of a {}, and these are made for {}: give one of {}", format.name, format.backend, backend,
+    if (find_writer(f, backend)) others.push_back(f.name);
+  return fmt::format("format {} packages kernels of a {}, and these are made for {}: give one of {}", format.name, fmt::join(packaged, " or "), backend,
                      fmt::join(others, ", "));
 }
 

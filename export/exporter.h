@@ -36,23 +36,30 @@ struct ExportRequest {
   std::string provenance;               // one line: model, machine, session
   PaddingFinding padding = {};          // where the graph has several shapes
   const Target& target = cpu_target();  // that the plan is made for
+  std::string cache_dir = {};           // of compiled kernels, for formats that carry them
 };
 
-struct ExportFormat {
-  std::string_view name;
+struct ExportWriter {
   std::string_view backend;  // Target::backend whose kernels it packages; "": it takes any plan, since it writes no library
-  std::string_view summary;
-  std::string_view next;  // what to type in the folder afterwards; "" nothing
   // Throws Error(kIo) when the directory cannot be written. Returns the files written, relative to the directory.
   std::vector<std::string> (*write)(const ExportRequest&);
   bool several_shapes = false;  // writes graphs of several shapes; the others want one of them
 };
 
+struct ExportFormat {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view next;  // what to type in the folder afterwards; "" nothing
+  std::vector<ExportWriter> writers;
+};
+
 const std::vector<ExportFormat>& export_formats();
 const ExportFormat* find_export_format(std::string_view name);
+// nullptr: a plan for `backend` cannot leave in this format.
+const ExportWriter* find_writer(const ExportFormat& format, std::string_view backend);
 // The first that takes a plan for `backend`.
 const ExportFormat& export_format_for(std::string_view backend);
-// "", or why a plan for `backend` cannot leave in this format, and which formats it can leave in.
+// "", or why find_writer() finds none, and which formats a plan for `backend` can leave in.
 std::string refused_export(const ExportFormat& format, std::string_view backend);
 
 // Letters, digits and '_', and no name that a compiler or a build has for something else: "math" becomes "model_math".

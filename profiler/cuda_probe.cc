@@ -122,7 +122,7 @@ class Bench {
     const cuda::NvrtcResult built = nvrtc_.compile(text, cuda::architecture_of(card_));
     if (!built.ok) throw Error(ExitCode::kInternal, "a kernel that measures the card does not compile: " + built.log);
     const fs::path file = fs::temp_directory_path() / fmt::format("amdahl-probe-{}.cubin", getpid());
-    std::ofstream(file, std::ios::binary) << built.cubin;
+    std::ofstream(file, std::ios::binary) << built.code;
     std::unique_ptr<KernelModule> kernel = device_->load(file);
     fs::remove(file);
     return kernel;

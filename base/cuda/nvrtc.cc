@@ -72,9 +72,14 @@ NvrtcResult Nvrtc::compile(const std::string& text, const std::string& architect
     function<int(Program, char*)>(get)(program, all.data());
     return all;
   };
-  result.log = bytes_of("nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
-  while (!result.log.empty() && result.log.back() == '\0') result.log.pop_back();
-  if (result.ok) result.cubin = bytes_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN");
+  const auto text_of = [&](const char* size, const char* get) {
+    std::string text = bytes_of(size, get);
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  };
+  result.log = text_of("nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
+  if (result.ok)
+    result.code = architecture.starts_with("compute_") ? text_of("nvrtcGetPTXSize", "nvrtcGetPTX") : bytes_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN");
   function<int(Program*)>("nvrtcDestroyProgram")(&program);
   return result;
 }

@@ -8,8 +8,8 @@ namespace amdahl::cuda {
 
 struct NvrtcResult {
   bool ok = false;
-  std::string cubin;  // the compiled file
-  std::string log;    // what the compiler says
+  std::string code;  // the compiled file
+  std::string log;   // what the compiler says
 };
 
 class Nvrtc {
@@ -18,7 +18,7 @@ class Nvrtc {
   Nvrtc();
   std::string version() const;                       // "NVRTC 13.0"
   const std::string& path() const { return path_; }  // of the library
-  // `architecture`: "sm_90a".
+  // `architecture`: "sm_90a" for a cubin, "compute_80" for PTX, which drivers compile for any card of that capability or a later one.
   NvrtcResult compile(const std::string& text, const std::string& architecture) const;
 
  private:

@@ -31,8 +31,8 @@ class CpuToolchain : public Toolchain {
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const override;
   // `text` is nobody's that this program trusts.
   CompileResult compile_source(const std::string& text, const Variant& flags_of, const CompileLimits& limits = {}) const;
-  // What an export takes of a text that is not this program's (resolved_text.h); compile() makes the same machine code of it. Not ok: why not.
-  CompileResult resolve(const Variant& variant, std::string* text, const CompileLimits& limits = {}) const;
+  // Without its macros (resolved_text.h).
+  CompileResult resolve(const Variant& variant, std::string* text, const CompileLimits& limits = {}) const override;
   // The compiler runs once for all numbers, the assembler for each.
   CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const override;
   std::string code_hash(const std::string& artifact) const override;

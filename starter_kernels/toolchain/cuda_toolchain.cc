@@ -19,7 +19,7 @@ namespace amdahl {
 namespace {
 
 constexpr const char* kSource = "kernel.cu";
-constexpr const char* kProduct = "kernel.cubin";
+constexpr const char* kProduct = "kernel.code";
 constexpr const char* kRulesVersion = "cubin rules 1";  // raise it with base/cuda/cubin.cc
 
 std::string nvrtc_program() { return own_program("amdahl-nvrtc", "AMDAHL_NVRTC_PROGRAM"); }
@@ -37,27 +37,39 @@ CudaToolchain::CudaToolchain(std::string cache_dir, Target target)
   compiler_ = std::make_shared<const ConfinedCompiler>(program);
 }
 
-// Made elsewhere and renamed, so that a killed compile leaves nothing that looks finished, and nothing that breaks the rules.
 CompileResult CudaToolchain::compile(const Variant& variant, const CompileLimits& limits) const {
+  return build(variant, architecture_, "cubin", cuda::refused_cubin, limits);
+}
+
+// NVRTC takes any instruction that stands in asm() into PTX; whether the cards know it, the assembler says.
+CompileResult CudaToolchain::compile_portable(const Variant& variant, const CompileLimits& limits) const {
+  if (CompileResult assembled = build(variant, "sm_80", "sm_80.cubin", cuda::refused_cubin, limits); !assembled.ok) return assembled;
+  return build(
+      variant, "compute_80", "ptx", [](const std::string&) { return std::string(); }, limits);
+}
+
+// Made elsewhere and renamed, so that a killed compile leaves nothing that looks finished, and nothing that breaks the rules.
+CompileResult CudaToolchain::build(const Variant& variant, const std::string& architecture, const std::string& extension,
+                                   std::string (*refuse)(const std::string& path), const CompileLimits& limits) const {
   std::string text;
   CompileResult result;
   if (!write_source(target_, variant, &text, &result)) return result;
   const std::string stem = fmt::format("{}/kernels/{}", cache_dir_, hash_hex(fmt::format("{}\n{}\n{}", kRulesVersion, description_, text)));
-  const std::string cubin = stem + ".cubin";
-  if (is_there(cubin)) return found(cubin);
+  const std::string product = fmt::format("{}.{}", stem, extension);
+  if (is_there(product)) return found(product);
   const ScratchFolder scratch(cache_dir_);
   scratch.write(kSource, text);
-  const SubprocessResult run = compiler_->run({architecture_, kSource, kProduct}, scratch.path(), limits);
+  const SubprocessResult run = compiler_->run({architecture, kSource, kProduct}, scratch.path(), limits);
   if (!run.ok()) {
     result = failed(hit_a_limit(run) ? "build-limit" : "compile-error",
                     run.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds) : first_error(run.output));
-  } else if (const std::string why = cuda::refused_cubin(scratch.file(kProduct)); !why.empty()) {
+  } else if (const std::string why = refuse(scratch.file(kProduct)); !why.empty()) {
     result = failed("odd-library", why);
-  } else if (rename(scratch.file(kProduct).c_str(), cubin.c_str()) != 0) {
-    throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", cubin));
+  } else if (rename(scratch.file(kProduct).c_str(), product.c_str()) != 0) {
+    throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", product));
   } else {
     rename(scratch.file(kSource).c_str(), (stem + ".cu").c_str());  // for people
-    result.library = cubin;
+    result.library = product;
     result.ok = true;
   }
   result.seconds = run.seconds;

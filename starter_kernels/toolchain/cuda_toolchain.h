@@ -19,10 +19,17 @@ class CudaToolchain : public Toolchain {
   const std::string& description() const override { return description_; }
   CompileResult compile(const Variant& variant, const CompileLimits& limits = {}) const override;
   bool has_layouts() const override { return false; }
+  // PTX, for cards other than the target's: `library` is its path. Of a text that needs what not every card of compute capability 8.0 has, it is not ok.
+  CompileResult compile_portable(const Variant& variant, const CompileLimits& limits = {}) const;
+  const std::string& architecture() const { return architecture_; }  // of cubins: "sm_90a"
   CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const override;
   std::string code_hash(const std::string& artifact) const override;
 
  private:
+  // `architecture` as NVRTC names it; `refuse`: "", or what a product breaks. Products are kept as PATH.extension.
+  CompileResult build(const Variant& variant, const std::string& architecture, const std::string& extension, std::string (*refuse)(const std::string& path),
+                      const CompileLimits& limits) const;
+
   Target target_;
   std::string cache_dir_, architecture_, description_;
   std::shared_ptr<const ConfinedCompiler> compiler_;

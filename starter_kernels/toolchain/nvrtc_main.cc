@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     std::ofstream out(argv[3], std::ios::binary);
-    out << result.cubin;
+    out << result.code;
     return out.flush() ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print("{}\n", error.what());

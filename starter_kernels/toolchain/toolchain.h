@@ -40,6 +40,15 @@ class Toolchain {
   // Build `number` (1, 2, ...) of the variant: the code of compile() at other addresses (placebo.h). Not ok with the code kNoLayouts where a
   // device's code has no addresses to choose.
   virtual CompileResult compile_placebo(const Variant& variant, int number, const CompileLimits& limits = {}) const = 0;
+  // The text of a variant that is not this program's as an export hands it on; compile() makes the same code of it. Not ok: why not. Where exports carry
+  // the code itself, it is the text as it stands.
+  virtual CompileResult resolve(const Variant& variant, std::string* text, const CompileLimits& limits = {}) const {
+    (void)limits;
+    *text = variant.source_override;
+    CompileResult result;
+    result.ok = true;
+    return result;
+  }
   // Identity of an artifact by what it does: two variants with the same instructions and data are one candidate. "" when it is no artifact.
   virtual std::string code_hash(const std::string& artifact) const = 0;
 };

@@ -8,9 +8,11 @@
 
 #include "base/error.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cuda/cuda_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "starter_kernels/toolchain/cuda_toolchain.h"
 #include "tests/graph/temporary_folder.h"
 #include "tuner/trials/builder.h"
 
@@ -79,6 +81,38 @@ TEST_F(ExportablePlan, LeavesOurOwnTextsAlone) {
   plan_.steps[0].variant.source_override.clear();
   const Plan exported = exportable_plan(MemoryStore(), plan_, global_);
   EXPECT_TRUE(Json(exported.steps) == Json(plan_.steps));
+}
+
+// Kernels for a card leave as the code that was judged; their text is for reading.
+class CardBackend : public Backend {
+ public:
+  const Target& target() const override { return target_; }
+  std::shared_ptr<const Toolchain> make_toolchain(const std::string& cache_dir) const override {
+    return std::make_shared<const CudaToolchain>(cache_dir, target_);
+  }
+  const WorkerBackend& workers() const override { throw std::logic_error("nothing is run"); }
+  const CeilingProbe& probe() const override { throw std::logic_error("nothing is timed"); }
+
+ private:
+  const Target target_ = cuda_target({.name = "a card that is not here", .features = {"sm_80"}});
+};
+
+TEST_F(ExportablePlan, HoldsTheTextOfACardsKernelAsItStands) {
+  const CardBackend card;
+  std::shared_ptr<const Toolchain> toolchain;
+  try {
+    toolchain = card.make_toolchain(cache_.str());
+  } catch (const Error& error) {
+    GTEST_SKIP() << "this test compiles kernels: " << error.what();
+  }
+  Variant& v = plan_.steps[0].variant;
+  v.source_override.clear();
+  v.knobs = card.target().space(v.problem).starters();
+  v.source_override = "// from elsewhere\n" + card.target().source(v);
+  global_.backend = &card;
+  const auto built_for_card = [&](Experiment& e) { e.object_code = Builder(toolchain, 1, nullptr).build({plan_.steps})[0].code; };
+  EXPECT_EQ(exportable_plan(proven(built_for_card), plan_, global_).steps[0].variant.source_override, v.source_override);
+  expect_refused(proven([](Experiment& e) { e.object_code = "another"; }), "other machine code of experiment 1");
 }
 
 }  // namespace

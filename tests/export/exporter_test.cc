@@ -54,7 +54,7 @@ class Export : public ::testing::TestWithParam<const char*> {
   void write(const ExportFormat& format) {
     const Graph graph = find_shipped_model(GetParam())->build({});
     const Plan plan = starter_plan(graph, 2, cpu_target());
-    const auto files = format.write({graph, plan, GetParam(), dir_, self_test_of(graph), 1.0, "a test"});
+    const auto files = find_writer(format, "cpu")->write({graph, plan, GetParam(), dir_, self_test_of(graph), 1.0, "a test"});
     EXPECT_FALSE(files.empty());
     for (const std::string& file : files) EXPECT_TRUE(fs::exists(dir_ / file)) << file;
   }
@@ -399,7 +399,7 @@ TEST(ExportFormats, AFolderOfSomebodyElseIsLeftAlone) {
   const Graph graph = find_shipped_model("gpt2-mini")->build({});
   const Plan plan = starter_plan(graph, 1, cpu_target());
   for (const ExportFormat& format : export_formats()) {
-    EXPECT_THROW(format.write({graph, plan, "m", dir, self_test_of(graph), 1.0, ""}), Error) << format.name;
+    EXPECT_THROW(find_writer(format, "cpu")->write({graph, plan, "m", dir, self_test_of(graph), 1.0, ""}), Error) << format.name;
     EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator{}), 1) << format.name;
   }
   fs::remove_all(dir);

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -163,6 +165,26 @@ TEST(CudaToolchain, RefusesWhatIsNoKernel) {
                                       "extern \"C\" __constant__ const Launch amdahl_launches[] = {{0, {1, 1, 1}, {2048, 1, 1}, 0}};\n"
                                       "extern \"C\" __constant__ const unsigned long long amdahl_workspace_bytes = 0;\n");
   EXPECT_NE(large.message.find("2048 threads"), std::string::npos) << large.message;
+}
+
+// Code for every card that is taken, or a reason: what is in asm() no compiler of PTX reads.
+TEST(CudaToolchain, PortableCodeIsPtxThatTheOldestCardsCanRun) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  const CudaToolchain toolchain(default_cache_dir(), card_of({"sm_80", "sm_90", "sm_90a"}));
+  const auto portable = [&](const std::string& body) {
+    return toolchain.compile_portable(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + body + " }\n") + kTables));
+  };
+  const CompileResult r = portable("x[threadIdx.x] = 3;");
+  ASSERT_TRUE(r.ok) << r.message;
+  std::ifstream in(r.library);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(text.find(".target sm_80"), std::string::npos) << text;
+  EXPECT_NE(text.find("amdahl_kernel_0"), std::string::npos) << text;
+  const std::string of_one_card = "asm volatile(\"wgmma.fence.sync.aligned;\");";
+  EXPECT_TRUE(toolchain.compile(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + of_one_card + " }\n") + kTables)).ok);
+  const CompileResult refused = portable(of_one_card);
+  EXPECT_EQ(refused.code, "compile-error");
+  EXPECT_NE(refused.message, "");
 }
 
 TEST(CudaToolchain, ReadsNoFileOfTheUsers) {
