@@ -32,12 +32,12 @@ class CardMemory {
 // The functions that are launched, by kernel and number, and the most shared memory that one of their launches asks for.
 class Functions {
  public:
-  std::string launch_row(int kernel, const cuda::Launch& l) {
+  std::string launch_row(int kernel, const cuda::Launch& l, bool begins_early) {
     const auto [it, is_new] = numbers_.try_emplace({kernel, l.kernel}, all_.size());
     if (is_new) all_.push_back({kernel, l.function(), 0});
     Function& f = all_[it->second];
     f.shared_bytes = std::max(f.shared_bytes, l.shared_bytes);
-    return fmt::format("{{{}, {{{}}}, {{{}}}, {}}}", it->second, fmt::join(l.grid, ", "), fmt::join(l.block, ", "), l.shared_bytes);
+    return fmt::format("{{{}, {{{}}}, {{{}}}, {}, {:d}}}", it->second, fmt::join(l.grid, ", "), fmt::join(l.block, ", "), l.shared_bytes, begins_early);
   }
   std::string rows() const {
     std::string rows;
@@ -85,7 +85,8 @@ class TableMaker {
         "static const size_t CARD_BYTES = {}, STAGING_BYTES = {};\n\n"
         "// A function of a kernel, and the most shared memory of a block that it is launched with.\n"
         "struct function_entry {{\n  int kernel;\n  const char* name;\n  unsigned shared_bytes;\n}};\n"
-        "struct launch_entry {{\n  int function;\n  unsigned grid[3], block[3], shared_bytes;\n}};\n"
+        "// `begins_early`: as tuned, its function waits itself for what was launched before it.\n"
+        "struct launch_entry {{\n  int function;\n  unsigned grid[3], block[3], shared_bytes;\n  int begins_early;\n}};\n"
         "// An operand: an input or output by its number, or memory of the model at an offset.\n"
         "enum pointer_place {{ NOTHING, GIVEN_INPUT, GIVEN_OUTPUT, ON_CARD }};\n"
         "struct pointer_entry {{\n  pointer_place place;\n  size_t offset;\n}};\n"
@@ -97,7 +98,7 @@ class TableMaker {
         "struct pack_entry {{\n  size_t from, to, bytes;\n  launch_entry launch;\n}};\n"
         "struct copy_entry {{\n  int output;\n  pointer_entry from;\n  size_t bytes;\n}};\n\n"
         "static const function_entry function_table[FUNCTIONS + 1] = {{\n{}}};\n"
-        "static const launch_entry launch_table[] = {{\n{}    {{0, {{0, 0, 0}}, {{0, 0, 0}}, 0}},\n}};\n"
+        "static const launch_entry launch_table[] = {{\n{}    {{0, {{0, 0, 0}}, {{0, 0, 0}}, 0, 0}},\n}};\n"
         "static const call_entry call_table[CALLS + 1] = {{\n{}}};\n"
         "static const upload_entry upload_table[UPLOADS + 1] = {{\n{}}};\n"
         "static const pack_entry pack_table[PACKS + 1] = {{\n{}}};\n"
@@ -139,7 +140,7 @@ class TableMaker {
     const cuda::Pack& pack = kernels_[static_cast<size_t>(kernel)].cubin.packs[input];
     const size_t to = memory_.take(pack.bytes);
     staging_bytes_ = std::max(staging_bytes_, b.bytes);
-    packs_.add(fmt::format("{}, {}, {}, {}", b.blob_offset, to, b.bytes, functions_.launch_row(kernel, pack.launch)));
+    packs_.add(fmt::format("{}, {}, {}, {}", b.blob_offset, to, b.bytes, functions_.launch_row(kernel, pack.launch, /*begins_early=*/false)));
     return place = fmt::format("ON_CARD, {}", to);
   }
 
@@ -155,7 +156,7 @@ class TableMaker {
     pointers.push_back(fmt::format("ON_CARD, {}", workspace_));
     max_pointers_ = std::max(max_pointers_, pointers.size());
     calls_.add(fmt::format("{}, {}, {{{{{}}}}}", cubin.launches.size(), pointers.size(), fmt::join(pointers, "}, {")));
-    for (const cuda::Launch& l : cubin.launches) launches_ += fmt::format("    {},\n", functions_.launch_row(call.kernel, l));
+    for (const cuda::Launch& l : cubin.launches) launches_ += fmt::format("    {},\n", functions_.launch_row(call.kernel, l, cubin.begins_early));
   }
 
   // An output whose bytes no step writes to the place that is given for it: it is an input, a weight, or an output before it.

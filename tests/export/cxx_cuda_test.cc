@@ -422,7 +422,7 @@ TEST_F(CxxCuda, ALaunchOnlyBeginsWorkOnTheCallersStream) {
     EXPECT_EQ(e.launch(model, inputs, out.pointers, stream), 0) << e.error(model);
     const std::vector<std::string> calls = fake_cuda::calls();
     EXPECT_EQ(std::set<std::string>(calls.begin(), calls.end()),
-              (std::set<std::string>{"cuCtxPushCurrent", "cuCtxPopCurrent", "cuLaunchKernel", "cuMemcpyDtoDAsync"}));
+              (std::set<std::string>{"cuCtxPushCurrent", "cuCtxPopCurrent", "cuLaunchKernelEx", "cuMemcpyDtoDAsync"}));
     EXPECT_TRUE(fake_cuda::launches().empty()) << "captured, not run";
     ASSERT_EQ(cuStreamEndCapture(stream, &graph), 0);
     ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), 0);

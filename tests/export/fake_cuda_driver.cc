@@ -10,6 +10,8 @@
 #include <memory>
 #include <set>
 
+#include "base/cuda/driver.h"
+
 namespace {
 
 using Address = uint64_t;
@@ -343,14 +345,19 @@ int cuFuncSetAttribute(void* function, int attribute, int value) {
   static_cast<Function*>(function)->shared_bytes = value;
   return kSuccess;
 }
-int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream,
-                   void** parameters, void**) {
-  if (const int result = called_in_context("cuLaunchKernel")) return result;
+int cuLaunchKernelEx(const amdahl::cuda::LaunchConfiguration* how, void* function, void** parameters, void**) {
+  if (const int result = called_in_context("cuLaunchKernelEx")) return result;
   const auto* f = static_cast<const Function*>(function);
+  const auto [gx, gy, gz] = how->grid;
+  const auto [bx, by, bz] = how->block;
+  const unsigned shared = how->shared_bytes;
+  void* const stream = how->stream;
   if (gx * gy * gz == 0 || bx * by * bz == 0 || bx * by * bz > 1024 || (shared > 48 << 10 && f->shared_bytes < static_cast<int>(shared))) return kInvalidValue;
+  if (how->attribute_count > 1 || (how->attribute_count == 1 && how->attributes->id != amdahl::cuda::LaunchAttribute::kBeginsEarly)) return kInvalidValue;
   std::vector<Address> pointers(f->pointers);
   memcpy(pointers.data(), parameters[0], 8 * pointers.size());
-  const std::string shape = fmt::format("<<<({}, {}, {}), ({}, {}, {}), {}>>>", gx, gy, gz, bx, by, bz, shared);
+  const bool early = how->attribute_count == 1 && how->attributes->value.number == 1;
+  const std::string shape = fmt::format("<<<({}, {}, {}), ({}, {}, {}), {}{}>>>", gx, gy, gz, bx, by, bz, shared, early ? ", early" : "");
   return perform(stream, [=] { return run(*f, shape, pointers); });
 }
 
