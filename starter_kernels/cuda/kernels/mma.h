@@ -1,6 +1,5 @@
 // Tensor cores and copies to shared memory that overlap with them, from compute capability 8.0 on. HALF is "f16" or "bf16".
 
-// PTX BEGIN
 static inline uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
 
 // BYTES (4, 8 or 16, as both addresses are aligned) to shared memory, of which the last are zeros but for the first `real` ones; in the background.
@@ -33,4 +32,3 @@ static inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t 
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." HALF "." HALF ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-// PTX END
