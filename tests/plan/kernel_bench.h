@@ -206,7 +206,13 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   // Twice: first in zeroed scratch, then in what the first run left there.
   for (int run = 0; run < 2 && j.within; ++run) {
     poison(program, executor);
-    executor.run();
+    try {
+      executor.run();
+    } catch (const DeviceFault& fault) {
+      j.within = false;
+      j.reason = fault.what();
+      break;
+    }
     j.ran = true;
     if (outputs) outputs->clear();
     for (size_t o = 0; o < graph.outputs.size() && j.within; ++o) {
