@@ -24,7 +24,7 @@ typedef unsigned long long uint64_t;
 struct Operands {
   const void* in[INPUTS > 0 ? INPUTS : 1];
   void* out[OUTPUTS];
-  void* workspace;  // 256-byte aligned; holds anything before a call
+  void* workspace;  // 64-byte aligned; holds anything before a call
 };
 
 // One launch. A call of the kernel makes those of amdahl_launches in their order, each after the one before has ended.
