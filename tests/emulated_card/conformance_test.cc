@@ -3,33 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/emulated_card/emulated_device.h"
-#include "tests/emulated_card/emulated_toolchain.h"
+#include "tests/emulated_card/emulated_bench.h"
 #include "tests/plan/kinds_on_card.h"
 
 namespace amdahl {
 namespace {
 
-const testing::KernelBench& bench_of(testing::Generation generation) {
-  using testing::Generation;
-  static const testing::EmulatedToolchain older(default_cache_dir(), testing::emulated_target(Generation::kSm80));
-  static const testing::EmulatedToolchain newer(default_cache_dir(), testing::emulated_target(Generation::kSm90));
-  static const testing::KernelBench on_older{older, testing::make_emulated_device}, on_newer{newer, testing::make_emulated_device};
-  return generation == Generation::kSm80 ? on_older : on_newer;
-}
-
 class KindOnEmulatedCard : public ::testing::TestWithParam<const KernelKind*> {
  protected:
   void SetUp() override {
     if (!testing::kind_selected(GetParam()->name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
-    const Target& target = bench_of(testing::Generation::kSm90).target();
+    const Target& target = testing::emulated_bench(testing::Generation::kSm90).target();
     if (!target.computes(GetParam()->name())) GTEST_SKIP() << target.lacks(GetParam()->name());
   }
 };
 
-TEST_P(KindOnEmulatedCard, StartersPassEveryExample) { testing::expect_starters_pass(*GetParam(), bench_of(testing::Generation::kSm90)); }
+TEST_P(KindOnEmulatedCard, StartersPassEveryExample) { testing::expect_starters_pass(*GetParam(), testing::emulated_bench(testing::Generation::kSm90)); }
 
-TEST_P(KindOnEmulatedCard, EveryKnobValuePasses) { testing::expect_knob_values_pass(*GetParam(), bench_of(testing::Generation::kSm80)); }
+TEST_P(KindOnEmulatedCard, EveryKnobValuePasses) { testing::expect_knob_values_pass(*GetParam(), testing::emulated_bench(testing::Generation::kSm80)); }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KindOnEmulatedCard, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });
 

@@ -15,7 +15,8 @@ namespace amdahl::testing {
 namespace {
 
 constexpr size_t kArena = size_t{1} << 30;
-constexpr size_t kMargin = size_t{64} << 10, kAlignment = 256;
+// 64 bytes is what kernels may count on.
+constexpr size_t kMargin = size_t{64} << 10, kPlaces = 256, kFirstPlace = 64;
 // What every card from compute capability 8.0 on has for a block: of arrays whose size the text states, and of all.
 constexpr size_t kStaticShared = size_t{48} << 10, kShared = size_t{99} << 10;
 
@@ -51,8 +52,8 @@ EmulatedCard::~EmulatedCard() {
 EmulatedCard& EmulatedCard::running() { return *the_running; }
 
 std::byte* EmulatedCard::allocate(size_t bytes) {
-  std::byte* data = arena_ + taken_ + kMargin;
-  const size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment + kMargin;
+  std::byte* data = arena_ + taken_ + kMargin + kFirstPlace;
+  const size_t whole = (bytes + kFirstPlace + kPlaces - 1) / kPlaces * kPlaces + kMargin;
   if (whole + kMargin > kArena - taken_) throw Error(ExitCode::kIo, fmt::format("the emulated card has no {} bytes left", bytes));
   taken_ += whole;
   memory_.set(data, bytes, Contents::kSomething);
