@@ -11,7 +11,7 @@ std::string_view cuda_text(std::string_view name) { return find_text(cuda_texts(
 
 std::string cuda_opening(const Problem& problem) {
   return join_text({cuda_sizes({{"INPUTS", static_cast<int64_t>(problem.in.size())}, {"OUTPUTS", static_cast<int64_t>(problem.out.size())}}),
-                    std::string(cuda_text("prelude.h")), std::string(cuda_text("scalar_math.h"))});
+                    std::string(cuda_text("prelude.h")), std::string(cuda_text("half.h")), std::string(cuda_text("scalar_math.h"))});
 }
 
 std::string cuda_sizes(std::initializer_list<std::pair<std::string_view, int64_t>> sizes) {

@@ -135,6 +135,7 @@ std::vector<Graph> pool_examples() {
       {"max_3x3_strided", {1, 5, 17, 16}, {}, {2, 2}, {1, 1, 1, 1}, {}, 1, false, "MaxPool", {3, 3}},
       {"max_ceil", {2, 3, 10, 11}, {}, {2, 2}, {}, {}, 1, false, "MaxPool", {3, 3}, {{"ceil_mode", int64_t{1}}}},
       {"max_dilated", {1, 4, 14, 13}, {}, {1, 1}, {}, {2, 2}, 1, false, "MaxPool", {3, 2}},
+      {"max_dilated_pads", {1, 2, 9, 8}, {}, {1, 1}, {1, 1, 1, 1}, {2, 3}, 1, false, "MaxPool", {2, 2}},
       {"max_same_upper", {1, 3, 9, 9}, {}, {2, 2}, {}, {}, 1, false, "MaxPool", {2, 2}, {{"auto_pad", std::string("SAME_UPPER")}}},
       {"max_1d", {2, 3, 40}, {}, {1}, {1, 1}, {}, 1, false, "MaxPool", {3}},
       {"max_3d", {1, 2, 6, 7, 5}, {}, {2, 1, 2}, {1, 0, 1, 0, 1, 0}, {}, 1, false, "MaxPool", {2, 2, 2}},

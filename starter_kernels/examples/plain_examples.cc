@@ -75,11 +75,20 @@ std::vector<Graph> walks() {
   return graphs;
 }
 
+// Indices into an axis of `size`, of which those of a line along the middle are all different.
+Ints apart(const Shape& shape, int64_t size) {
+  Ints indices;
+  for (int64_t i = 0; i < numel(shape); ++i) indices.push_back((i / shape[2] % shape[1] * 2 + i % shape[2]) % size);
+  return indices;
+}
+
 std::vector<Graph> gathers_and_scatters() {
   std::vector<Graph> graphs;
   ExampleGraph elements("gather_elements");
   graphs.push_back(elements.finish(
       {elements.node("GatherElements", {elements.input({3, 5}), elements.ints({2, 5}, {0, 1, 2, -1, 0, 2, 1, 0, -3, 1})}, {{"axis", int64_t{0}}})}));
+  ExampleGraph inner("gather_elements along the middle of more");
+  graphs.push_back(inner.finish({inner.node("GatherElements", {inner.input({3, 6, 5}), inner.ints({2, 3, 4}, apart({2, 3, 4}, 6))}, {{"axis", int64_t{1}}})}));
   ExampleGraph gather("gather_nd");
   graphs.push_back(gather.finish({gather.node("GatherND", {gather.input({3, 4, 5}), gather.ints({2, 2}, {0, 1, 2, -1})})}));
   ExampleGraph batched("gather_nd with a batch dimension");
@@ -89,9 +98,16 @@ std::vector<Graph> gathers_and_scatters() {
     ExampleGraph g("scatter_elements");
     graphs.push_back(g.finish({g.node("ScatterElements", {g.input({4, 3}), g.ints({2, 3}, {0, 1, 2, repeated ? 0 : 3, -1, 1}), g.input({2, 3})},
                                       {{"axis", int64_t{0}}, {"reduction", std::string(reduction)}})}));
+    ExampleGraph inner("scatter_elements along the middle of more");
+    graphs.push_back(inner.finish({inner.node("ScatterElements", {inner.input({3, 6, 5}), inner.ints({2, 3, 4}, apart({2, 3, 4}, 6)), inner.input({2, 3, 4})},
+                                              {{"axis", int64_t{1}}, {"reduction", std::string(reduction)}})}));
     ExampleGraph n("scatter_nd");
     graphs.push_back(
         n.finish({n.node("ScatterND", {n.input({5, 3}), n.ints({2, 1}, {4, repeated ? 4 : 1}), n.input({2, 3})}, {{"reduction", std::string(reduction)}})}));
+    ExampleGraph pairs("scatter_nd by pairs");
+    graphs.push_back(
+        pairs.finish({pairs.node("ScatterND", {pairs.input({4, 3, 2}), pairs.ints({3, 2}, {3, -1, 0, 1, 1, repeated ? 1 : 0}), pairs.input({3, 2})},
+                                 {{"reduction", std::string(reduction)}})}));
   }
   for (int64_t axis : {-1, 0}) {
     ExampleGraph g("one_hot");

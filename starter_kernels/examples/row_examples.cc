@@ -215,6 +215,7 @@ std::vector<Graph> cross_entropy_examples() {
   add({2, 7, 3, 4}, "mean", false, 2);
   add({4, 65}, "mean", false, {}, 1, 1e3);
   add({300, 200}, "mean", false, {});
+  add({1100, 3}, "mean", true, {});
   {
     // Masked classes, whole blocks of them at the start and in the middle, and a row where one class is left.
     ExampleGraph g("SoftmaxCrossEntropyLoss of a mask");

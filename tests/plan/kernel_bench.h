@@ -169,31 +169,52 @@ inline const KernelBench& processor_bench() {
   return bench;
 }
 
-// `inputs` in the order of the graph's. `outputs`, when given, receives what the last run wrote.
-inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs = nullptr,
-                       const KernelBench& bench = processor_bench()) {
-  Judgement j;
+// A plan's program on a device of its own, with `inputs` in the order of the graph's.
+struct OnDevice {
+  OnDevice(const Graph& graph, const Plan& plan, const std::vector<std::string>& libraries, const std::vector<Tensor>& inputs, const KernelBench& bench)
+      : program(model_program(graph, plan, libraries, &blob)), device(bench.make_device()), executor(program, *device, constants()) {
+    for (size_t i = 0; i < inputs.size(); ++i) executor.write(program.inputs[i], {inputs[i].data(), inputs[i].bytes()});
+  }
+
+  Blob blob;
+  Program program;
+  std::unique_ptr<Device> device;
+  Executor executor;
+
+ private:
+  const std::byte* constants() const {
+    std::byte* memory = device->allocate(blob.bytes);
+    for (const auto& [offset, tensor] : blob.pieces) device->write(memory + offset, {tensor.data(), tensor.bytes()});
+    return memory;
+  }
+};
+
+// Paths of a plan's kernels, or nothing, and why.
+inline std::vector<std::string> libraries_of(const Plan& plan, const KernelBench& bench, std::string* why) {
   std::vector<std::string> libraries;
   for (const Step& step : plan.steps) {
     const CompileResult r = bench.toolchain.compile(step.variant);
     if (!r.ok) {
-      j.reason = "build: " + r.message;
-      return j;
+      *why = "build: " + r.message;
+      return {};
     }
     libraries.push_back(r.library);
   }
+  return libraries;
+}
+
+// `inputs` in the order of the graph's. `outputs`, when given, receives what the last run wrote.
+inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs = nullptr,
+                       const KernelBench& bench = processor_bench()) {
+  Judgement j;
+  const std::vector<std::string> libraries = libraries_of(plan, bench, &j.reason);
+  if (!j.reason.empty()) return j;
   j.built = true;
-  Blob blob;
-  const Program program = model_program(graph, plan, libraries, &blob);
-  const std::unique_ptr<Device> device = bench.make_device();
-  std::byte* constants = device->allocate(blob.bytes);
-  for (const auto& [offset, tensor] : blob.pieces) device->write(constants + offset, {tensor.data(), tensor.bytes()});
-  Executor executor(program, *device, constants);
+  OnDevice on(graph, plan, libraries, inputs, bench);
+  const Program& program = on.program;
+  Executor& executor = on.executor;
   RefValues given;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    executor.write(program.inputs[i], {inputs[i].data(), inputs[i].bytes()});
-    given[graph.inputs[i]] = RefTensor::of(inputs[i]);
-  }
+  for (size_t i = 0; i < graph.inputs.size(); ++i) given[graph.inputs[i]] = RefTensor::of(inputs[i]);
   std::vector<NodeId> nodes(graph.nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) nodes[n] = static_cast<NodeId>(n);
   ProductArithmetic products;
@@ -206,7 +227,13 @@ inline Judgement judge(const Graph& graph, const Plan& plan, const std::vector<T
   // Twice: first in zeroed scratch, then in what the first run left there.
   for (int run = 0; run < 2 && j.within; ++run) {
     poison(program, executor);
-    executor.run();
+    try {
+      executor.run();
+    } catch (const DeviceFault& fault) {
+      j.within = false;
+      j.reason = fault.what();
+      break;
+    }
     j.ran = true;
     if (outputs) outputs->clear();
     for (size_t o = 0; o < graph.outputs.size() && j.within; ++o) {

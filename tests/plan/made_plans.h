@@ -154,40 +154,47 @@ inline Case gated_fused_mlp(const Target& target = cpu_target()) {
   return made;
 }
 
-// x * cos + concat(-second half, first half) * sin, where rows of the constant tables hold each angle twice; more positions than a run has.
-inline Case rope_of_tables_with_equal_halves() {
-  constexpr int64_t kPositions = 300, kSize = 128;
-  ExampleGraph g("rope of tables with equal halves");
-  const ValueId x = g.input({2, 3, kPositions, kSize});
+// x * cos + concat(-second half, first half) * sin, of constant tables: where rows hold each angle twice, half of a row is read.
+inline Case rope_of_tables(const std::string& name, int64_t positions, bool equal_halves, const Target& target) {
+  constexpr int64_t kSize = 128;
+  ExampleGraph g(name);
+  const ValueId x = g.input({2, 3, positions, kSize});
   const auto table = [&](uint64_t seed) {
     Random random(seed);
     std::vector<double> rows;
-    for (int64_t p = 0; p < kPositions; ++p) {
-      for (int64_t i = 0; i < kSize / 2; ++i) rows.push_back(random.normal());
-      rows.insert(rows.end(), rows.end() - kSize / 2, rows.end());
+    for (int64_t p = 0; p < positions; ++p) {
+      for (int64_t i = 0; i < (equal_halves ? kSize / 2 : kSize); ++i) rows.push_back(random.normal());
+      if (equal_halves) rows.insert(rows.end(), rows.end() - kSize / 2, rows.end());
     }
-    return g.floats({kPositions, kSize}, rows);
+    return g.floats({positions, kSize}, rows);
   };
   const ValueId cos = table(1), sin = table(2);
   const auto slice = [&](int64_t from, int64_t to) { return g.node("Slice", {x, g.ints({1}, {from}), g.ints({1}, {to}), g.ints({1}, {3}), g.ints({1}, {1})}); };
   const ValueId second = g.node("Neg", {slice(kSize / 2, kSize)}), first = slice(0, kSize / 2);
   const ValueId turned = g.node("Concat", {second, first}, {{"axis", int64_t{-1}}});
   const ValueId y = g.node("Add", {g.node("Mul", {x, cos}), g.node("Mul", {turned, sin})});
-  Case made{"rope of tables with equal halves", g.finish({y})};
-  made.plan = starter_plan(made.graph, 2, cpu_target());
+  Case made{name, g.finish({y})};
+  made.plan = starter_plan(made.graph, 2, target);
   Step step;
   for (size_t n = 0; n < made.graph.nodes.size(); ++n) step.nodes.push_back(static_cast<NodeId>(n));
   step.inputs = {{x, ""}, {cos, ""}, {sin, ""}};
   step.outputs = {{y, ""}};
   Problem& p = step.variant.problem;
-  const Shape shape{2, 3, kPositions, kSize}, angles{2, 3, kPositions, kSize / 2};
+  const Shape shape{2, 3, positions, kSize}, angles{2, 3, positions, equal_halves ? kSize / 2 : kSize};
   const Access of_table{DType::kF32, angles, {0, 0, kSize, 1}, 0, true};
   p = {"rotary_embedding", {Access::dense(DType::kF32, shape), of_table, of_table}, {Access::dense(DType::kF32, shape)}};
-  RotaryEmbeddingParams{kSize}.write(p);
+  RotaryEmbeddingParams params{kSize};
+  params.full_cache = !equal_halves;
+  params.write(p);
   p.threads = 2;
-  step.variant.knobs = cpu_target().space(p).starters();
+  step.variant.knobs = target.space(p).starters();
   made.plan.steps = {step};
   return made;
+}
+
+// More positions than a run has.
+inline std::vector<Case> ropes_of_tables(const Target& target = cpu_target()) {
+  return {rope_of_tables("rope of tables with equal halves", 300, true, target), rope_of_tables("rope of tables", 20, false, target)};
 }
 
 // Products of examples in bfloat16, and larger ones with several blocks of everything, on AMX or on vectors; none on a machine that multiplies otherwise.
@@ -333,10 +340,11 @@ inline std::vector<Case> inverted_residuals(const Target& target, const std::str
           inverted_residual("no padding, strides that leave rows out", {1, 8, 11, 37}, 20, 12, 2, 3, 0, false, target, format)};
 }
 
-// Of a kind that no node lowers to.
+// What no single node lowers to.
 inline std::vector<Case> made_of_several(const std::string& kind, const Target& target = cpu_target(), const std::string& format = kBlocks) {
   if (kind == "inverted_residual") return inverted_residuals(target, format);
   if (kind == "fused_mlp") return {fused_mlp_with_biases(target), gated_fused_mlp(target)};
+  if (kind == "rotary_embedding") return ropes_of_tables(target);
   return {};
 }
 
@@ -360,7 +368,6 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   if (kind == "conv") cases.push_back(clamped_conv_on_blocks({2, 16, 5, 7}, 40));  // the last block of channels is half full
   if (kind == "matmul")
     for (Case& c : products_with_activations()) cases.push_back(std::move(c));
-  if (kind == "rotary_embedding") cases.push_back(rope_of_tables_with_equal_halves());
   for (Case& c : made_of_several(kind)) cases.push_back(std::move(c));
   for (size_t c = 0; c < cases.size(); ++c) cases[c].seed = 11 + c;
   return cases;

@@ -20,25 +20,11 @@ typedef unsigned long long uint64_t;
 #define __builtin_inf() __longlong_as_double(0x7ff0000000000000ll)
 #define __builtin_nan(tag) __longlong_as_double(0x7ff8000000000000ll)
 
-// A half float in memory, computed on as a float.
-struct half_t {
-  uint16_t bits;
-  half_t() = default;
-  inline explicit half_t(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
-  inline explicit half_t(double x) { asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x)); }
-  inline explicit operator float() const {
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
-    return x;
-  }
-};
-#define _Float16 half_t
-
 // The only parameter of every kernel: the call's operands.
 struct Operands {
   const void* in[INPUTS > 0 ? INPUTS : 1];
   void* out[OUTPUTS];
-  void* workspace;  // 256-byte aligned; holds anything before a call
+  void* workspace;  // 64-byte aligned; holds anything before a call
 };
 
 // One launch. A call of the kernel makes those of amdahl_launches in their order, each after the one before has ended.
