@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kArena = size_t{1} << 30;
 // 64 bytes is what kernels may count on.
 constexpr size_t kMargin = size_t{64} << 10, kPlaces = 256, kFirstPlace = 64;
-// What every card from compute capability 8.0 on has for a block: of arrays whose size the text states, and of all.
-constexpr size_t kStaticShared = size_t{48} << 10, kShared = size_t{99} << 10;
+// What a launch may ask for on every card from compute capability 8.0 on. (Arrays whose size a text states are a kernel's own: NVRTC refuses too many.)
+constexpr size_t kShared = size_t{99} << 10;
 
 EmulatedCard* the_running = nullptr;
 
@@ -28,12 +28,12 @@ std::byte* reserve(size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-void require_possible(const cuda::Launch& l, size_t static_shared) {
+void require_possible(const cuda::Launch& l) {
   const uint64_t threads = uint64_t{l.block[0]} * l.block[1] * l.block[2];
-  if (threads == 0 || threads > kMostThreads || l.grid[0] == 0 || l.grid[0] > 0x7fffffff || l.grid[1] == 0 || l.grid[1] > 65535 || l.grid[2] == 0 ||
-      l.grid[2] > 65535 || static_shared > kStaticShared || static_shared + l.shared_bytes > kShared)
-    throw Error(ExitCode::kInternal, fmt::format("no card makes a launch of {} x {} x {} blocks of {} threads with {} and {} bytes of shared memory", l.grid[0],
-                                                 l.grid[1], l.grid[2], threads, static_shared, l.shared_bytes));
+  const bool has_blocks = l.grid[0] > 0 && l.grid[1] > 0 && l.grid[2] > 0 && l.grid[0] <= 0x7fffffff && l.grid[1] <= 65535 && l.grid[2] <= 65535;
+  if (threads == 0 || threads > kMostThreads || !has_blocks || l.shared_bytes > kShared)
+    throw Error(ExitCode::kInternal, fmt::format("no card makes a launch of {} x {} x {} blocks of {} threads with {} bytes of shared memory", l.grid[0],
+                                                 l.grid[1], l.grid[2], threads, l.shared_bytes));
 }
 
 Dimensions dimensions(uint64_t number, const uint32_t (&of)[3]) {
@@ -61,7 +61,7 @@ std::byte* EmulatedCard::allocate(size_t bytes) {
 }
 
 void EmulatedCard::launch(const KernelLibrary& library, const cuda::Launch& l, std::span<const void* const> operands) {
-  require_possible(l, library.shared_bytes());
+  require_possible(l);
   static_ = std::make_unique<Shadow>(library.shared(), library.shared_bytes());
   library_ = &library;
   operands_ = operands;

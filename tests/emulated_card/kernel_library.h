@@ -26,7 +26,7 @@ class KernelLibrary {
   // Throws Error(kInternal) where the text has none of that number.
   KernelFunction function(const cuda::Launch& launch) const;
 
-  // Shared memory of a block whose size the text states: a text has no other variables.
+  // Shared memory of a block whose size the text states, of all its kernels: a text has no other variables.
   std::byte* shared() const { return shared_; }
   size_t shared_bytes() const { return shared_bytes_; }
   // What the text itself brings: tables of constants.

@@ -49,15 +49,21 @@ inline std::optional<Plan> mutated(const Plan& honest, const std::string& form, 
   return changed ? plan : std::nullopt;
 }
 
-// What becomes of each: "" when a case rejects it. Case by case, so that those that still live are compiled together and most die in the first.
-inline std::vector<std::string> fates_of(const std::string& form, const std::vector<Mutation>& mutations, const std::vector<Case>& cases,
-                                         const KernelBench& bench, Plan (*prepared)(Plan)) {
-  std::vector<std::string> fates(mutations.size(), "its text is in no source");
+// What becomes of a mutant: "" when a case rejects it, with that case as it was before the passage was replaced.
+struct Fate {
+  std::string alive = "its text is in no source";
+  std::optional<Case> honest;
+};
+
+// Case by case, so that those that still live are compiled together and most die in the first.
+inline std::vector<Fate> fates_of(const std::string& form, const std::vector<Mutation>& mutations, const std::vector<Case>& cases, const KernelBench& bench,
+                                  Plan (*prepared)(Plan)) {
+  std::vector<Fate> fates(mutations.size());
   for (const Case& honest : cases) {
     std::vector<size_t> numbers;
     std::vector<Case> mutants;
     for (size_t m = 0; m < mutations.size(); ++m)
-      if (!fates[m].empty())
+      if (!fates[m].alive.empty())
         if (const auto plan = mutated(honest.plan, form, mutations[m], bench.target())) {
           numbers.push_back(m);
           mutants.push_back({mutations[m].name, honest.graph, prepared(*plan), honest.seed});
@@ -65,21 +71,14 @@ inline std::vector<std::string> fates_of(const std::string& form, const std::vec
     compile_ahead(mutants, bench);
     for (size_t i = 0; i < mutants.size(); ++i) {
       const Judgement j = judge(mutants[i], bench);
-      fates[numbers[i]] = !j.built ? j.reason : j.within ? "it lives" : "";
+      Fate& fate = fates[numbers[i]];
+      fate.alive = !j.built ? j.reason : j.within ? "it lives" : "";
+      if (!fate.alive.empty()) continue;
+      fate.honest = honest;
+      fate.honest->plan = with_knobs_of_kind(honest.plan, form, mutations[numbers[i]].knobs, bench.target()).value();
     }
   }
   return fates;
-}
-
-// The same cases with the texts as they are, under every set of knobs that a mutant asks for.
-inline std::vector<Case> honest_cases(const std::string& form, const std::vector<Mutation>& mutations, const std::vector<Case>& cases, const Target& target) {
-  std::set<Knobs> settings;
-  for (const Mutation& mutation : mutations) settings.insert(mutation.knobs);
-  std::vector<Case> honest;
-  for (const Case& c : cases)
-    for (const Knobs& knobs : settings)
-      if (const auto plan = with_knobs_of_kind(c.plan, form, knobs, target)) honest.push_back({c.name, c.graph, *plan, c.seed});
-  return honest;
 }
 
 }  // namespace amdahl::testing
