@@ -216,13 +216,19 @@ std::vector<std::string> without_images(std::vector<std::string> launches) {
   for (std::string& l : launches) l.erase(l.find(" of "), 12);
   return launches;
 }
+// What the driver compiles for another card waits for nothing, so it must not begin early.
+std::vector<std::string> none_early(std::vector<std::string> launches) {
+  for (std::string& l : launches)
+    if (const size_t at = l.find(", early"); at != std::string::npos) l.erase(at, 7);
+  return launches;
+}
 
 void expect_the_executors_launches(const Exported& e) {
   const ByExecutor expected(e);
   EXPECT_EQ(first_bytes(e.result("tuned")), first_bytes(expected.out));
   EXPECT_EQ(e.launches(), expected.launches);
   const Tensors portable = e.result("portable");
-  EXPECT_EQ(without_images(e.launches()), without_images(expected.launches));
+  EXPECT_EQ(without_images(e.launches()), none_early(without_images(expected.launches)));
   if (!expected.launches.empty()) {
     EXPECT_NE(first_bytes(portable), first_bytes(expected.out)) << "other code";
   }
