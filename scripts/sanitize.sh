@@ -50,7 +50,7 @@ check_sanitized() {
   # What lives between a supervisor and its workers: references, judges, benches of windows, mappings.
   build program amdahl amdahl-worker
   export AMDAHL_WORKER=$BUILD/amdahl-worker
-  sanitized asan tuner_test 'Rewrites.*IsJudgedByWhatItDeclares:Rig*:Feed*:HostArena*:*EveryBackend*:ShareDifferent*:Headline*'
+  sanitized asan tuner_test 'Rewrites.*IsJudgedByWhatItDeclares:BoundProgram*:InputSource*:HostArena*:*EveryBackend*:ShareDifferent*:Headline*'
   sanitized asan exploits_test '*Controls*:*Strassen*:*Winograd*:*07*:*37b*:*39b*-*Distant*'
   unset AMDAHL_WORKER
   sanitized asan cli_test 'BadInput*:CommandLine*:ModelOptions*'
