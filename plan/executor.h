@@ -12,7 +12,7 @@
 
 namespace amdahl {
 
-// For harnesses: where memory lies, in the device's addresses. Either may be empty.
+// For trials: where memory lies, in the device's addresses. Either may be empty.
 struct ExecutorHooks {
   // Memory for a buffer (not blob constants), or nullptr to let the executor allocate it. Seeded constants (blob_offset -1) must be placed, and hold
   // their numbers already.

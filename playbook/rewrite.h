@@ -55,7 +55,7 @@ class Rewrite {
   virtual std::string_view target() const = 0;  // kinds it applies to, for `amdahl playbook`
   virtual std::string_view precondition() const = 0;
   // The window anchored at step `anchor`, or nullopt with the reason in *refusal (may be null). Deterministic: the same plan gives the
-  // same match. `replacement` computes exactly the window's outputs, by kinds that the target computes; correctness is the harness's to judge.
+  // same match. `replacement` computes exactly the window's outputs, by kinds that the target computes; correctness is for validation to judge.
   std::optional<Match> match(const RewriteContext& context, int anchor, std::string* refusal) const;
   // The only backend whose texts it knows; "" where it speaks of kinds and of knobs that a text may have or not.
   virtual std::string_view backend() const { return ""; }

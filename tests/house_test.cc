@@ -59,21 +59,23 @@ const std::map<std::string, Folders> kMayInclude{
 // Folders with the same rule have one row.
 std::string row_of(const std::string& folder) { return std::regex_replace(folder, std::regex("playbook/tier.*"), "playbook/tiers"); }
 
-// Every `#include "folder/file"` of the house, as pairs of rows, with a file that has it.
+bool is_code(const fs::path& file) { return std::set<std::string>{".h", ".cc", ".cpp", ".inc"}.count(file.extension()) > 0; }
+
+// Every `#include "folder/file"` of the house, or <folder/file>, as pairs of rows, with a file that has it.
 std::map<std::pair<std::string, std::string>, std::string> edges() {
   const fs::path root = AMDAHL_SOURCE_DIR;
-  const std::regex include(R"re(^\s*#include "([a-z0-9_/]+)/[^/"]+")re");
+  const std::regex include(R"re(^\s*#\s*include\s*(["<])([a-z0-9_/]+)/[^/">]+[">])re");
   std::map<std::pair<std::string, std::string>, std::string> found;
   for (const auto& [row, _] : kMayInclude) {
     const std::string top = row.substr(0, row.find('/'));
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      const std::string ext = entry.path().extension();
-      if (ext != ".h" && ext != ".cc") continue;
+      if (!is_code(entry.path())) continue;
       const fs::path path = fs::relative(entry.path(), root);
       std::ifstream in(entry.path());
       std::smatch m;
       for (std::string line; std::getline(in, line);)
-        if (std::regex_search(line, m, include)) found.emplace(std::pair(row_of(path.parent_path()), row_of(m[1])), path);
+        if (std::regex_search(line, m, include) && (m[1] == "\"" || kMayInclude.count(row_of(m[2]))))  // <sys/…> is the system's
+          found.emplace(std::pair(row_of(path.parent_path()), row_of(m[2])), path);
     }
   }
   return found;
@@ -91,6 +93,33 @@ TEST(House, NoFolderKnowsOneThatItMayNot) {
       continue;
     }
     EXPECT_TRUE(row->second.count(to)) << file << " includes from " << to << ", which " << from << " may not";
+  }
+}
+
+// By another way than its name from the root, an include would pass the table unseen.
+TEST(House, FilesAreIncludedByTheirNameFromTheRoot) {
+  const std::regex odd(R"re(^\s*#\s*include\s*(["<][^">]*\.\.|[A-Za-z_]))re");
+  for (const auto& [row, _] : kMayInclude)
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(AMDAHL_SOURCE_DIR) / row.substr(0, row.find('/')))) {
+      if (!is_code(entry.path())) continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) EXPECT_FALSE(std::regex_search(line, odd)) << entry.path() << ": " << line;
+    }
+}
+
+TEST(House, EveryFolderOfCodeHasARow) {
+  const fs::path root = AMDAHL_SOURCE_DIR;
+  for (const auto& top : fs::directory_iterator(root)) {
+    const std::string name = top.path().filename();
+    if (!top.is_directory() || name[0] == '.' || std::set<std::string>{"bench", "build", "cmake", "tests"}.count(name) ||
+        fs::exists(top.path() / "CMakeCache.txt"))
+      continue;
+    for (const auto& entry : fs::recursive_directory_iterator(top)) {
+      const std::string folder = row_of(fs::relative(entry.path().parent_path(), root));
+      if (entry.path().extension() == ".h" || entry.path().extension() == ".cc") {
+        EXPECT_TRUE(kMayInclude.count(folder)) << entry.path() << " lies in a folder without a row in this table";
+      }
+    }
   }
 }
 

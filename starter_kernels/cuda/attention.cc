@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "starter_kernels/cuda/cuda_kernels.h"
+#include "starter_kernels/cuda/ceil_div.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/kinds/accesses.h"
@@ -23,8 +24,6 @@ constexpr int64_t kAcross = 16;     // threads that share their queries
 constexpr int64_t kRowBytes = 512;  // of a query, key or value in shared memory
 constexpr int64_t kMostOfInt = int64_t{1} << 30;
 
-int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-
 // What a block holds of a row of each operand.
 struct RowTile {
   int64_t element, lanes;             // bytes of a number; numbers of a wide load
@@ -34,9 +33,9 @@ struct RowTile {
   RowTile(const AttentionSizes& s, DType sum) {
     element = static_cast<int64_t>(size_of(sum));
     lanes = 16 / element;
-    depth = s.width * element <= kRowBytes ? ceil_of(s.width, lanes) * lanes : kRowBytes / 2 / element;
+    depth = s.width * element <= kRowBytes ? ceil_div(s.width, lanes) * lanes : kRowBytes / 2 / element;
     value_lanes = std::min(lanes, s.value_width <= kAcross ? 1 : s.value_width <= 2 * kAcross ? int64_t{2} : int64_t{4});
-    value_groups = std::min(ceil_of(s.value_width, kAcross * value_lanes), kRowBytes / element / (kAcross * lanes));
+    value_groups = std::min(ceil_div(s.value_width, kAcross * value_lanes), kRowBytes / element / (kAcross * lanes));
   }
   int64_t value_columns() const { return kAcross * value_lanes * value_groups; }
   int64_t shared_bytes(int64_t queries, int64_t keys) const {
@@ -60,7 +59,7 @@ int64_t form_of(const Knobs& knobs) {
 struct MmaTile {
   int64_t depth, width;
 
-  explicit MmaTile(const AttentionSizes& s) : depth(ceil_of(s.width, 16) * 16), width(ceil_of(s.value_width, 16) * 16) {}
+  explicit MmaTile(const AttentionSizes& s) : depth(ceil_div(s.width, 16) * 16), width(ceil_div(s.value_width, 16) * 16) {}
   bool fits() const { return width <= 128 && depth <= 256; }
   int64_t shared_bytes(const Knobs& k) const {
     const int64_t queries = k.at("QUERIES"), operands = 2 * (queries * (depth + 8) + 2 * k.at("KEYS") * (depth + width + 16));
@@ -71,10 +70,9 @@ struct MmaTile {
 // Whether all are of one half float type, and numbers of a row adjacent.
 bool has_mma_form(const Problem& problem) {
   const DType type = problem.in[0].dtype;
-  const bool half = type == DType::kF16 || type == DType::kBF16;
   const bool rows = std::all_of(problem.in.begin(), problem.in.begin() + 3, [&](const Access& a) { return a.dtype == type && a.strides.back() == 1; });
   const AttentionSizes s(problem);
-  return half && rows && s.keys > 0 && s.queries > 0 && MmaTile(s).fits();
+  return is_half(type) && rows && s.keys > 0 && s.queries > 0 && MmaTile(s).fits();
 }
 
 // A key that causality hides has a weight of zero whatever its score is.
@@ -86,20 +84,20 @@ struct Starter {
   // Of the tensor cores' form: as many blocks as multiprocessors, and a warp has 16 queries.
   Starter(const AttentionSizes& s, const MmaTile& tile, int64_t units) {
     const int64_t heads = s.batch * s.heads;
-    while (queries > 16 && heads * ceil_of(s.queries, queries) < units) queries /= 2;
+    while (queries > 16 && heads * ceil_div(s.queries, queries) < units) queries /= 2;
     while (keys > 16 && (keys / 2 >= s.keys || tile.shared_bytes({{"QUERIES", queries}, {"KEYS", keys}, {"KEY_WARPS", 4}}) > kDynamicSharedBytes)) keys /= 2;
     key_warps = keys / 16;
-    while (parts < 16 && heads * ceil_of(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
+    while (parts < 16 && heads * ceil_div(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
   }
   Starter(const AttentionSizes& s, const RowTile& row, int64_t units) {
     const int64_t heads = s.batch * s.heads;
     const auto use = [&](int64_t block, int64_t thread) { queries = block, tq = thread; };
     if (s.queries <= 4) use(4, 1);
     else if (s.queries <= 16) use(16, 1);
-    else if (heads * ceil_of(s.queries, 64) < units) use(32, 2);
+    else if (heads * ceil_div(s.queries, 64) < units) use(32, 2);
     while (keys > 16 && (keys / 2 >= s.keys || row.shared_bytes(queries, keys) > kDynamicSharedBytes)) keys /= 2;
     if (row.shared_bytes(queries, keys) > kDynamicSharedBytes) use(32, 2);
-    const int64_t blocks = heads * ceil_of(s.queries, queries) * ceil_of(s.value_width, row.value_columns());
+    const int64_t blocks = heads * ceil_div(s.queries, queries) * ceil_div(s.value_width, row.value_columns());
     while (parts < 16 && blocks * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
   }
 };

@@ -59,7 +59,7 @@ std::vector<int64_t> conv_forms(const Problem& problem, const DeviceInfo& card) 
   if (ConvParams::of(problem).transposed || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};
   if (g.channels == g.groups && g.groups > 1) return {kConvDirectForm, kConvDepthwiseForm};
   const DType type = problem.in[0].dtype;
-  const bool half = (type == DType::kF16 || type == DType::kBF16) && problem.in[1].dtype == type;
+  const bool half = is_half(type) && problem.in[1].dtype == type;
   if (has_wgmma(card) && half && g.groups == 1 && problem.in[1].constant) return {kConvDirectForm, kConvGemmForm, kConvWgmmaForm};
   return {kConvDirectForm, kConvGemmForm};
 }

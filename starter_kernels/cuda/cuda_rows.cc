@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/ceil_div.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -15,7 +16,6 @@ namespace {
 constexpr int64_t kMostKept = 32;  // registers of a thread for elements: 1024 threads have 64 each
 
 int64_t length_of(const RowSpace& rows) { return rows.outer * rows.along; }
-int64_t ceil_div(int64_t n, int64_t d) { return (n + d - 1) / d; }
 int64_t elements_of_thread(const RowSpace& rows, int64_t lanes) { return std::max<int64_t>(1, ceil_div(length_of(rows), lanes)); }
 
 // The fewest lanes with which a thread has at most `each` elements.

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/ceil_div.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/product_tile.h"
+#include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/text/index_space.h"
 
 namespace amdahl {
 namespace {
-
-int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
 int64_t row_stride(const Access& a) { return a.strides[a.strides.size() - 2]; }
 int64_t column_stride(const Access& a) { return a.strides.back(); }
@@ -30,7 +30,7 @@ int64_t vector_of(const Access& a) {
 struct Tile {
   int64_t warps_m = 2, warps_n = 2, warp_m = 64, warp_n = 64;
 
-  int64_t blocks(const MatmulSizes& s) const { return s.batch * ceil_of(s.m, warps_m * warp_m) * ceil_of(s.n, warps_n * warp_n); }
+  int64_t blocks(const MatmulSizes& s) const { return s.batch * ceil_div(s.m, warps_m * warp_m) * ceil_div(s.n, warps_n * warp_n); }
 };
 
 // A tile that is no longer than the output, and of which there are enough.
@@ -46,9 +46,8 @@ Tile starter_mma_tile(const MatmulSizes& s, int64_t units) {
 
 bool has_mma_form(const Problem& problem) {
   const Access &a = problem.in[0], &b = problem.in[1];
-  const bool half = a.dtype == DType::kF16 || a.dtype == DType::kBF16;
   const auto adjacent = [](const Access& x) { return is_row_major(x) || row_stride(x) == 1; };
-  return half && b.dtype == a.dtype && adjacent(a) && adjacent(b) && declared_algorithm(problem).empty();
+  return is_half(a.dtype) && b.dtype == a.dtype && adjacent(a) && adjacent(b) && declared_algorithm(problem).empty();
 }
 
 void add_mma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card) {

@@ -4,6 +4,7 @@
 
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/wgmma.h"
+#include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/text/index_space.h"
 
@@ -20,9 +21,8 @@ WgmmaWork work_of(const Problem& problem, const DeviceInfo& card) {
 bool has_wgmma_form(const Problem& problem, const DeviceInfo& card) {
   const Access &a = problem.in[0], &b = problem.in[1];
   const MatmulSizes s = MatmulSizes::of(problem);
-  const bool half = a.dtype == DType::kF16 || a.dtype == DType::kBF16;
   const bool one_b = std::all_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride == 0; });
-  return has_wgmma(card) && half && b.dtype == a.dtype && a.strides.back() == 1 && b.constant && one_b && s.m > 0 && s.n > 0 && s.k > 0 &&
+  return has_wgmma(card) && is_half(a.dtype) && b.dtype == a.dtype && a.strides.back() == 1 && b.constant && one_b && s.m > 0 && s.n > 0 && s.k > 0 &&
          declared_algorithm(problem).empty();
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "starter_kernels/cuda/cuda_kernels.h"
+#include "starter_kernels/cuda/ceil_div.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
@@ -16,8 +17,6 @@
 
 namespace amdahl {
 namespace {
-
-int64_t ceil_div(int64_t n, int64_t d) { return (n + d - 1) / d; }
 
 struct Emitted {
   std::string body;  // of a function of in, out and the number of a block

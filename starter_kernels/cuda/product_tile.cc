@@ -2,20 +2,15 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/ceil_div.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/text/index_space.h"
 
 namespace amdahl {
-namespace {
-
-int64_t ceil_of(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-
-}  // namespace
-
 ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) {
   ProductTile tile{8, 8, 16, 16};
-  const auto tiles = [&] { return ceil_of(m, tile.tm * tile.block_m) * ceil_of(n, tile.tn * tile.block_n) * matrices; };
+  const auto tiles = [&] { return ceil_div(m, tile.tm * tile.block_m) * ceil_div(n, tile.tn * tile.block_n) * matrices; };
   // Rows and columns that an output does not have would be summed for nothing.
   while (tile.tm > 1 && tile.tm / 2 * tile.block_m >= m) tile.tm /= 2;
   while (tile.tn > 1 && tile.tn / 2 * tile.block_n >= n) tile.tn /= 2;

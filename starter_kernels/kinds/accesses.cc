@@ -38,6 +38,8 @@ double flops_of(const PointwiseProgram& program) {
   return flops;
 }
 
-DType accumulator_of(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
+bool is_half(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+
+DType accumulator_of(DType dtype) { return is_half(dtype) ? DType::kF32 : dtype; }
 
 }  // namespace amdahl

@@ -34,13 +34,6 @@ struct KindMutants {
   }
 };
 
-#define AMDAHL_KIND(kind) \
-  {                       \
-#kind, {
-#define AMDAHL_END \
-  }                \
-  }
-
 const std::vector<KindMutants> kMutants{
 #include "tests/emulated_card/mutants/all.inc"
 };

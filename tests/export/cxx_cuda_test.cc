@@ -28,6 +28,7 @@
 #include "tests/export/fake_cuda_driver.h"
 #include "tests/export/self_test_of.h"
 #include "tests/graph/temporary_folder.h"
+#include "tests/plan/packing_cuda_text.h"
 
 namespace amdahl {
 namespace {
@@ -253,18 +254,7 @@ Graph handed_on() {
 }
 
 // Two steps of one kernel that packs its second operand; a weight of each, and one that both read.
-constexpr const char* kPacks =
-    "struct Launch { unsigned kernel, grid[3], block[3], shared; };\nstruct Pack { unsigned long long bytes; Launch launch; };\n"
-    "struct Operands { const float* in[2]; float* out; float* workspace; };\n"
-    "struct Packed { const float* raw; float* packed; };\n"
-    "extern \"C\" __global__ void amdahl_kernel_0(const __grid_constant__ Operands o) { o.workspace[threadIdx.x] = o.in[1][threadIdx.x]; }\n"
-    "extern \"C\" __global__ void amdahl_kernel_1(const __grid_constant__ Operands o) {\n"
-    "  o.out[threadIdx.x] = o.in[0][threadIdx.x] + o.workspace[threadIdx.x];\n}\n"
-    "extern \"C\" __global__ void amdahl_kernel_2(const __grid_constant__ Packed o) { o.packed[threadIdx.x] = -o.raw[threadIdx.x]; }\n"
-    "#define TABLE extern \"C\" __constant__ const\n"
-    "TABLE Launch amdahl_launches[] = {{0, {1, 1, 1}, {64, 1, 1}, 0}, {1, {1, 1, 1}, {64, 1, 1}, 60000}};\n"
-    "TABLE unsigned long long amdahl_workspace_bytes = 256;\n"
-    "TABLE Pack amdahl_packs[] = {{0}, {256, {2, {1, 1, 1}, {64, 1, 1}, 0}}};\n";
+const std::string kPacks = testing::packing_cuda_text(64, 60000);
 
 Graph subtractions() {
   ExampleGraph g("subtractions");

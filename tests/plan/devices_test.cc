@@ -12,6 +12,7 @@
 #include "starter_kernels/cuda/cuda_target.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
 #include "tests/plan/kernel_bench.h"
+#include "tests/plan/packing_cuda_text.h"
 
 namespace amdahl {
 namespace {
@@ -32,24 +33,10 @@ constexpr const char* kSubtracts =
     "  for (int i = 0; i < 8; ++i) ((float*)out[0])[i] = ((const float*)in[0])[i] + ((const float*)workspace)[i];\n"
     "}\n";
 
-// The same for an NVIDIA card.
-constexpr const char* kSubtractsOnCuda =
-    "struct Launch { unsigned kernel, grid[3], block[3], shared; };\nstruct Pack { unsigned long long bytes; Launch launch; };\n"
-    "struct Operands { const float* in[2]; float* out; float* workspace; };\n"
-    "struct Packed { const float* raw; float* packed; };\n"
-    "extern \"C\" __global__ void amdahl_kernel_0(const __grid_constant__ Operands o) { o.workspace[threadIdx.x] = o.in[1][threadIdx.x]; }\n"
-    "extern \"C\" __global__ void amdahl_kernel_1(const __grid_constant__ Operands o) {\n"
-    "  o.out[threadIdx.x] = o.in[0][threadIdx.x] + o.workspace[threadIdx.x];\n}\n"
-    "extern \"C\" __global__ void amdahl_kernel_2(const __grid_constant__ Packed o) { o.packed[threadIdx.x] = -o.raw[threadIdx.x]; }\n"
-    "#define TABLE extern \"C\" __constant__ const\n"
-    "TABLE Launch amdahl_launches[] = {{0, {1, 1, 1}, {8, 1, 1}, 0}, {1, {1, 1, 1}, {8, 1, 1}, 0}};\n"
-    "TABLE unsigned long long amdahl_workspace_bytes = 32;\n"
-    "TABLE Pack amdahl_packs[] = {{0}, {32, {2, {1, 1, 1}, {8, 1, 1}, 0}}};\n";
-
 CompileResult built_for(std::string_view device) {
   if (device == "cpu") return testing::toolchain().compile_source(kSubtracts, {});
   Variant v;
-  v.source_override = kSubtractsOnCuda;
+  v.source_override = testing::packing_cuda_text(8);
   return CudaToolchain(default_cache_dir(), cuda_target(cuda::cards()[0])).compile(v);
 }
 

@@ -7,6 +7,14 @@
 
 #include "tests/plan/made_plans.h"
 
+// A kind's rows in a list of lists (mutants/all.inc).
+#define AMDAHL_KIND(kind) \
+  {                       \
+#kind, {
+#define AMDAHL_END \
+  }                \
+  }
+
 namespace amdahl::testing {
 
 struct Mutation {

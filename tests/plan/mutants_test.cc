@@ -21,13 +21,6 @@ struct KindMutants {
   std::vector<testing::Mutation> mutations;
 };
 
-#define AMDAHL_KIND(kind) \
-  {                       \
-#kind, {
-#define AMDAHL_END \
-  }                \
-  }
-
 const std::vector<KindMutants> kMutants{
 #include "tests/plan/mutants/all.inc"
 };

@@ -1,4 +1,5 @@
-// The whole loop on a second backend: kernels, toolchain, memory, workers and ceilings of the distant device (tests/distant), nothing of the processor's.
+// The whole loop on a second backend: kernels, toolchain, memory, workers and ceilings of the distant device (tests/distant). What lies
+// far away is this machine's own memory and threads, kept apart: the device stands on the processor's worker device, arena and sandbox.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

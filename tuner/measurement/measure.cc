@@ -62,18 +62,18 @@ class Race {
 
   Timing run() {
     remote(0).new_pool(numbers_.next());
-    hide_known();
+    hide_canaries();
     for (int arm : {0, 1}) before_[arm] = remote(arm).worker().state();
     handover_ = std::min(remote(0).worker().handover(deadline_), remote(1).worker().handover(deadline_));
-    for (int block = 0; block < segments_.blocks && !foul_; ++block) {
+    for (int block = 0; block < segments_.blocks && !disqualified_; ++block) {
       const int first = static_cast<int>(random_.below(2));
       for (const auto& order : {std::pair{first, 1 - first}, std::pair{1 - first, first}})
-        if (!foul_) row(order.first, order.second, segments_.calls, times_);
+        if (!disqualified_) row(order.first, order.second, segments_.calls, times_);
     }
     if (segments_.calls > 1)
-      for (int i = 0; i < kSingles && !foul_; ++i) row(i % 2, 1 - i % 2, 1, singles_);
-    if (!foul_) look_at_cpu_time();
-    if (!foul_) look_at_conduct();
+      for (int i = 0; i < kSingles && !disqualified_; ++i) row(i % 2, 1 - i % 2, 1, singles_);
+    if (!disqualified_) look_at_cpu_time();
+    if (!disqualified_) look_at_conduct();
     Timing t;
     t.seed = seed_;
     t.seconds_a = median(times_[0]);
@@ -87,7 +87,7 @@ class Race {
     t.segments_b = std::move(times_[1]);
     return t;
   }
-  const std::optional<Disqualification>& disqualified() const { return foul_; }
+  const std::optional<Disqualification>& disqualified() const { return disqualified_; }
 
  private:
   struct Hidden {
@@ -98,7 +98,7 @@ class Race {
   RemoteProgram& remote(int arm) { return *arms_[arm]->remote; }
 
   // Known draws get rows of their own: two of them in one call would be one.
-  void hide_known() {
+  void hide_canaries() {
     for (size_t k = 0; k < contents_.canaries.size(); ++k) {
       if (k >= arms_[0]->canary_hashes.size() || k >= arms_[1]->canary_hashes.size()) continue;
       const int rows = 2 * segments_.blocks, lo = static_cast<int>(k) * rows / static_cast<int>(contents_.canaries.size()),
@@ -166,7 +166,7 @@ class Race {
     }
   }
 
-  void blame(int arm, std::string code, std::string reason) { foul_ = Disqualification{arm == 1, std::move(code), std::move(reason)}; }
+  void blame(int arm, std::string code, std::string reason) { disqualified_ = Disqualification{arm == 1, std::move(code), std::move(reason)}; }
 
   LivingArm* arms_[2];
   const Segments segments_;
@@ -184,7 +184,7 @@ class Race {
   std::vector<double> times_[2], singles_[2];
   size_t at_ = 0;  // next slot
   int rows_ = 0;
-  std::optional<Disqualification> foul_;
+  std::optional<Disqualification> disqualified_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<Opportunity> Campaign::offers(const std::vector<const Rewrite*>& rew
   std::vector<Opportunity> offers;
   const double won = target_.seconds * -std::expm1(-std::max(0.0, draft_ratio_));  // by the draft already
   for (Opportunity& o : draft_.offers(rewrites, target)) {
-    if (barren_.count(std::string(o.rewrite->name()))) continue;
+    if (fruitless_.count(std::string(o.rewrite->name()))) continue;
     o.signature = target_.signature;  // experience with a rewrite is kept by campaign
     o.seconds = target_.seconds - won;
     o.weight = target_.weight;
@@ -52,7 +52,7 @@ void Campaign::lead(const Experiment& e, const Proposal& form, const BuildResult
 
 void Campaign::assume(const std::vector<Step>& form) {
   draft_.assume(form);
-  barren_.clear();
+  fruitless_.clear();
 }
 
 }  // namespace amdahl

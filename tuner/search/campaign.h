@@ -54,7 +54,7 @@ class Campaign {
   // A batch is over, and this form of it led.
   void assume(const std::vector<Step>& form);
   // This rewrite has brought nothing.
-  void give_up(const Rewrite& rewrite) { barren_.insert(std::string(rewrite.name())); }
+  void give_up(const Rewrite& rewrite) { fruitless_.insert(std::string(rewrite.name())); }
 
  private:
   Opportunity target_;
@@ -64,7 +64,7 @@ class Campaign {
   Draft draft_;
   double draft_ratio_ = 0;  // in the race; a first form of a fusion may start below zero
   double pace_ratio_ = 0;
-  std::set<std::string> barren_;  // rewrites
+  std::set<std::string> fruitless_;  // rewrites
   std::optional<Best> best_;
 };
 

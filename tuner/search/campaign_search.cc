@@ -9,11 +9,11 @@ namespace amdahl {
 void CampaignSearch::run(Campaign& c, const std::vector<Proposal>& unproven, double rate) {
   // What was offered on the head's steps fits no draft that has others.
   const bool drafted = !unproven.empty() && trials_.batch(c, *c.target().rewrite, unproven);
-  burst_on(c, drafted ? choose_inside(c) : Inside{c.target(), rate});
+  try_batch(c, drafted ? choose_inside(c) : Inside{c.target(), rate});
   race_control(c);
 }
 
-void CampaignSearch::burst_on(Campaign& c, std::optional<Inside> next) {
+void CampaignSearch::try_batch(Campaign& c, std::optional<Inside> next) {
   const int patience = fruitless_batches(c.run_seconds(), context_.options.batch, context_.options.patience);
   for (int fruitless = 0; next;) {
     const Rewrite& rewrite = *next->opportunity.rewrite;

@@ -21,7 +21,7 @@ class CampaignSearch {
 
  private:
   std::optional<Inside> choose_inside(const Campaign& c);
-  void burst_on(Campaign& c, std::optional<Inside> next);
+  void try_batch(Campaign& c, std::optional<Inside> next);
   bool another_form_comes_first(const Opportunity& target, double rate_inside);
   void race_control(Campaign& c);
 

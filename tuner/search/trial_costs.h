@@ -19,7 +19,7 @@ inline int candidates_of_batch(double run_seconds, int most) {
   return std::min(most, std::max(2, static_cast<int>(0.5 * cost_of_proof(run_seconds) / cost_of_candidate(run_seconds))));
 }
 
-// Bursts without a faster form that end the search on a window, `most` on short ones.
+// Batches without a faster form that end the search on a window, `most` on short ones.
 inline int fruitless_batches(double run_seconds, int most_candidates, int most) {
   const double batch = candidates_of_batch(run_seconds, most_candidates) * cost_of_candidate(run_seconds);
   return std::min(most, std::max(1, static_cast<int>(cost_of_proof(run_seconds) / batch)));

@@ -12,7 +12,7 @@ namespace {
 
 // A quiet NaN in every float type; an index that is out of every range.
 constexpr std::byte kInputSlack{0xFF};
-// Places on the tape where a call's numbers may begin: of the 5,000 calls of a process some ten begin where another did.
+// Places in the pool where a call's numbers may begin: of the 5,000 calls of a process some ten begin where another did.
 constexpr size_t kBeginnings = size_t{1} << 20;
 
 bool is_seeded(const Program::Buffer& b) { return b.role == Program::Role::kConstant && b.blob_offset < 0; }
@@ -107,7 +107,7 @@ const float* InputSource::pool(Distribution distribution, size_t at_least) {
     Draw draw;
     draw.distribution = distribution;
     draw.seed = pool_seed_;
-    // Element i depends on i alone: a longer tape begins as the shorter one.
+    // Element i depends on i alone: a longer pool begins as the shorter one.
     fill_input(reinterpret_cast<std::byte*>(pool_.data()), DType::kF32, {static_cast<int64_t>(at_least)}, draw, 0, {});
   }
   return pool_.data();

@@ -3,7 +3,7 @@
 // read the same bytes. What is written to a region is published at once.
 //
 // Between timed calls the contents change: every call reads numbers that no call has read before, at addresses that are used
-// again. A kernel that remembers results finds nothing to remember them by. They are cut from a tape of random numbers, which is drawn anew for every
+// again. A kernel that remembers results finds nothing to remember them by. They are cut from a pool of random numbers, which is drawn anew for every
 // race: a kernel that knew another candidate's knows nothing.
 
 #include <map>
@@ -38,7 +38,7 @@ class InputSource {
   OperandRegions operand_regions(const Program& program, Layout layout, int slots, int copies);
   void draw_inputs(const Program& program, const OperandRegions& operands, size_t slot, const Draw& draw);
   void draw_weights(const Program& program, const OperandRegions& operands, const Draw& draw);
-  // What follows is cut from the tape that `seed` gives.
+  // What follows is cut from the pool that `seed` gives.
   void new_pool(uint64_t seed);
   // Numbers distributed as in `distribution`, not seen before.
   void fresh_inputs(const Program& program, const OperandRegions& operands, size_t slot, Distribution distribution, Random& random);

@@ -11,6 +11,11 @@ enum : int {
   FOURS_OF_THREAD = (FOURS + THREADS - 1) / THREADS
 };
 
+// Four adjacent results, where they lie evenly.
+struct alignas(4 * sizeof(out_t)) FourResults {
+  out_t at[4];
+};
+
 static inline void meet() {
   if constexpr (SPLIT_K > 1) meet_cluster();
   else __syncthreads();

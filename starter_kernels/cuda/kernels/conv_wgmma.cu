@@ -56,9 +56,6 @@ static inline void put(uint8_t* tile, int line, int piece, const Eight& eight) {
 
 // Four adjacent positions of an output channel from `p` on, of which those from POSITIONS on do not exist. Where images have a multiple of four, they are
 // in one.
-struct alignas(4 * sizeof(out_t)) FourResults {
-  out_t at[4];
-};
 static inline void store_four(const Operands& o, int64_t channel, int64_t p, const Four& sums) {
   if (channel >= O || p >= POSITIONS) return;
   out_t* out = (out_t*)o.out[0];

@@ -40,10 +40,6 @@ static inline void copy_a(bool aligned, uint8_t* to, const uint16_t* from, int64
   else copy_rows<false>(to, from, rows, steps);
 }
 
-struct alignas(4 * sizeof(out_t)) FourResults {
-  out_t at[4];
-};
-
 // Four adjacent sums of row m from column n on, of which those from N on do not exist.
 static inline void store_four(const Operands& o, int64_t batch, int64_t m, int64_t n, const Four& sums) {
   if (m >= M || n >= N) return;
