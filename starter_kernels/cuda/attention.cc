@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/ceil_div.h"
+#include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/kinds/accesses.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/ceil_div.h"
+#include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
