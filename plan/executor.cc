@@ -122,6 +122,8 @@ void Executor::repack() {
 
 void Executor::run(int binding) { state_->bindings[static_cast<size_t>(binding)].program->run(); }
 
+std::optional<double> Executor::run_clocked() { return state_->bindings[0].program->run_clocked(); }
+
 const std::vector<BoundCall>& Executor::calls(int binding) const { return state_->bindings[static_cast<size_t>(binding)].calls; }
 
 void Executor::run_timed(std::vector<double>& seconds) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,8 @@ class Executor {
   // 0 is the executor's own. Constants, temporaries and workspace are shared.
   int add_binding(const std::function<std::byte*(int number)>& at);
   void run(int binding = 0);
+  // As run(); the seconds that it took by the device's own clock, where that knows better than the caller's.
+  std::optional<double> run_clocked();
   // The calls of a binding: those of several can be prepared as one program of the device (Device::prepare).
   const std::vector<BoundCall>& calls(int binding) const;
   // Packs constants again, into the same memory: their raw bytes have changed.

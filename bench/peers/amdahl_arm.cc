@@ -1,4 +1,5 @@
-// amdahl-bench-arm MODEL.onnx INPUT_DIR THREADS [SESSION]: our arm of compare.py, see arm.py for the protocol.
+// amdahl-bench-arm MODEL.onnx INPUT_DIR THREADS|DEVICE [SESSION]: our arm of compare.py and of bench/cuda/models.py, see arm.py for the protocol.
+// DEVICE: "cuda" or "cuda:1"; a run is then one graph, timed by the card's clock.
 //
 // Without a session: the starter plan of the file. With one: its kept plan, on the session's own model (the same
 // architecture and seeded weights as the file, under the session's numbering); of a session of several shapes, the plan for the
@@ -6,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -18,7 +20,6 @@
 #include "graph/models/load_model.h"
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 
 using namespace amdahl;
@@ -54,8 +55,8 @@ int serve(PreparedModel& model, const Graph& graph) {
       std::string times = "times";
       for (int n = std::stoi(argument); n > 0; --n) {
         const auto start = Clock::now();
-        model.executor().run();
-        times += fmt::format(" {:.4f}", ms_since(start));
+        const std::optional<double> seconds = model.executor().run_clocked();
+        times += fmt::format(" {:.4f}", seconds ? 1e3 * *seconds : ms_since(start));
       }
       std::cout << times << std::endl;
     } else if (word == "save") {
@@ -72,10 +73,12 @@ int serve(PreparedModel& model, const Graph& graph) {
 
 int main(int argc, char** argv) try {
   const auto start = Clock::now();
-  if (argc < 4) throw Error(ExitCode::kUsage, "usage: amdahl-bench-arm MODEL.onnx INPUT_DIR THREADS [SESSION]");
+  if (argc < 4) throw Error(ExitCode::kUsage, "usage: amdahl-bench-arm MODEL.onnx INPUT_DIR THREADS|DEVICE [SESSION]");
   GlobalOptions global;
   global.quiet = true;
-  global.threads = std::stoi(argv[3]);
+  const std::string where = argv[3];
+  if (std::isdigit(static_cast<unsigned char>(where[0])) != 0) global.threads = std::stoi(where);
+  else global.backend = &backend_named(where);
   global.cache_dir = default_cache_dir();
   const std::map<std::string, Tensor> inputs = read_inputs(argv[2]);
   BucketPart part;
@@ -86,7 +89,7 @@ int main(int argc, char** argv) try {
     part = kept_part(open, inputs);
   } else {
     part.graph = load_model(argv[1], {});
-    part.plan = starter_plan(part.graph, global.threads, cpu_target());
+    part.plan = starter_plan(part.graph, global.threads, global.backend->target());
   }
   const Graph& graph = part.graph;
   PreparedModel model(graph, part.plan, global);

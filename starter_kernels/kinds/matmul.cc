@@ -188,6 +188,7 @@ std::vector<Graph> Matmul::examples() const {
   add("even sizes, one row", "MatMul", f32, {1, 128}, {128, 72}, true);
   add("even sizes, transposed B", "Gemm", f32, {3, 136}, {36, 136}, true, {{"transB", yes}});
   add("half precision, more rows", "MatMul", DType::kF16, {20, 40}, {40, 35}, true);
+  add("half precision, many steps", "MatMul", DType::kF16, {70, 600}, {600, 72}, true);
   return graphs;
 }
 

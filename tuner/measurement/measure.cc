@@ -8,6 +8,7 @@
 
 #include "base/counted.h"
 #include "base/entropy.h"
+#include "base/in_parallel.h"
 #include "base/statistics.h"
 #include "tuner/measurement/cpu_time.h"
 #include "tuner/measurement/others_time.h"
@@ -16,19 +17,23 @@
 namespace amdahl {
 namespace {
 
-constexpr int kMostCalls = 256;  // of a segment: each has mappings of its own
-constexpr int kSingles = 6;      // calls one at a time, beside segments of several
+constexpr int kMostCalls = 256;    // of a segment: each has mappings of its own
+constexpr int kSingles = 6;        // calls one at a time, beside segments of several
+constexpr int kCallsOfThread = 2;  // whose numbers are made, and looked at, by one thread: a thread costs some 30 us, a call of a megabyte ten times that
 
 }  // namespace
 
-Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks) {
+SegmentLimits segment_limits(const WorkerBackend& backend) { return backend.candidates_run_on_host() ? SegmentLimits{} : kByClockOfDevice; }
+
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks,
+                       const SegmentLimits& limits) {
   Segments s;
   call_seconds = std::max(call_seconds, 1e-7);
   const double affordable = std::max(1.0, static_cast<double>(operand_budget) / static_cast<double>(std::max<size_t>(operand_bytes, 1)));
-  s.calls = static_cast<int>(std::min({std::ceil(1.5e-3 / call_seconds), affordable, double{kMostCalls}}));
+  s.calls = static_cast<int>(std::min({std::ceil(limits.shortest_seconds / call_seconds), affordable, double{kMostCalls}}));
   s.calls = std::max(s.calls, 1);
   // Segments of one process differ by less than processes do: where every call brings megabytes of fresh numbers, fewer do.
-  const double most_blocks = static_cast<double>(s.calls) * static_cast<double>(operand_bytes) > 4e6 ? 4 : 10;
+  const double most_blocks = static_cast<double>(s.calls) * static_cast<double>(operand_bytes) > 4e6 ? std::min(4, limits.most_blocks) : limits.most_blocks;
   s.blocks = static_cast<int>(std::clamp(budget_seconds / (4 * s.calls * call_seconds), static_cast<double>(fewest_blocks), most_blocks));
   return s;
 }
@@ -114,7 +119,7 @@ class Race {
     const size_t slots = remote(0).slots();
     // Both stand still, with their threads awake, when the numbers are written: who computes ahead has nothing to compute with.
     for (int arm : {second, first}) remote(arm).worker().wake(numbers_.next() >> 1, deadline_);
-    for (int i = 0; i < calls; ++i) remote(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.distribution, numbers_);
+    freshen(calls);
     for (const Hidden& h : hidden_)
       if (h.row == rows_ && calls == segments_.calls) remote(0).draw((at_ + static_cast<size_t>(h.call)) % slots, contents_.canaries[h.canary]);
     for (int arm : {first, second}) {
@@ -130,6 +135,29 @@ class Race {
     ++rows_;
   }
 
+  // The first call makes the pool that the others, at work together, cut their numbers from.
+  void freshen(int calls) {
+    const size_t slots = remote(0).slots();
+    std::vector<Random> numbers;
+    for (int i = 0; i < calls; ++i) numbers.emplace_back(numbers_.next());
+    const auto one = [&](int64_t i) { remote(0).freshen((at_ + static_cast<size_t>(i)) % slots, contents_.distribution, numbers[static_cast<size_t>(i)]); };
+    one(0);
+    in_parallel(calls - 1, 1, kCallsOfThread, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) one(1 + i);
+    });
+  }
+
+  // Of one call of both arms.
+  struct Compared {
+    double share_different = 0;
+    bool slack_intact = true;
+  };
+  Compared compare(size_t slot) {
+    const std::vector<std::byte> a = remote(0).outputs(slot), b = remote(1).outputs(slot);
+    const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance : -contents_.tolerance * root_mean_square(remote(0).program(), a);
+    return {share_different(remote(0).program(), a, remote(1).program(), b, tolerance), remote(1).slack_intact(slot)};
+  }
+
   void look_at_outputs(int calls) {
     const size_t slots = remote(0).slots();
     for (const Hidden& h : hidden_) {
@@ -139,14 +167,14 @@ class Race {
         if (remote(arm).outputs_hash(slot) != arms_[arm]->canary_hashes[h.canary])
           return blame(arm, "stale", "a timed call gave other bits than the same inputs gave before");
     }
-    for (int i = 0; i < calls; ++i) {
-      const size_t slot = (at_ + static_cast<size_t>(i)) % slots;
-      const std::vector<std::byte> a = remote(0).outputs(slot), b = remote(1).outputs(slot);
-      const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance : -contents_.tolerance * root_mean_square(remote(0).program(), a);
-      const double share = share_different(remote(0).program(), a, remote(1).program(), b, tolerance);
-      if (share > contents_.share_allowed)
-        return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * share));
-      if (!remote(1).slack_intact(slot)) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
+    std::vector<Compared> compared(static_cast<size_t>(calls));
+    in_parallel(calls, 1, kCallsOfThread, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) compared[static_cast<size_t>(i)] = compare((at_ + static_cast<size_t>(i)) % slots);
+    });
+    for (const Compared& c : compared) {
+      if (c.share_different > contents_.share_allowed)
+        return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * c.share_different));
+      if (!c.slack_intact) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
     }
   }
 
@@ -222,29 +250,34 @@ std::unique_ptr<RemoteProgram> start_arm(const Program& program, const PairSetti
   return remote;
 }
 
-PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random) {
-  const bool incumbent_first = random.below(2) == 0;
-  const Program &program_a = draw_build(incumbent, random), &program_b = draw_build(challenger, random);
-  std::unique_ptr<RemoteProgram> a, b;
+ArmPair::ArmPair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random)
+    : incumbent_first_(random.below(2) == 0), hashes_{incumbent.canary_hashes, challenger.canary_hashes} {
+  const Program* programs[] = {&draw_build(incumbent, random), &draw_build(challenger, random)};
   // Both are started by this thread (a worker dies with the thread that started it).
-  if (incumbent_first) a = spawn(program_a, settings, random);
-  b = spawn(program_b, settings, random);
-  if (!incumbent_first) a = spawn(program_a, settings, random);
+  for (const int arm : {incumbent_first_ ? 0 : 1, incumbent_first_ ? 1 : 0}) remote_[arm] = spawn(*programs[arm], settings, random);
+}
+
+PairResult ArmPair::measure(const PairSettings& settings, Random& random) {
   const auto bind = [&](RemoteProgram& h) { h.bind(Layout::kModel, settings.slots, settings.copies, settings.weights, settings.load_seconds); };
   // Who comes first is drawn for all of this, not only for the start: memory is laid out in that order.
-  RemoteProgram *first = incumbent_first ? a.get() : b.get(), *second = incumbent_first ? b.get() : a.get();
-  std::future<void> other = std::async(std::launch::async, [&] { bind(*second); });
-  bind(*first);
+  RemoteProgram &first = *remote_[incumbent_first_ ? 0 : 1], &second = *remote_[incumbent_first_ ? 1 : 0];
+  std::future<void> other = std::async(std::launch::async, [&] { bind(second); });
+  bind(first);
   other.get();
-  for (size_t slot = 0; slot < a->slots(); ++slot) a->freshen(slot, settings.contents.distribution, random);
-  for (RemoteProgram* h : {first, second}) warm(*h, settings);
+  for (size_t slot = 0; slot < first.slots(); ++slot) remote_[0]->freshen(slot, settings.contents.distribution, random);
+  for (RemoteProgram* h : {&first, &second}) warm(*h, settings);
 
-  const OthersTime others({a->worker().pid(), b->worker().pid()});
+  const OthersTime others({remote_[0]->worker().pid(), remote_[1]->worker().pid()});
   PairResult result;
-  LivingArm left{a.get(), incumbent.canary_hashes}, right{b.get(), challenger.canary_hashes};
+  LivingArm left{remote_[0].get(), hashes_[0]}, right{remote_[1].get(), hashes_[1]};
   result.timing = alternate(left, right, settings.segments, settings.contents, settings.worker.threads, settings.call_seconds, random, &result.disqualified);
-  result.dropped = others.disturbance();
+  // Others' work on the processors is not in what a device's own clock says.
+  if (settings.worker.backend->candidates_run_on_host()) result.dropped = others.disturbance();
   return result;
+}
+
+PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random) {
+  return ArmPair(incumbent, challenger, settings, random).measure(settings, random);
 }
 
 }  // namespace amdahl

@@ -19,12 +19,22 @@
 namespace amdahl {
 
 // Fixed before timing, by the incumbent alone, and equal for both arms. A segment is a row of calls, each with operands of
-// its own, that lasts at least 1.5 ms where memory allows, so that the clock and the hand-over (some 20 us, subtracted) are
-// small; short segments in many alternations keep drift out.
+// its own, that lasts so long, where memory allows, that the clock and the hand-over (subtracted) are small; short segments in many alternations keep
+// drift out.
 struct Segments {
-  int calls = 1, blocks = 10;  // a block is ABBA or BAAB; up to 10 of them, as the budget allows
+  int calls = 1, blocks = 10;  // a block is ABBA or BAAB
 };
-Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks = 2);
+// What one machine's clock asks for.
+struct SegmentLimits {
+  double shortest_seconds = 1.5e-3;  // the hand-over to a process takes some 20 us
+  int most_blocks = 10;              // as the budget allows
+};
+// A card is handed a whole row at once and times it itself: rows of 0.3 ms vary by 0.02 to 0.3%, less than its buffers' places make (1 to 13%).
+inline constexpr SegmentLimits kByClockOfDevice{0.5e-3, 4};
+Segments plan_segments(double call_seconds, double budget_seconds, size_t operand_bytes, size_t operand_budget, int fewest_blocks = 2,
+                       const SegmentLimits& limits = {});
+// Of workers of this backend.
+SegmentLimits segment_limits(const WorkerBackend& backend);
 // Bytes of inputs and outputs of a segment's calls together: half of the last-level cache, 48 MiB at most. A step reads what another has just written;
 // calls over more than the cache holds wait for memory where the model's steps do not (docs/decisions/0021-as-warm-as-in-the-model.md).
 size_t operand_budget(const DeviceInfo& device);
@@ -97,7 +107,21 @@ struct PairResult {
   std::string dropped;  // not empty: a reason that neither looks at which arm was faster nor can be caused by one
   std::optional<Disqualification> disqualified;
 };
-// Random order of starting, random blocks, both processes fresh.
+// Two fresh processes, one an arm, started in random order.
+class ArmPair {
+ public:
+  // Draws a build of each arm.
+  ArmPair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random);
+  // Binds both, in the order in which they were started, and races them in random blocks. Every time memory lies elsewhere.
+  PairResult measure(const PairSettings& settings, Random& random);
+
+ private:
+  bool incumbent_first_;
+  std::vector<std::string> hashes_[2];
+  std::unique_ptr<RemoteProgram> remote_[2];  // incumbent, challenger
+};
+
+// One pair of fresh processes, measured once.
 PairResult measure_pair(const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random);
 
 }  // namespace amdahl

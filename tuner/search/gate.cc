@@ -35,16 +35,20 @@ std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, do
   ModelTest test(predicted, options_.rule);
   std::vector<double> before_seconds, after_seconds;
   PairsMadeAgain made_again(options_.rule.min_pairs, options_.made_again_seconds);
+  int pairs = 0;
+  pair_seconds_ = 0;
   while (test.verdict() == ModelTest::Verdict::kOpen) {
     if (give_up()) return std::nullopt;
     const double begin = runner_.now();
     const PairTrial p = runner_.model_pair(before, after, inputs.distribution, random);
-    pair_seconds_ = runner_.now() - begin;
+    const double seconds = runner_.now() - begin;  // some begin processes, some do not
+    pair_seconds_ = (pair_seconds_ * pairs + seconds) / (pairs + 1);
+    ++pairs;
     if (p.failure) {
       entry.reason = p.failure->reason;
       return entry;
     }
-    if (made_again.again(p, pair_seconds_)) continue;
+    if (made_again.again(p, seconds)) continue;
     test.add(p.pair.timing.log_ratio);
     before_seconds.push_back(p.pair.timing.seconds_a);
     after_seconds.push_back(p.pair.timing.seconds_b);

@@ -24,6 +24,7 @@ class LocalTrials : public TrialRunner {
   std::vector<BuildResult> build(const std::vector<std::vector<Step>>& candidates) override { return builder_.build(candidates); }
   std::string enter(const WindowTask& task) override {
     task_ = task;
+    model_.rest();
     return window_.enter(task);
   }
   ScreenResult screen(const std::vector<Step>& challenger, const BuildResult& built, double bar) override { return window_.screen(challenger, built, bar); }

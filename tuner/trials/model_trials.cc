@@ -70,7 +70,8 @@ PairSettings ModelTrials::settings(const Program& program) {
   d.constants = &constants_;
   // A run of half a second and more is its own average: one block, not two.
   const double call = call_seconds_ > 0 ? call_seconds_ : 1;
-  d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), operand_budget(builder_.target().device), call > 0.5 ? 1 : 2);
+  d.segments = plan_segments(call, 6 * options_.pair_seconds, operand_bytes(program), operand_budget(builder_.target().device), call > 0.5 ? 1 : 2,
+                             segment_limits(*options_.worker.backend));
   d.slots = std::max(d.segments.calls, 2);
   // Address space: the mapped constants, packed copies of them, activations, operands, and what a process needs anyway.
   d.worker.memory_bytes = static_cast<int64_t>(3 * constants_.bytes() + program.arena_bytes + static_cast<size_t>(d.slots) * operand_bytes(program)) +
@@ -83,6 +84,7 @@ PairSettings ModelTrials::settings(const Program& program) {
 }
 
 Profile ModelTrials::profile(const Plan& plan) {
+  pairs_.end();
   const Program program = program_of(plan);
   Random random(options_.seed);
   const PairSettings d = settings(program);
@@ -130,6 +132,7 @@ Profile ModelTrials::profile(const Plan& plan) {
 PairTrial ModelTrials::pair(const Plan& before, const Plan& after, Distribution inputs, Random& random) {
   PairTrial result;
   const Program a = program_of(before), b = program_of(after);
+  const std::string key = hash_hex(Json{a, b, static_cast<int>(inputs)}.dump());
   const auto drive_of = [&](const Program& program) {
     PairSettings d = settings(program);
     d.contents.distribution = inputs;
@@ -138,7 +141,7 @@ PairTrial ModelTrials::pair(const Plan& before, const Plan& after, Distribution 
   try {
     result.pair = despite_kills([&] {
       if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive_of(a), random)->worker().run(0, 1, 1, 60).seconds;
-      return measure_pair({{&a}, {}}, {{&b}, {}}, drive_of(b), random);
+      return pairs_.measure(key, {{&a}, {}}, {{&b}, {}}, drive_of(b), random);
     });
     if (const auto& disqualified = result.pair.disqualified) {
       result.failure =
@@ -174,6 +177,7 @@ const std::map<ValueId, std::vector<double>>& ModelTrials::reference(const Draw&
 
 ModelCheck ModelTrials::check(const Plan& plan, const Draw& inputs) {
   ModelCheck result;
+  pairs_.end();
   const Program program = program_of(plan);
   Random random(inputs.seed);
   const uint64_t poison = random.next() >> 2;

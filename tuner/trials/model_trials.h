@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/ceiling_probe.h"
+#include "tuner/measurement/fresh_pairs.h"
 #include "tuner/trials/trial_runner.h"
 #include "tuner/trials/window_trials.h"
 
@@ -19,6 +20,8 @@ class ModelTrials {
   Profile profile(const Plan& plan);
   PairTrial pair(const Plan& before, const Plan& after, Distribution inputs, Random& random);
   ModelCheck check(const Plan& plan, const Draw& inputs);
+  // Between two gates: others need the memory of its processes.
+  void rest() { pairs_.end(); }
   const Ceilings& ceilings();
 
  private:
@@ -33,6 +36,7 @@ class ModelTrials {
   std::string cache_dir_;
   ConstantsFile constants_;
   InputSource input_source_;
+  FreshPairs pairs_;
   double call_seconds_ = 0;  // of the last plan that was profiled or paired
   std::unique_ptr<Ceilings> ceilings_;
   std::map<ValueId, std::vector<double>> reference_;  // float outputs of the model in float64

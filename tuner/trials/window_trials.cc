@@ -209,7 +209,8 @@ Contents WindowTrials::contents(size_t turn) const {
 }
 
 Segments WindowTrials::segments(double budget_seconds, int fewest_blocks) const {
-  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(builder_.target().device), fewest_blocks);
+  return plan_segments(at_.incumbent_seconds, budget_seconds, operand_bytes(at_.incumbent), operand_budget(builder_.target().device), fewest_blocks,
+                       segment_limits(*options_.worker.backend));
 }
 
 PairSettings WindowTrials::settings(size_t turn) const {
@@ -318,6 +319,7 @@ ScreenResult WindowTrials::screen_once(const std::vector<Step>& challenger, cons
     *seconds += since(start);
     start = Clock::now();
   };
+  at_.pairs_of_proof.end();
   if (!at_.racer) restart_racer();
   bool timed = false;
   try {
@@ -409,7 +411,7 @@ PairTrial WindowTrials::pair(const std::vector<Step>& challenger, const BuildRes
     const size_t turn = at_.pairs++ % at_.spec->timed.size();
     const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
     const Program b = placed(challenger, placebos.challenger, program);
-    result.pair = despite_kills([&] { return measure_pair({{&a}, at_.incumbent_hashes}, {{&b}, hashes}, settings(turn), random); });
+    result.pair = despite_kills([&] { return at_.pairs_of_proof.measure(built.code, {{&a}, at_.incumbent_hashes}, {{&b}, hashes}, settings(turn), random); });
     result.failure = failure_of(result.pair.disqualified, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tuner/measurement/decision.h"
+#include "tuner/measurement/fresh_pairs.h"
 #include "tuner/trials/trial_runner.h"
 #include "tuner/validation/declared.h"
 #include "tuner/validation/reference_cache.h"
@@ -57,6 +58,7 @@ class WindowTrials {
     std::vector<std::string> incumbent_hashes;
     std::optional<Pacer> pacer;
     std::unique_ptr<RemoteProgram> racer;  // living: the pacer, or the incumbent
+    FreshPairs pairs_of_proof;
     // Hashes of the outputs of ValidationSpec::canaries, judged once, by BuildResult::code: what fresh processes must give too.
     std::map<std::string, std::vector<std::string>> canary_hashes;
     // Whether what is saved by calls in a row is missing when they come one at a time; by BuildResult::code.

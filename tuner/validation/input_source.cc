@@ -95,29 +95,28 @@ void InputSource::draw_weights(const Program& program, const OperandRegions& ope
 
 void InputSource::new_pool(uint64_t seed) {
   pool_seed_ = seed;
-  pool_.clear();
+  pools_.clear();
 }
 
-const float* InputSource::pool(Distribution distribution, size_t at_least) {
-  if (distribution != pool_distribution_) pool_.clear();
+const std::byte* InputSource::pool(DType dtype, Distribution distribution, size_t at_least) {
+  if (distribution != pool_distribution_) pools_.clear();
   pool_distribution_ = distribution;
-  const size_t have = pool_.size();
-  if (have < at_least) {
-    pool_.resize(at_least);
+  std::vector<std::byte>& pool = pools_[dtype];
+  if (pool.size() < at_least * size_of(dtype)) {
+    pool.resize(at_least * size_of(dtype));
     Draw draw;
     draw.distribution = distribution;
     draw.seed = pool_seed_;
     // Element i depends on i alone: a longer pool begins as the shorter one.
-    fill_input(reinterpret_cast<std::byte*>(pool_.data()), DType::kF32, {static_cast<int64_t>(at_least)}, draw, 0, {});
+    fill_input(pool.data(), dtype, {static_cast<int64_t>(at_least)}, draw, 0, {});
   }
-  return pool_.data();
+  return pool.data();
 }
 
 // Copied, because to draw them would take longer than to time them.
 void InputSource::cut_from_pool(const Program::Buffer& b, std::byte* data, Distribution distribution, size_t beginning) {
   const auto n = static_cast<size_t>(numel(b.shape));
-  const auto* numbers = reinterpret_cast<const std::byte*>(pool(distribution, n + kBeginnings) + beginning);
-  to_format(numbers, data, b.dtype, b.shape, b.format);
+  to_format(pool(b.dtype, distribution, n + kBeginnings) + beginning * size_of(b.dtype), data, b.dtype, b.shape, b.format);
 }
 
 void InputSource::fresh_inputs(const Program& program, const OperandRegions& operands, size_t slot, Distribution distribution, Random& random) {
@@ -129,7 +128,7 @@ void InputSource::fresh_inputs(const Program& program, const OperandRegions& ope
     const int source = source_of(b, i);
     const InputRange range = static_cast<size_t>(source) < ranges_.size() ? ranges_[static_cast<size_t>(source)] : InputRange{};
     draw.seed = random.next() >> 1;
-    if (b.dtype == DType::kF32) cut_from_pool(b, region.data, distribution, draw.seed % kBeginnings);
+    if (is_float(b.dtype)) cut_from_pool(b, region.data, distribution, draw.seed % kBeginnings);
     else fill_stored(b, region.data, [&](std::byte* plain) { fill_input(plain, b.dtype, b.shape, draw, source, range); });
     arena_->publish(region);
   }

@@ -46,7 +46,7 @@ class InputSource {
  private:
   using Key = std::tuple<bool, int, size_t, int, std::string, size_t, int>;  // weight, layout, slot or copy, source, format, bytes, dtype
   const Region& region(const Key& key, const Program::Buffer& b, Layout layout);
-  const float* pool(Distribution distribution, size_t at_least);
+  const std::byte* pool(DType dtype, Distribution distribution, size_t at_least);
   void cut_from_pool(const Program::Buffer& b, std::byte* data, Distribution distribution, size_t beginning);
 
   std::mutex mutex_;
@@ -56,7 +56,7 @@ class InputSource {
   std::map<const std::byte*, std::string> held_;  // what is drawn in a weight's region
   Distribution pool_distribution_ = Distribution::kNormal;
   uint64_t pool_seed_;
-  std::vector<float> pool_;
+  std::map<DType, std::vector<std::byte>> pools_;  // each of numbers that are rounded to the type
 };
 
 }  // namespace amdahl

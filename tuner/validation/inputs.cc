@@ -479,28 +479,32 @@ void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double de
 }
 
 void poison(std::byte* data, DType dtype, int64_t n, uint64_t seed) {
-  if (dtype == DType::kF32)
-    return in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) { poison_f32(reinterpret_cast<uint32_t*>(data), first, last, seed); });
-  const size_t width = size_of(dtype);
-  for (int64_t i = 0; i < n; ++i) {
-    const uint64_t bits = poison_bits(dtype, seed, i);
-    std::memcpy(data + static_cast<size_t>(i) * width, &bits, width);
-  }
+  in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) {
+    if (dtype == DType::kF32) return poison_f32(reinterpret_cast<uint32_t*>(data), first, last, seed);
+    const size_t width = size_of(dtype);
+    for (int64_t i = first; i < last; ++i) {
+      const uint64_t bits = poison_bits(dtype, seed, i);
+      std::memcpy(data + static_cast<size_t>(i) * width, &bits, width);
+    }
+  });
 }
 
 int64_t count_poisoned(const std::byte* data, DType dtype, int64_t n, uint64_t seed) {
   if (!is_float(dtype)) return 0;
-  if (dtype == DType::kF32) {
-    std::atomic<int64_t> count = 0;
-    in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) { count += count_f32(reinterpret_cast<const uint32_t*>(data), first, last, seed); });
-    return count;
-  }
-  const size_t width = size_of(dtype);
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const uint64_t bits = poison_bits(dtype, seed, i);
-    count += std::memcmp(data + static_cast<size_t>(i) * width, &bits, width) == 0;
-  }
+  std::atomic<int64_t> count = 0;
+  in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) {
+    if (dtype == DType::kF32) {
+      count += count_f32(reinterpret_cast<const uint32_t*>(data), first, last, seed);
+      return;
+    }
+    const size_t width = size_of(dtype);
+    int64_t here = 0;
+    for (int64_t i = first; i < last; ++i) {
+      const uint64_t bits = poison_bits(dtype, seed, i);
+      here += std::memcmp(data + static_cast<size_t>(i) * width, &bits, width) == 0;
+    }
+    count += here;
+  });
   return count;
 }
 

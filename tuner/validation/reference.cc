@@ -295,39 +295,31 @@ std::span<const std::byte> row_major(const Program::Buffer& b, std::span<const s
 // computed from other numbers is not within a thousandth, nor, of half floats, within eight of their roundings (2^-11, 2^-8): of a hundred one.
 constexpr double kSame = 1e-3, kSameF16 = 0x1p-8, kSameBf16 = 0x1p-5;
 
-int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b, double tolerance) {
-  const size_t width = size_of(dtype);
-  const auto n = static_cast<int64_t>(a.size() / width);
+// Equal infinities have no difference, NaNs no equality; what is infinite in one alone is not within any share of it.
+template <typename Stored, typename Widen>
+int64_t count_beyond(std::span<const std::byte> a, std::span<const std::byte> b, double tolerance, double same, Widen widen) {
+  using Real = decltype(widen(Stored{}));
+  const auto *p = reinterpret_cast<const Stored*>(a.data()), *q = reinterpret_cast<const Stored*>(b.data());
+  const auto limit = static_cast<Real>(tolerance), relative = static_cast<Real>(same);
   int64_t different = 0;
-  if (dtype == DType::kF32) {
-    const auto* x = reinterpret_cast<const float*>(a.data());
-    const auto* y = reinterpret_cast<const float*>(b.data());
-    const auto limit = static_cast<float>(tolerance), relative = static_cast<float>(kSame);
-    // Equal infinities have no difference, NaNs no equality.
-    for (int64_t i = 0; i < n; ++i)
-      different += !(std::abs(x[i] - y[i]) <= std::max(limit, relative * std::min(std::abs(x[i]), std::numeric_limits<float>::max()))) && !(x[i] == y[i]) &&
-                   !(x[i] != x[i] && y[i] != y[i]);
-  } else if (dtype == DType::kF64) {
-    const auto* x = reinterpret_cast<const double*>(a.data());
-    const auto* y = reinterpret_cast<const double*>(b.data());
-    for (int64_t i = 0; i < n; ++i)
-      different += !(std::abs(x[i] - y[i]) <= std::max(tolerance, kSame * std::min(std::abs(x[i]), std::numeric_limits<double>::max()))) && !(x[i] == y[i]) &&
-                   !(x[i] != x[i] && y[i] != y[i]);
-  } else {
-    for (int64_t i = 0; i < n; ++i) {
-      const size_t at = static_cast<size_t>(i) * width;
-      if (std::memcmp(a.data() + at, b.data() + at, width) == 0) continue;
-      if (!is_float(dtype)) {
-        ++different;
-        continue;
-      }
-      uint16_t p, q;
-      std::memcpy(&p, a.data() + at, 2);
-      std::memcpy(&q, b.data() + at, 2);
-      const double x = dtype == DType::kF16 ? f16_to_f32(p) : bf16_to_f32(p), y = dtype == DType::kF16 ? f16_to_f32(q) : bf16_to_f32(q);
-      different += !(std::abs(x - y) <= std::max(tolerance, (dtype == DType::kF16 ? kSameF16 : kSameBf16) * std::abs(x))) && !(x != x && y != y);
-    }
+  for (size_t i = 0; i < a.size() / sizeof(Stored); ++i) {
+    const Real x = widen(p[i]), y = widen(q[i]);
+    different += !(std::abs(x - y) <= std::max(limit, relative * std::min(std::abs(x), std::numeric_limits<Real>::max()))) && !(x == y) && !(x != x && y != y);
   }
+  return different;
+}
+
+int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b, double tolerance) {
+  switch (dtype) {
+    case DType::kF32: return count_beyond<float>(a, b, tolerance, kSame, [](float x) { return x; });
+    case DType::kF64: return count_beyond<double>(a, b, tolerance, kSame, [](double x) { return x; });
+    case DType::kF16: return count_beyond<uint16_t>(a, b, tolerance, kSameF16, [](uint16_t x) { return f16_to_f32(x); });
+    case DType::kBF16: return count_beyond<uint16_t>(a, b, tolerance, kSameBf16, [](uint16_t x) { return bf16_to_f32(x); });
+    default: break;
+  }
+  const size_t width = size_of(dtype);
+  int64_t different = 0;
+  for (size_t at = 0; at + width <= a.size(); at += width) different += std::memcmp(a.data() + at, b.data() + at, width) != 0;
   return different;
 }
 

@@ -104,6 +104,12 @@ class CudaWorkerDevice : public WorkerDevice {
   void require_loadable(const std::string&) override {}  // a cubin is data to this machine
   void keep_loaded(const std::string& artifact) override { cuda::read_cubin(artifact); }
 
+  // A block of whole granules that nothing uses: which of the card's memory the next ones get depends on it.
+  void displace(uint64_t seed) override {
+    displacing_.reset();
+    displacing_ = std::make_unique<CudaMemory>((1 + seed % kMostGranules) * cuda::kGranule, 0, 0, CudaMemory::Guard::kNone);
+  }
+
   const std::byte* constants(size_t bytes) override {
     if (bytes <= constants_bytes_) return constants_;
     const FileMapping m = map_on_huge_pages(kConstantsDescriptor, 0, up_to_huge_page(bytes), PROT_READ);
@@ -127,7 +133,10 @@ class CudaWorkerDevice : public WorkerDevice {
     return text ? std::atoi(text) : 0;
   }
 
+  static constexpr uint64_t kMostGranules = 64;
+
   std::unique_ptr<Device> device_ = make_cuda_device(number());
+  std::unique_ptr<CudaMemory> displacing_;
   std::byte* constants_ = nullptr;
   size_t constants_bytes_ = 0;
 };

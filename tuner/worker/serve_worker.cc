@@ -104,6 +104,7 @@ class Worker {
   Json bind(const Json& r) {
     bound_program_.reset();
     twin_.reset();
+    device_.displace(r.at("displace"));
     const Program program = r.at("program").get<Program>();
     Places places;
     places.inputs = r.at("inputs");

@@ -50,6 +50,9 @@ class WorkerDevice {
   // Throws Error(kInternal).
   virtual void keep_loaded(const std::string& artifact) = 0;
 
+  // What is allocated from now on lies elsewhere: `seed` says where. Without effect where a process has its own layout from its start.
+  virtual void displace(uint64_t) {}
+
   // The first `bytes` of the constants that the supervisor shares (tuner/worker/constants_file.h), as kernels may read them. The address holds until
   // more are asked for.
   virtual const std::byte* constants(size_t bytes) = 0;

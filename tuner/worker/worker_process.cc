@@ -315,6 +315,7 @@ void WorkerProcess::bind(const Program& program, Layout layout, const std::vecto
         {"program", program},
         {"layout", static_cast<int>(layout)},
         {"twin", twin},
+        {"displace", nonces_.next() >> 1},
         {"inputs", offsets(inputs)},
         {"outputs", offsets(output_regions)},
         {"weights", offsets(weights)}},
