@@ -10,6 +10,7 @@ namespace amdahl {
 
 // Why this product cannot be made of bfloat16 here, or "": it takes AVX512_BF16, fp32 operands, one matrix B that is a constant.
 std::string refused_in_bf16(const Problem& problem, const DeviceInfo& device);
+std::string refused_in_bf16(const DeviceInfo& device);  // for any product
 
 // Which of the two forms a problem that declares "bf16" gets on a machine, and which one knobs are of.
 bool multiplies_on_tiles(const DeviceInfo& device);

@@ -201,7 +201,7 @@ MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOpti
   std::list<Specimen> specimens;  // neither moved nor copied: workers map what they hold
   specimens.emplace_back(NoiseFamily::kProducts, "matrix product", product_graph(), builds, builder, options, bench);
   specimens.emplace_back(NoiseFamily::kElements, "gelu", gelu_graph(), builds, builder, options, bench);
-  specimens.emplace_back(NoiseFamily::kRows, "layernorm", layernorm_graph(), builds, builder, options, bench);
+  specimens.emplace_back(NoiseFamily::kRows, "layer norm", layernorm_graph(), builds, builder, options, bench);
 
   // Rounds of all builds and half as many A/A, so that drift meets all of them alike.
   Random random(kSeed);
