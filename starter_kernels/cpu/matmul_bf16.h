@@ -1,5 +1,5 @@
 #pragma once
-// The form of matmul whose problem declares "bf16". On AMX: tiles, with knobs and a text of their own (cpu/matmul_bf16.cpp). On AVX512_BF16 alone:
+// The form of matmul whose problem declares "bf16". On AMX: tiles, with knobs and a text of their own (cpu/kernels/matmul_bf16.cpp). On AVX512_BF16 alone:
 // the blocked product of matmul.cpp on pairs of steps of K, with its knobs.
 
 #include "base/device_info.h"
