@@ -15,7 +15,6 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/machine.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/number_option.h"
@@ -29,12 +28,15 @@ namespace {
 
 Error usage_error(const std::string& message) { return Error(ExitCode::kUsage, message); }
 
+// Kernels that run on the host share its processors; those of a device are one call of one thread.
+int default_threads(const Backend& backend) { return backend.workers().candidates_run_on_host() ? backend.target().device.units : 1; }
+
 GlobalOptions global_of(const po::variables_map& values) {
   GlobalOptions global;
   global.json = values["json"].as<bool>();
   global.quiet = values["quiet"].as<bool>();
   if (values.count("device")) global.backend = &backend_named(values["device"].as<std::string>());
-  global.threads = values.count("threads") ? values["threads"].as<int>() : global.backend == &cpu_backend() ? this_machine().units : 1;
+  global.threads = values.count("threads") ? values["threads"].as<int>() : default_threads(*global.backend);
   global.cache_dir = values.count("cache") ? values["cache"].as<std::string>() : default_cache_dir();
   return global;
 }
@@ -129,12 +131,13 @@ int dispatch(const std::vector<std::string>& arguments) {
 
 po::options_description global_options() {
   po::options_description options("for every command");
+  const std::string devices = fmt::format("{} (default: {})", device_names(), backends().front().name);
   options.add_options()                                                                                                //
       ("json", po::bool_switch(), "print one JSON document instead of text")                                           //
       ("quiet", po::bool_switch(), "no progress")                                                                      //
       ("threads", whole_number(1, 1024)->value_name("N"), "threads of a kernel (default: all cores)")                  //
       ("cache", po::value<std::string>()->value_name("DIR"), "folder of compiled kernels (default: ~/.cache/amdahl)")  //
-      ("device", po::value<std::string>()->value_name("D"), "cpu (default), cuda or cuda:N")                           //
+      ("device", po::value<std::string>()->value_name("D"), devices.c_str())                                           //
       ("help,h", po::bool_switch(), "this page")                                                                       //
       ("version", po::bool_switch(), "the version of this program, and what it was built with");
   return options;

@@ -45,12 +45,13 @@ void set_limits(const SearchArguments& arguments, TuneOptions& options) {
   options.experiments = arguments.experiments;
 }
 
-void set_precision(const TuneArguments& arguments, const DeviceInfo& device, TuneOptions& options) {
+void set_precision(const TuneArguments& arguments, const Target& target, TuneOptions& options) {
   options.allow_bf16 = arguments.allow_bf16;
   options.max_error = arguments.max_error.value_or(options.max_error);
   if (arguments.max_error && !arguments.allow_bf16)
     throw Error(ExitCode::kUsage, "--max-error limits what --allow bf16 may cost: give --allow bf16 with it, or leave it out");
-  if (options.allow_bf16 && !device.has("avx512_bf16")) say("amdahl: --allow bf16 changes nothing on this machine: it has neither AMX nor AVX512_BF16\n");
+  if (!options.allow_bf16) return;
+  if (const std::string why = refused_in_bf16(target); !why.empty()) say("amdahl: --allow bf16 changes nothing here: {}\n", why);
 }
 
 // The rule is set once, by this machine's noise, and stays with the session. A short budget is not spent on that: then the
@@ -142,22 +143,25 @@ void require_options_of(const OpenSession& open, const TuneArguments& arguments)
                 fmt::format("{} {}: give --session FILE for a new one, or `amdahl resume {}` to go on with it", path, differs, shell_word(path)));
 }
 
-// Looked for as a file: to ask the driver would start it, and its threads, beside what is measured.
-void tell_of_card(const Backend& backend, const GlobalOptions& global) {
-  if (&backend == &cpu_backend() && global.progress() && std::filesystem::exists("/dev/nvidia0"))
-    say("amdahl: this session is for the processor; there is an NVIDIA card too, for which --device cuda tunes\n");
+// Whoever tunes for the default is told of what else there is.
+void tell_of_others(const Backend& backend, const GlobalOptions& global) {
+  const std::string& own = backend.target().backend;
+  if (own != backends().front().name || !global.progress()) return;
+  for (const BackendRow& row : backends())
+    if (const std::string seen = row.seen ? row.seen() : ""; !seen.empty())
+      say("amdahl: this session is for the {}; there is {} too, for which --device {} tunes\n", own, seen, row.name);
 }
 
 OpenSession create_session(const TuneArguments& arguments, const GlobalOptions& global) {
   OpenSession open;
   open.graph = load_named_model(arguments.model, global);
   open.backend = global.backend;
-  tell_of_card(*open.backend, global);
+  tell_of_others(*open.backend, global);
   open.options.threads = global.threads;
   open.options.seed = arguments.seed.value_or(open.options.seed);
   open.options.entropy = entropy();
   set_limits(arguments.search, open.options);
-  set_precision(arguments, open.backend->target().device, open.options);
+  set_precision(arguments, open.backend->target(), open.options);
   require_memory(open.graph, starter_plan(open.graph, open.options.threads, open.backend->target()));  // refused with all reasons before a file is made
   set_rule(global, open.options);
   const std::string toolchain = open.backend->make_toolchain(global.cache_dir)->description();

@@ -1,5 +1,5 @@
 #pragma once
-// What an operator is: what it may be given, a shape rule and a float64 value with an error bound. One row of the op list
+// What an operator is: what it may be given, a shape rule, a float64 value with an error bound, and what versions changed. One row of the op list
 // (graph/ops/op_list.cc) an operator; conformance tests iterate over that list.
 //
 // The bound beside each float value says how far an honest fp32 computation of the same node from the same inputs may be:
@@ -98,6 +98,14 @@ class EvalContext {
   RefTensor& out(size_t i) { return outputs[i]; }
 };
 
+struct NodeUpgrade;  // graph/node_upgrade.h
+
+// What the standard changed of an operator: a file's older nodes need it once the file has come as far as `version`.
+struct VersionChange {
+  int version;
+  void (*apply)(NodeUpgrade&);
+};
+
 struct OpDef {
   std::string_view domain;  // "" or "com.microsoft"
   std::string_view name;
@@ -106,7 +114,8 @@ struct OpDef {
   std::string_view inputs;
   void (*infer)(InferContext&);  // throws Refusal
   void (*eval)(EvalContext&);
-  int outputs = 1;  // at most; 0: any number
+  int outputs = 1;                          // at most; 0: any number
+  std::vector<VersionChange> changes = {};  // in the order of versions
 };
 
 const std::vector<OpDef>& op_list();

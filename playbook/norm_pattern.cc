@@ -6,6 +6,7 @@
 #include "playbook/node_pattern.h"
 #include "playbook/node_window.h"
 #include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/normalization.h"
 
 namespace amdahl {
@@ -108,7 +109,7 @@ std::optional<Match> match_norm(const RewriteContext& context, int anchor, bool 
   Step step;
   step.nodes.assign(found.core.begin(), found.core.end());
   Problem& p = step.variant.problem;
-  p.kind = centred ? "layernorm" : "rmsnorm";
+  p.kind = centred ? kind::kLayerNorm : kind::kRmsNorm;
   p.threads = context.plan.threads;
   const auto read = [&](ValueId v) {
     step.inputs.push_back({context.storage[static_cast<size_t>(v)], ""});

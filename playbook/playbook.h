@@ -68,4 +68,7 @@ const Rewrite* choose_pipeline_stages();
 const Rewrite* choose_attention_tile();
 const Rewrite* use_mma_form();
 
+// "" or why multiply_in_bf16() has nothing to offer on the target, whatever the model.
+std::string refused_in_bf16(const Target& target);
+
 }  // namespace amdahl

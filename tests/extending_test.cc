@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -101,7 +102,7 @@ Files files_that_mention(const std::string& name) {
 
 TEST(Extending, HasASectionForEachThingThatCanBeAdded) {
   const auto found = sections();
-  for (const char* thing : {"operator", "kernel kind", "rewrite", "export format", "command"}) {
+  for (const char* thing : {"operator", "kernel kind", "rewrite", "backend", "export format", "command"}) {
     ASSERT_TRUE(found.count(thing)) << thing;
     EXPECT_GE(found.at(thing).rows.size(), 3u) << thing;
   }
@@ -141,6 +142,21 @@ TEST(Extending, TablesNameAllFilesThatMentionTheExample) {
       EXPECT_TRUE(named.count(file)) << file << " mentions " << section.example << ": whoever adds a " << thing << " must know, or must not have to";
     for (const std::string& file : named) EXPECT_TRUE(found.count(file)) << file << " does not mention " << section.example << ", though the table says always";
   }
+}
+
+// Of a backend only what lies outside of its own folders and files; rewrites that know its texts are its own too.
+TEST(Extending, TheTableOfABackendNamesAllThatKnowIt) {
+  const Section section = sections()["backend"];
+  const auto is_asked = [&](const std::string& file) {
+    const bool own = file.find(section.example) != std::string::npos || file.starts_with("playbook/tier");
+    return !own && !file.starts_with("tests/") && !file.starts_with("bench/");
+  };
+  Files named, found;
+  for (const Row& row : section.rows)
+    if (row.always) std::copy_if(row.files.begin(), row.files.end(), std::inserter(named, named.end()), is_asked);
+  for (const auto& [file, text] : sources())
+    if (is_asked(file) && (text.find("cuda") != std::string::npos || text.find("Cuda") != std::string::npos)) found.insert(file);
+  EXPECT_EQ(found, named);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 
 #include "base/error.h"
 #include "graph/clean_up/fold_cost.h"
 #include "graph/oracle.h"
+#include "graph/positions.h"
 
 namespace amdahl {
 namespace {
@@ -52,14 +52,13 @@ IndexUse of_positions(const Graph& graph, const Node& node) {
 }
 
 std::optional<IndexUse> use_of(const Graph& graph, const Node& node) {
-  static const std::set<std::string_view> kAlongAxis{"Gather", "GatherElements", "ScatterElements", "Scatter"};
   const auto shape = [&](size_t i) -> const Shape& { return graph.value(node.inputs[i]).shape; };
   if (node.op == "RotaryEmbedding") {
     if (!has_input(node, node.domain == "com.microsoft" ? 1 : 3)) return std::nullopt;
     return of_positions(graph, node);
   }
   if (!node.domain.empty()) return std::nullopt;
-  if (kAlongAxis.count(node.op)) return IndexUse{node.inputs[1], node.inputs[0], {size_along(shape(0), node.attr_int("axis", 0))}};
+  if (has_positions_along_axis(node)) return IndexUse{node.inputs[1], node.inputs[0], {size_along(shape(0), node.attr_int("axis", 0))}};
   if (node.op == "GatherND" || node.op == "ScatterND") return of_tuples(node, shape(0), shape(1));
   if (node.op == "SoftmaxCrossEntropyLoss" || node.op == "NegativeLogLikelihoodLoss") return of_labels(node, shape(0));
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/elementwise.h"
 
 namespace amdahl {
@@ -253,6 +254,14 @@ void eval_with_bias(EvalContext& c, void (*gelu)(EvalContext&)) {
 void eval_bias_gelu(EvalContext& c) { eval_with_bias(c, eval_gelu_erf); }
 void eval_fast_gelu(EvalContext& c) { eval_with_bias(c, eval_gelu_tanh); }
 
+// The limits of a Clip without limits, when these were attributes.
+constexpr double kLargest = std::numeric_limits<float>::max();
+
+void limits_to_inputs(NodeUpgrade& u) {
+  u.float_to_input("min", 1, -kLargest);
+  u.float_to_input("max", 2, kLargest);
+}
+
 }  // namespace
 
 std::vector<OpDef> activation_ops() {
@@ -262,7 +271,7 @@ std::vector<OpDef> activation_ops() {
       {"", "PRelu", "nn", infer_prelu, eval_prelu},
       {"", "ThresholdedRelu", "f", infer_float, eval_thresholded_relu},
       {"", "Shrink", "n", infer_same, eval_shrink},
-      {"", "Clip", "nNN", infer_clip, eval_clip},
+      {"", "Clip", "nNN", infer_clip, eval_clip, 1, {{11, limits_to_inputs}}},
       {"", "HardSigmoid", "f", infer_float, eval_hard_sigmoid},
       {"", "HardSwish", "f", infer_float, eval_hard_swish},
       {"", "Elu", "f", infer_float, eval_elu},

@@ -10,7 +10,7 @@
 
 namespace amdahl {
 
-// Relative growth of an honest dot product of k terms, in a type of unit roundoff u (validation.md, Tolerances).
+// Relative growth of an honest dot product of k terms, in a type of unit roundoff u (docs/trust.md).
 inline double dot_growth(int64_t k, double u = kU32) { return (3.0 * std::sqrt(static_cast<double>(k)) + 4.0) * u; }
 
 // Starting threads costs microseconds when all is well and milliseconds on a busy machine: small tensors go without.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/elementwise.h"
 
 namespace amdahl {
@@ -181,6 +182,9 @@ void eval_dropout(EvalContext& c) {
   else c.out(1).ints.assign(n, 1);
 }
 
+// Only inference is in a Graph: the ratio does nothing.
+void drop_ratio(NodeUpgrade& u) { u.node.attributes.erase("ratio"); }
+
 }  // namespace
 
 std::vector<OpDef> logic_ops() {
@@ -203,7 +207,7 @@ std::vector<OpDef> logic_ops() {
       {"", "IsInf", "f", infer_is, eval_is_inf},
       {"", "Where", "baa", infer_where, eval_where},
       {"", "Identity", "a", infer_same, eval_identity},
-      {"", "Dropout", "aFB", infer_dropout, eval_dropout, 2},
+      {"", "Dropout", "aFB", infer_dropout, eval_dropout, 2, {{12, drop_ratio}}},
   };
 }
 

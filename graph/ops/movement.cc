@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/families.h"
 #include "graph/ops/sizes.h"
@@ -271,21 +272,28 @@ void eval_split(EvalContext& c) {
   }
 }
 
+void split_to_input(NodeUpgrade& u) { u.ints_to_input("split", 1); }
+
+// From 18 on, equal parts must be counted.
+void count_parts(NodeUpgrade& u) {
+  if (u.node.inputs.size() < 2) u.node.attributes["num_outputs"] = static_cast<int64_t>(u.node.outputs.size());
+}
+
 }  // namespace
 
 std::vector<OpDef> movement_ops() {
   std::vector<OpDef> all{
       {"", "Reshape", "ai", infer_reshape, eval_renamed},
       {"", "Flatten", "a", infer_flatten, eval_renamed},
-      {"", "Squeeze", "aI", infer_squeeze, eval_renamed},
-      {"", "Unsqueeze", "aI", infer_unsqueeze, eval_renamed},
+      {"", "Squeeze", "aI", infer_squeeze, eval_renamed, 1, {{13, axes_to_input}}},
+      {"", "Unsqueeze", "aI", infer_unsqueeze, eval_renamed, 1, {{13, axes_to_input}}},
       {"", "Transpose", "a", infer_transpose, eval_transpose},
       {"", "DepthToSpace", "a", infer_depth_to_space, eval_depth_to_space},
       {"", "SpaceToDepth", "a", infer_space_to_depth, eval_space_to_depth},
       {"", "Expand", "ai", infer_expand, eval_expand},
       {"", "Tile", "ai", infer_tile, eval_tile},
       {"", "Concat", "a+", infer_concat, eval_concat},
-      {"", "Split", "aI", infer_split, eval_split, 0},
+      {"", "Split", "aI", infer_split, eval_split, 0, {{13, split_to_input}, {18, count_parts}}},
   };
   for (auto part : {slicing_ops, gather_ops}) {
     const std::vector<OpDef> rows = part();

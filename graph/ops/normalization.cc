@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/sum_growth.h"
@@ -207,6 +208,20 @@ void eval_channels(EvalContext& c) {
                  [&](int64_t row, int64_t i) { return by_group ? row % rows : row % rows * row_channels + i / plane; });
 }
 
+// Until 20, scale and bias had one element a group; from 21 on one a channel.
+void repeat_per_channel(NodeUpgrade& u) {
+  const int64_t channels = u.graph.value(u.node.inputs[0]).shape.at(1);
+  for (size_t i = 1; i < 3; ++i) {
+    if (!u.graph.is_constant(u.node.inputs[i])) continue;
+    const Tensor& t = *u.graph.value(u.node.inputs[i]).constant;
+    if (t.numel() == 0 || channels % t.numel() != 0) continue;
+    const std::vector<double> groups = to_doubles(t);
+    std::vector<double> all(static_cast<size_t>(channels));
+    for (size_t c = 0; c < all.size(); ++c) all[c] = groups[c / (all.size() / groups.size())];
+    u.node.inputs[i] = u.write.constant("per_channel", from_doubles(t.dtype(), {channels}, all));
+  }
+}
+
 }  // namespace
 
 std::vector<OpDef> normalization_ops() {
@@ -216,7 +231,7 @@ std::vector<OpDef> normalization_ops() {
       {"com.microsoft", "SimplifiedLayerNormalization", "ff", infer_layer, eval_layer, 2},
       {"", "SimplifiedLayerNormalization", "ff", infer_layer, eval_layer, 2},
       {"", "InstanceNormalization", "fff", infer_channels, eval_channels},
-      {"", "GroupNormalization", "fff", infer_channels, eval_channels},
+      {"", "GroupNormalization", "fff", infer_channels, eval_channels, 1, {{21, repeat_per_channel}}},
   };
 }
 

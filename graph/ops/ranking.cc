@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/elementwise.h"
 
@@ -172,11 +173,17 @@ void arg(EvalContext& c, bool largest) {
 void eval_arg_max(EvalContext& c) { arg(c, true); }
 void eval_arg_min(EvalContext& c) { arg(c, false); }
 
+void k_to_input(NodeUpgrade& u) {
+  if (!u.node.has("k")) return;
+  u.put(1, u.write.constant("k", from_ints(DType::kI64, {1}, {u.node.attr_int("k", 1)})));
+  u.node.attributes.erase("k");
+}
+
 }  // namespace
 
 std::vector<OpDef> ranking_ops() {
   return {
-      {"", "TopK", "nI", infer_top_k, eval_top_k, 2},
+      {"", "TopK", "nI", infer_top_k, eval_top_k, 2, {{10, k_to_input}}},
       {"", "ArgMax", "n", infer_arg, eval_arg_max},
       {"", "ArgMin", "n", infer_arg, eval_arg_min},
   };

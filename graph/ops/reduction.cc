@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
@@ -274,16 +275,16 @@ bool reduces_nothing(const Node& node, const std::vector<int64_t>& axes) { retur
 
 std::vector<OpDef> reduction_ops() {
   return {
-      {"", "ReduceSum", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum, int_sum>},
-      {"", "ReduceMean", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_mean, int_mean>},
-      {"", "ReduceMax", "aI", infer_reduce<Elements::kAny>, eval_reduce<reduce_max, int_max>},
-      {"", "ReduceMin", "aI", infer_reduce<Elements::kAny>, eval_reduce<reduce_min, int_min>},
-      {"", "ReduceProd", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_prod, int_prod>},
-      {"", "ReduceL1", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_l1, int_l1>},
-      {"", "ReduceL2", "aI", infer_reduce<Elements::kFloats>, eval_reduce<reduce_l2>},
-      {"", "ReduceSumSquare", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum_square, int_sum_square>},
-      {"", "ReduceLogSum", "aI", infer_reduce<Elements::kFloats>, eval_reduce<reduce_log_sum>},
-      {"", "ReduceLogSumExp", "aI", infer_reduce<Elements::kFloats>, eval_reduce<log_sum_exp>},
+      {"", "ReduceSum", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum, int_sum>, 1, {{13, axes_to_input}}},
+      {"", "ReduceMean", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_mean, int_mean>, 1, {{18, axes_to_input}}},
+      {"", "ReduceMax", "aI", infer_reduce<Elements::kAny>, eval_reduce<reduce_max, int_max>, 1, {{18, axes_to_input}}},
+      {"", "ReduceMin", "aI", infer_reduce<Elements::kAny>, eval_reduce<reduce_min, int_min>, 1, {{18, axes_to_input}}},
+      {"", "ReduceProd", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_prod, int_prod>, 1, {{18, axes_to_input}}},
+      {"", "ReduceL1", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_l1, int_l1>, 1, {{18, axes_to_input}}},
+      {"", "ReduceL2", "aI", infer_reduce<Elements::kFloats>, eval_reduce<reduce_l2>, 1, {{18, axes_to_input}}},
+      {"", "ReduceSumSquare", "aI", infer_reduce<Elements::kNumbers>, eval_reduce<reduce_sum_square, int_sum_square>, 1, {{18, axes_to_input}}},
+      {"", "ReduceLogSum", "aI", infer_reduce<Elements::kFloats>, eval_reduce<reduce_log_sum>, 1, {{18, axes_to_input}}},
+      {"", "ReduceLogSumExp", "aI", infer_reduce<Elements::kFloats>, eval_reduce<log_sum_exp>, 1, {{18, axes_to_input}}},
   };
 }
 

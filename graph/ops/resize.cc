@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/families.h"
 #include "graph/ops/precision.h"
@@ -338,12 +339,27 @@ void eval_resize(EvalContext& c) {
   else eval_interpolated(c, plan);
 }
 
+// Before 11, sizes came from scales only, and coordinates were not centred.
+void center_coordinates(NodeUpgrade& u) {
+  u.node.op = "Resize";
+  if (u.node.has("scales")) {  // Upsample 7
+    const std::vector<double> scales = std::get<std::vector<double>>(u.node.attributes.at("scales"));
+    u.put(2, u.write.constant("scales", from_doubles(DType::kF32, {static_cast<int64_t>(scales.size())}, scales)));
+    u.node.attributes.erase("scales");
+  } else {
+    const ValueId scales = u.node.inputs.at(1);
+    u.node.inputs = {u.node.inputs[0], kNoValue, scales};
+  }
+  u.node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
+  u.node.attributes["nearest_mode"] = std::string("floor");
+}
+
 }  // namespace
 
 std::vector<OpDef> resize_ops() {
   return {
-      {"", "Resize", "aFFI", infer_resize, eval_resize},
-      {"", "Upsample", "aF", infer_resize, eval_resize},
+      {"", "Resize", "aFFI", infer_resize, eval_resize, 1, {{11, center_coordinates}}},
+      {"", "Upsample", "aF", infer_resize, eval_resize, 1, {{11, center_coordinates}}},
   };
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
@@ -181,11 +182,14 @@ void eval_scatter_nd(EvalContext& c) {
   scatter(c, offsets, product(in, depth, in.size()));
 }
 
+// Gone since 11, and still found in files of later opsets.
+void rename_scatter(NodeUpgrade& u) { u.node.op = "ScatterElements"; }
+
 }  // namespace
 
 std::vector<OpDef> scatter_ops() {
   return {
-      {"", "Scatter", "aia", infer_scatter_elements, eval_scatter_elements},
+      {"", "Scatter", "aia", infer_scatter_elements, eval_scatter_elements, 1, {{17, rename_scatter}}},
       {"", "ScatterElements", "aia", infer_scatter_elements, eval_scatter_elements},
       {"", "ScatterND", "aia", infer_scatter_nd, eval_scatter_nd},
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "graph/node_upgrade.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/sizes.h"
 
@@ -173,12 +174,23 @@ void eval_pad(EvalContext& c) {
   mapped_copy(in.bound.empty() ? zeros.data() : in.bound.data(), in.shape, maps, fill_bound, out.bound.data());
 }
 
+void pads_to_inputs(NodeUpgrade& u) {
+  u.ints_to_input("pads", 1);
+  u.float_to_input("value", 2, 0);
+}
+
+void slice_to_inputs(NodeUpgrade& u) {
+  u.ints_to_input("starts", 1);
+  u.ints_to_input("ends", 2);
+  u.ints_to_input("axes", 3);
+}
+
 }  // namespace
 
 std::vector<OpDef> slicing_ops() {
   return {
-      {"", "Slice", "aIIII", infer_slice, eval_slice},
-      {"", "Pad", "aIAI", infer_pad, eval_pad},
+      {"", "Slice", "aIIII", infer_slice, eval_slice, 1, {{10, slice_to_inputs}}},
+      {"", "Pad", "aIAI", infer_pad, eval_pad, 1, {{11, pads_to_inputs}}},
   };
 }
 

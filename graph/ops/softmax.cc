@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/node_upgrade.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/sum_growth.h"
@@ -164,13 +165,30 @@ void eval_softmax(EvalContext& c) {
   finish_bounds(out, false);
 }
 
+// Before 13, a softmax ran over all dimensions from `axis` on, as if they were one.
+void flatten_from_axis(NodeUpgrade& u) {
+  const ValueId x = u.node.inputs[0], y = u.node.outputs[0];
+  const Shape shape = u.graph.value(x).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  int64_t axis = u.node.attr_int("axis", 1);
+  if (axis < 0) axis += rank;
+  u.node.attributes["axis"] = int64_t{-1};
+  if (axis >= rank - 1) return;
+  Shape rows(shape.begin(), shape.begin() + axis), columns(shape.begin() + axis, shape.end());
+  const ValueId flat = u.write.reshape(x, {numel(rows), numel(columns)});
+  const ValueId result = u.write.add(u.node.op, {flat}, u.graph.value(y).dtype, u.graph.value(flat).shape, u.node.attributes);
+  const ValueId target = u.write.constant("shape", from_ints(DType::kI64, {rank}, shape));
+  u.write.add_to("Reshape", {result, target}, y);
+  u.replaced = true;
+}
+
 }  // namespace
 
 std::vector<OpDef> softmax_ops() {
   return {
-      {"", "Softmax", "f", infer_softmax, eval_softmax<softmax_row>},
-      {"", "LogSoftmax", "f", infer_softmax, eval_softmax<log_softmax_row>},
-      {"", "Hardmax", "f", infer_softmax, eval_softmax<hardmax_row>},
+      {"", "Softmax", "f", infer_softmax, eval_softmax<softmax_row>, 1, {{13, flatten_from_axis}}},
+      {"", "LogSoftmax", "f", infer_softmax, eval_softmax<log_softmax_row>, 1, {{13, flatten_from_axis}}},
+      {"", "Hardmax", "f", infer_softmax, eval_softmax<hardmax_row>, 1, {{13, flatten_from_axis}}},
   };
 }
 

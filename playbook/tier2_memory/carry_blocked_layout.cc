@@ -15,6 +15,7 @@
 #include "playbook/fuse_inside.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"

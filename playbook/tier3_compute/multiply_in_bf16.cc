@@ -1,6 +1,8 @@
 // Operands of a product rounded to bfloat16, sums in fp32, on AMX or AVX512_BF16: several times the rate of fp32 or twice it (amdahl doctor), and
 // half the bytes of weights, for numbers of 8 significant bits. Only where the user allows it; declared, so that the judge applies the bound of
 // that rounding to this step and the gate the user's limit to the model.
+#include <fmt/format.h>
+
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/kinds/kind_names.h"
@@ -48,6 +50,11 @@ class MultiplyInBf16 final : public Rewrite {
 const Rewrite* multiply_in_bf16() {
   static const MultiplyInBf16 rewrite;
   return &rewrite;
+}
+
+std::string refused_in_bf16(const Target& target) {
+  const std::string_view backend = multiply_in_bf16()->backend();
+  return target.backend == backend ? refused_in_bf16(target.device) : fmt::format("such products are kernels of the {}", backend);
 }
 
 }  // namespace amdahl

@@ -10,6 +10,7 @@ const Rewrite* choose_vector_bits() {
       .name = "choose_vector_bits",
       .target = "row kinds, pointwise",
       .precondition = "the machine has AVX-512",
+      .backend = "cpu",
       .open = {"VECTOR_BITS"},
   });
   return &rewrite;

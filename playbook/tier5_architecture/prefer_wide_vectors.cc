@@ -1,6 +1,7 @@
 // Compilers keep to 256 bits on server cores by default, for fear of lower clocks; since Ice Lake the fear is unfounded.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/vector_width.h"
 
 namespace amdahl {
 
@@ -11,8 +12,7 @@ const Rewrite* prefer_wide_vectors() {
       .target = "every kind",
       .precondition = "the machine has AVX-512",
       .flags = {"-mprefer-vector-width=512"},
-      .refuse = [](const RewriteContext& context,
-                   const Step&) { return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512"); },
+      .refuse = [](const RewriteContext& context, const Step&) { return refused_on_avx512(context.target.device); },
   });
   return &rewrite;
 }

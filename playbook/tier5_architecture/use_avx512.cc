@@ -2,6 +2,7 @@
 // tile, which is therefore searched with it.
 #include "playbook/knob_rewrite.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/cpu/vector_width.h"
 
 namespace amdahl {
 
@@ -11,11 +12,11 @@ const Rewrite* use_avx512() {
       .name = "use_avx512",
       .target = "kinds with a vector width (matmul, attention, fused_mlp, conv)",
       .precondition = "the machine has AVX-512",
+      .backend = "cpu",
       .set = {{"VLEN", 16}},
       .open = {"MR", "NRV"},
       .structural = true,
-      .refuse = [](const RewriteContext& context,
-                   const Step&) { return std::string(context.target.device.has("avx512f") ? "" : "this machine has no AVX-512"); },
+      .refuse = [](const RewriteContext& context, const Step&) { return refused_on_avx512(context.target.device); },
   });
   return &rewrite;
 }

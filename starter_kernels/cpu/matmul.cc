@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
@@ -56,6 +59,87 @@ double cycles_of(const MatmulSizes& s, const Knobs& k, int64_t a_row_bytes, int 
   return batches * gemm_cycles(b, device) + (k.at("PARTITION") == 0 ? 0 : kRegion);
 }
 
+// A product in blocks, as its knobs depend on it.
+struct BlockedProduct {
+  const Problem& problem;
+  const DeviceInfo& device;
+  MatmulSizes s;  // of pairs of steps of K, where bfloat16 is multiplied
+  bool pairs, avx512, converts;
+
+  BlockedProduct(const Problem& p, const DeviceInfo& d)
+      : problem(p),
+        device(d),
+        s(MatmulSizes::of(p)),
+        pairs(multiplies_in_bf16(p)),
+        avx512(d.has("avx512f")),
+        converts(pairs || accumulator() != p.in[0].dtype) {
+    if (pairs) s.k = (s.k + 1) / 2;
+  }
+  DType accumulator() const { return accumulator_of(problem.in[0].dtype); }
+  int64_t accumulator_bytes() const { return static_cast<int64_t>(size_of(accumulator())); }
+  // An output narrower than the sum cannot hold partial sums: K is not split.
+  bool holds_partial_sums() const { return problem.out[0].dtype == accumulator() && problem.out[0].dtype == problem.in[0].dtype; }
+  // Weights are read once whatever is done.
+  bool has_few_rows() const {
+    const std::vector<int64_t>& b = problem.in[1].strides;
+    return s.m <= 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype && (b.back() == 1 || b[b.size() - 2] == 1);
+  }
+  // Starting a parallel region costs microseconds: some ten thousand multiplications.
+  bool is_worth_threads() const { return problem.threads > 1 && 2.0 * s.batch * s.m * s.n * s.k > 2e5; }
+};
+
+using Values = std::vector<int64_t>;
+
+std::vector<Knob> tile_knobs(const BlockedProduct& p) {
+  const Values widths = p.pairs ? Values{16} : p.avx512 ? Values{8, 16} : Values{8};
+  const Values mr = up_to({1, 2, 4, 6, 8, 10, 12, 14, 16}, p.s.m);
+  return {{"VLEN", widths, widths.front(), "vector width in 4-byte lanes"},
+          {"MR", mr, at_most(mr, 6), "rows of the register tile"},
+          {"NRV", {1, 2, 3, 4, 6}, 2, "vectors in a row of the register tile"}};
+}
+
+std::vector<Knob> block_knobs(const BlockedProduct& p) {
+  const Values mc = up_to({24, 48, 96, 144, 192, 384, 768}, p.s.m);
+  const Values kc = p.holds_partial_sums() ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, p.s.k) : Values{std::max<int64_t>(1, p.s.k)};
+  const Values nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, p.s.n);
+  const Values pack_b = p.pairs ? Values{1} : p.problem.in[1].constant ? Values{0, 1} : Values{0};
+  return {{"MC", mc, at_most(mc, 96), "rows of A in a block that stays in L2"},
+          {"KC", kc, at_most(kc, 256), "steps of K in a block: a panel of KC x NR of B stays in L1"},
+          {"NC", nc, at_most(nc, 1024), "columns of B in a block"},
+          {"PACK_A", p.converts ? Values{1} : Values{0, 1}, 1, "1: A is copied to panels of MR rows"},
+          {"PACK_B", pack_b, p.pairs, "1: the constant B is stored as panels at load; 0: packed block by block at every call"},
+          {"LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes"}};
+}
+
+std::vector<Knob> thread_knobs(const BlockedProduct& p) {
+  if (p.problem.threads <= 1) return {{"PARTITION", {0}, 0, "parts of C over threads: 0 one thread"}, {"TASKS", {1}, 1, "parts a thread"}};
+  return {
+      {"PARTITION", {0, 1, 2, 3}, p.is_worth_threads() ? (p.s.n >= p.s.m ? 1 : 2) : 0, "parts of C over threads: 0 one thread, 1 along N, 2 along M, 3 both"},
+      {"TASKS", {1, 2, 4, 8}, 1, "parts a thread; above 1 they are handed out as threads become free"}};
+}
+
+std::vector<Knob> loop_knobs(const BlockedProduct& p) {
+  // Worth it only where C has fewer tiles than threads can share, and parts stay long enough to pay for adding them.
+  const bool can_split = p.s.batch * p.s.m * p.s.n <= 65536 && p.s.k >= 256;
+  return {{"PREFETCH", {0, 1, 2}, 0, "panels of B fetched ahead; 0: left to the hardware"},
+          {"UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop"},
+          {"GEMV", p.has_few_rows() ? Values{0, 1} : Values{0}, 0, "1: few rows of A against B in long streams, packed (PACK_B) or where it is; 0: blocked"},
+          {"SPLIT_K", can_split ? Values{1, 2, 4} : Values{1}, 1, "parts of K that are summed apart"}};
+}
+
+std::function<std::string(const Knobs&)> refusals(const BlockedProduct& p) {
+  return [s = p.s, registers = int64_t{p.avx512 ? 32 : 16}, element = p.accumulator_bytes(), l2 = p.device.l2_bytes](const Knobs& k) -> std::string {
+    if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
+    const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
+    if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
+    if (k.at("PACK_A") && std::min(k.at("MC"), s.m) * std::min(k.at("KC"), s.k) * element > 2 * l2)
+      return "the packed block of A does not fit twice the L2 cache";
+    if (!k.at("PACK_B") && std::min(k.at("NC"), s.n) * std::min(k.at("KC"), s.k) * element > (int64_t{32} << 20))
+      return "the packed block of B takes more than 32 MiB a thread";
+    return "";
+  };
+}
+
 class MatmulOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kMatmul; }
@@ -66,77 +150,17 @@ class MatmulOnCpu final : public KernelImplementation {
 };
 
 SearchSpace MatmulOnCpu::space(const Problem& problem, const DeviceInfo& device) const {
-  const bool pairs = multiplies_in_bf16(problem);
   if (strassen_levels(problem) > 0) return strassen_space(problem, device);
-  if (pairs && multiplies_on_tiles(device)) return tile_space(problem);
-  MatmulSizes s = MatmulSizes::of(problem);
-  if (pairs) s.k = (s.k + 1) / 2;
-  const bool avx512 = device.has("avx512f");
-  const bool converts = pairs || accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
-  const bool constant_b = problem.in[1].constant;
-  const bool parallel = problem.threads > 1;
-  // Starting a parallel region costs microseconds: some ten thousand multiplications.
-  const bool worth_threads = parallel && 2.0 * s.batch * s.m * s.n * s.k > 2e5;
-
+  if (multiplies_in_bf16(problem) && multiplies_on_tiles(device)) return tile_space(problem);
+  const BlockedProduct product(problem, device);
   SearchSpace space;
-  const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
-    space.knobs.push_back({name, std::move(values), starter, meaning});
-  };
-  const std::vector<int64_t> widths = pairs ? std::vector<int64_t>{16} : avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8};
-  knob("VLEN", widths, widths.front(), "vector width in 4-byte lanes");
-  const auto mr = up_to({1, 2, 4, 6, 8, 10, 12, 14, 16}, s.m);
-  knob("MR", mr, at_most(mr, 6), "rows of the register tile");
-  knob("NRV", {1, 2, 3, 4, 6}, 2, "vectors in a row of the register tile");
-  const auto mc = up_to({24, 48, 96, 144, 192, 384, 768}, s.m);
-  knob("MC", mc, at_most(mc, 96), "rows of A in a block that stays in L2");
-  // An output narrower than the sum cannot hold partial sums: K is not split.
-  const auto kc = problem.out[0].dtype == accumulator_of(problem.in[0].dtype) && problem.out[0].dtype == problem.in[0].dtype
-                      ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, s.k)
-                      : std::vector<int64_t>{std::max<int64_t>(1, s.k)};
-  knob("KC", kc, at_most(kc, 256), "steps of K in a block: a panel of KC x NR of B stays in L1");
-  const auto nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, s.n);
-  knob("NC", nc, at_most(nc, 1024), "columns of B in a block");
-  knob("PACK_A", converts ? std::vector<int64_t>{1} : std::vector<int64_t>{0, 1}, 1, "1: A is copied to panels of MR rows");
-  knob("PACK_B",
-       pairs        ? std::vector<int64_t>{1}
-       : constant_b ? std::vector<int64_t>{0, 1}
-                    : std::vector<int64_t>{0},
-       pairs, "1: the constant B is stored as panels at load; 0: packed block by block at every call");
-  knob("LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes");
-  if (parallel) {
-    knob("PARTITION", {0, 1, 2, 3}, worth_threads ? (s.n >= s.m ? 1 : 2) : 0, "parts of C over threads: 0 one thread, 1 along N, 2 along M, 3 both");
-    knob("TASKS", {1, 2, 4, 8}, 1, "parts a thread; above 1 they are handed out as threads become free");
-  } else {
-    knob("PARTITION", {0}, 0, "parts of C over threads: 0 one thread");
-    knob("TASKS", {1}, 1, "parts a thread");
-  }
-  knob("PREFETCH", {0, 1, 2}, 0, "panels of B fetched ahead; 0: left to the hardware");
-  knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop");
-
-  // Few rows: weights are read once whatever is done.
-  const bool few_rows = s.m <= 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype &&
-                        (problem.in[1].strides.back() == 1 || problem.in[1].strides[problem.in[1].strides.size() - 2] == 1);
-  knob("GEMV", few_rows ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, 0,
-       "1: few rows of A against B in long streams, packed (PACK_B) or where it is; 0: blocked");
-  // Worth it only where C has fewer tiles than threads can share, and parts stay long enough to pay for adding them.
-  knob("SPLIT_K", s.batch * s.m * s.n <= 65536 && s.k >= 256 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1, "parts of K that are summed apart");
-  const int64_t registers = avx512 ? 32 : 16;
-  if (size_of(accumulator_of(problem.in[0].dtype)) == 4)
-    space.cycles = [s, device, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
+  for (auto part : {tile_knobs, block_knobs, thread_knobs, loop_knobs})
+    for (Knob& knob : part(product)) space.knobs.push_back(std::move(knob));
+  if (product.accumulator_bytes() == 4)
+    space.cycles = [s = product.s, device, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
       return k.at("GEMV") ? 0 : cycles_of(s, k, a_row * 4, threads, device);
     };
-  const int64_t element = static_cast<int64_t>(size_of(accumulator_of(problem.in[0].dtype)));
-  const int64_t l2 = device.l2_bytes;
-  space.refuse = [=](const Knobs& k) -> std::string {
-    if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
-    const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
-    if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
-    if (k.at("PACK_A") && std::min(k.at("MC"), s.m) * std::min(k.at("KC"), s.k) * element > 2 * l2)
-      return "the packed block of A does not fit twice the L2 cache";
-    if (!k.at("PACK_B") && std::min(k.at("NC"), s.n) * std::min(k.at("KC"), s.k) * element > (int64_t{32} << 20))
-      return "the packed block of B takes more than 32 MiB a thread";
-    return "";
-  };
+  space.refuse = refusals(product);
   return space;
 }
 

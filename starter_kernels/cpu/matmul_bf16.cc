@@ -11,8 +11,10 @@
 
 namespace amdahl {
 
+std::string refused_in_bf16(const DeviceInfo& device) { return device.has("avx512_bf16") ? "" : "this machine has no AVX512_BF16"; }
+
 std::string refused_in_bf16(const Problem& problem, const DeviceInfo& device) {
-  if (!device.has("avx512_bf16")) return "this machine has no AVX512_BF16";
+  if (std::string why = refused_in_bf16(device); !why.empty()) return why;
   const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
   if (a.dtype != DType::kF32 || b.dtype != DType::kF32 || c.dtype != DType::kF32) return "operands are not fp32";
   if (!b.constant) return "B is not a constant: it would be rounded and rearranged at every call";

@@ -1,5 +1,5 @@
 #pragma once
-// The form of matmul whose problem declares "bf16". On AMX: tiles, with knobs and a text of their own (cpu/matmul_bf16.cpp). On AVX512_BF16 alone:
+// The form of matmul whose problem declares "bf16". On AMX: tiles, with knobs and a text of their own (cpu/kernels/matmul_bf16.cpp). On AVX512_BF16 alone:
 // the blocked product of matmul.cpp on pairs of steps of K, with its knobs.
 
 #include "base/device_info.h"
@@ -10,6 +10,7 @@ namespace amdahl {
 
 // Why this product cannot be made of bfloat16 here, or "": it takes AVX512_BF16, fp32 operands, one matrix B that is a constant.
 std::string refused_in_bf16(const Problem& problem, const DeviceInfo& device);
+std::string refused_in_bf16(const DeviceInfo& device);  // for any product
 
 // Which of the two forms a problem that declares "bf16" gets on a machine, and which one knobs are of.
 bool multiplies_on_tiles(const DeviceInfo& device);

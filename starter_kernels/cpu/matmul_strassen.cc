@@ -7,6 +7,7 @@
 #include "base/device_info.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"

@@ -1,6 +1,6 @@
 #pragma once
 // The form of a matrix product, or of a 1x1 convolution on channel blocks, whose problem declares "strassen" or "strassen2", or (a product) either in
-// bfloat16: one or two levels of seven products of halves (cpu/matmul_strassen.cpp), with knobs of its own.
+// bfloat16: one or two levels of seven products of halves (cpu/kernels/matmul_strassen.cpp), with knobs of its own.
 
 #include "base/device_info.h"
 #include "starter_kernels/kinds/problem.h"

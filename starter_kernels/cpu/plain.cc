@@ -5,11 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "base/device_info.h"
-#include "base/error.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/kinds/kind_names.h"
@@ -18,6 +14,7 @@
 #include "starter_kernels/kinds/search_space.h"
 #include "starter_kernels/kinds/target.h"
 #include "starter_kernels/text/number_text.h"
+#include "starter_kernels/text/one_word.h"
 #include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
@@ -30,13 +27,6 @@ std::string operand_text(const std::string& name, const Access& access) {
       "constexpr int64_t {}_SIZE = {};\n",
       c_type(access.dtype), name, name, access.shape.size(), name, access.shape.empty() ? "1" : fmt::format("{}", fmt::join(access.shape, ", ")), name,
       numel(access.shape));
-}
-
-// A problem may come from a file of others: what stands in a text by name is one word.
-const std::string& one_word(const std::string& name) {
-  if (name.empty() || !std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; }))
-    throw Error(ExitCode::kInternal, "a name in the problem is no word");
-  return name;
 }
 
 std::string constant_text(const std::string& name, const Json& value) {

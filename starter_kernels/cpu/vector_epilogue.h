@@ -12,7 +12,7 @@ namespace amdahl {
 
 // `static inline lanes vector_epilogue(lanes acc, const void* const* in, int64_t i0, … )` for a problem whose last dimension the lanes
 // lie along: channel blocks [N, C/k, pixels, k] (formats.h), rows of a matrix. One index for each dimension, the last one the first
-// lane's; extra inputs are in[base …]. cpu/scalar_math.h and cpu/vector_math.h must precede. Nothing where the program has an operation without such a form, or an operand
+// lane's; extra inputs are in[base …]. cpu/kernels/scalar_math.h and vector_math.h must precede. Nothing where the program has an operation without such a form, or an operand
 // that along the last dimension is neither side by side nor one number.
 std::optional<std::string> emit_vector_epilogue(const Problem& problem, size_t base);
 

@@ -6,9 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
-#include "base/error.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/kinds/kind_names.h"
@@ -18,6 +16,7 @@
 #include "starter_kernels/kinds/target.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/number_text.h"
+#include "starter_kernels/text/one_word.h"
 #include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
@@ -25,13 +24,6 @@ namespace {
 
 constexpr size_t kMostInCode = 16;            // numbers of an array that is a function; a longer one lies in constant memory
 constexpr size_t kMostConstants = 60 * 1024;  // bytes: a card has 64 KiB, and tables of launches lie there too
-
-// A problem may come from a file of others: what stands in a text by name is one word.
-const std::string& one_word(const std::string& name) {
-  if (name.empty() || !std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; }))
-    throw Error(ExitCode::kInternal, "a name in the problem is no word");
-  return name;
-}
 
 // Numbers as literals of one type of 4 or 8 bytes.
 struct Numbers {

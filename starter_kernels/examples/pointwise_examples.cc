@@ -47,9 +47,8 @@ Graph cast(DType from, int64_t to) {
   return g.finish({g.node("Cast", {g.input(from, {5, 13})}, {{"to", to}})});
 }
 
-}  // namespace
-
-std::vector<Graph> pointwise_examples() {
+// Every function of one number, and types that it is computed in.
+std::vector<Graph> of_one_operand() {
   std::vector<Graph> all;
   // clang-format off
   for (const char* op : {"Abs", "Neg", "Sign", "Reciprocal", "Sqrt", "Floor", "Ceil", "Round", "Exp", "Log", "Sin", "Cos", "Tan",
@@ -68,7 +67,11 @@ std::vector<Graph> pointwise_examples() {
   all.push_back(unary("Abs", {}, DType::kI8));
   all.push_back(unary("Not", {}, DType::kBool));
   all.push_back(unary("BitwiseNot", {}, DType::kU16));
+  return all;
+}
 
+std::vector<Graph> of_two_operands() {
+  std::vector<Graph> all;
   for (const char* op : {"Max", "Min"}) {  // NaN on either side
     ExampleGraph g(op);
     const ValueId x = wide_floats(g);
@@ -90,6 +93,11 @@ std::vector<Graph> pointwise_examples() {
   all.push_back(binary("Sub", {2, 1, 3, 1, 17}, {1, 5, 1, 4, 1}));
   all.push_back(binary("Add", {1}, {}));
   all.push_back(binary("Add", {0, 4}, {1, 4}));
+  return all;
+}
+
+std::vector<Graph> sizes_and_types() {
+  std::vector<Graph> all;
   // Several tasks, threads and pieces, with a ragged end.
   all.push_back(binary("Add", {3, 45001}, {3, 45001}));
   all.push_back(binary("Mul", {701, 203}, {203}));
@@ -104,6 +112,11 @@ std::vector<Graph> pointwise_examples() {
     for (const char* op : {"Add", "Mul", "Div", "Mod", "Max"}) all.push_back(integers(op, dtype));
   all.push_back(integers("Mod", DType::kI32, {{"fmod", int64_t{1}}}));
   all.push_back(integers("Less", DType::kI16));
+  return all;
+}
+
+std::vector<Graph> powers_and_limits() {
+  std::vector<Graph> all;
   {
     ExampleGraph g("Mod");
     all.push_back(g.finish({g.node("Mod", {g.input({40}), g.normal({40}, 3, 2)}, {{"fmod", int64_t{1}}})}));
@@ -131,6 +144,11 @@ std::vector<Graph> pointwise_examples() {
     all.push_back(g.finish({g.node("Clip", {x}), g.node("Clip", {x, one}), g.node("Clip", {x, nan}), g.node("Clip", {x, kNoValue, nan}),
                             g.node("Clip", {x, nan_at_run, one}), g.node("Clip", {x, one, nan_at_run})}));
   }
+  return all;
+}
+
+std::vector<Graph> over_nothing() {
+  std::vector<Graph> all;
   for (const char* op : {"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"}) {
     ExampleGraph g(std::string(op) + " over no axes");
     all.push_back(g.finish({g.node(op, {g.input({3, 21})}, {{"noop_with_empty_axes", int64_t{1}}})}));
@@ -146,6 +164,11 @@ std::vector<Graph> pointwise_examples() {
     const ValueId a = g.input({0, 4}), b = g.input({4, 3}), x = g.input({2, 0, 3});
     all.push_back(g.finish({g.node("MatMul", {a, b}), g.node("ReduceMax", {x, g.ints({1}, {0})}), g.node("Softmax", {x})}));
   }
+  return all;
+}
+
+std::vector<Graph> of_many_operands() {
+  std::vector<Graph> all;
   {
     ExampleGraph g("Where");
     const ValueId x = g.input({4, 1, 23}), y = g.input({3, 1});
@@ -161,10 +184,20 @@ std::vector<Graph> pointwise_examples() {
     y.push_back(g.node("Sum", {a}));
     all.push_back(g.finish(y));
   }
+  return all;
+}
+
+std::vector<Graph> casts() {
+  std::vector<Graph> all;
   // ONNX codes: 1 f32, 2 u8, 3 i8, 6 i32, 7 i64, 9 bool, 10 f16, 11 f64, 16 bf16.
   for (int64_t to : {1, 3, 6, 7, 9, 10, 11, 16}) all.push_back(cast(DType::kF32, to));
   for (int64_t to : {1, 2, 7, 9, 10}) all.push_back(cast(DType::kI32, to));
   for (DType from : {DType::kBool, DType::kF16, DType::kBF16, DType::kI64, DType::kF64}) all.push_back(cast(from, 1));
+  return all;
+}
+
+std::vector<Graph> normalizations_and_biases() {
+  std::vector<Graph> all;
   for (const Shape& shape : {Shape{2, 5, 6, 7}, Shape{3, 40}}) {
     ExampleGraph g("BatchNormalization");
     const Shape channels{shape[1]};
@@ -180,6 +213,17 @@ std::vector<Graph> pointwise_examples() {
     ExampleGraph g("BiasGelu");
     const ValueId x = g.input({6, 40}), b = g.normal({40}, 5);
     all.push_back(g.finish({g.node("com.microsoft.BiasGelu", {x, b}), g.node("com.microsoft.FastGelu", {x, b})}));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Graph> pointwise_examples() {
+  std::vector<Graph> all;
+  for (auto part : {of_one_operand, of_two_operands, sizes_and_types, powers_and_limits, over_nothing, of_many_operands, casts, normalizations_and_biases}) {
+    const std::vector<Graph> some = part();
+    all.insert(all.end(), some.begin(), some.end());
   }
   return all;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/device_info.h"
 #include "base/error.h"
 #include "starter_kernels/kinds/problem.h"
 
@@ -33,8 +32,6 @@ bool in_channel_blocks(const Problem& problem) {
 void set_formats(Problem& problem, const std::vector<std::string>& in, const std::vector<std::string>& out) {
   problem.params["formats"] = {{"in", in}, {"out", out}};
 }
-
-std::string blocked_format(const DeviceInfo& machine) { return machine.has("avx512f") ? "nchw16c" : "nchw8c"; }
 
 int64_t channel_block(const std::string& format) {
   if (format.empty()) return 0;

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "base/device_info.h"
 #include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
@@ -18,9 +17,6 @@ void set_formats(Problem& problem, const std::vector<std::string>& in, const std
 
 // Channels in a block of "nchw<k>c"; 0 for row-major.
 int64_t channel_block(const std::string& format);
-// "nchw16c" where a vector holds 16 floats, else "nchw8c": a block wider than a vector of the machine is not split by GCC 12 into vectors that it
-// keeps in registers, but passes through the stack (a region of ResNet-50 took 16 times as long with AVX2).
-std::string blocked_format(const DeviceInfo& machine);
 
 // How the storage of an operand [N, C, spatial…] is walked by the indices of [N, C/k, pixels, k]. In channel blocks it
 // is dense, or has one pixel that is broadcast; row-major it is walked through its own strides. Throws kInternal when

@@ -1,5 +1,5 @@
 #pragma once
-// Operators that no other kind computes: one readable loop nest each, in cpu/plain_<operator>.cpp. They are rare in the models
+// Operators that no other kind computes: one readable loop nest each, in kernels/plain_<operator> of each backend. They are rare in the models
 // that people tune, so clarity comes before speed here; a knob is added when a model shows the need.
 
 #include <optional>
@@ -31,7 +31,7 @@ struct PlainParams {
 
 struct PlainOperator {
   std::string_view op;                           // ONNX operator type
-  std::string_view source;                       // "topk": cpu/plain_topk.cpp
+  std::string_view source;                       // "topk": cpu/kernels/plain_topk.cpp
   PlainForm (*form)(const Graph&, const Node&);  // throws Refusal
 };
 const std::vector<PlainOperator>& plain_operators();  // plain_operators.cc

@@ -1,7 +1,7 @@
 // What other implementations say of every operator: cases.bin holds generated cases with the outputs of onnx.reference and ONNX Runtime.
 // The oracle must agree with them, a cleaned-up model with the oracle, and starter kernels (of some cases of each operator) too.
 //
-// `bench/conformance/run --keep tests/conformance/cases.bin` writes the file again; it runs 10,000 fresh cases, and finds what these do not.
+// `bench/conformance/run --keep tests/conformance/cases.bin` writes the file again, and needs the network once, for the other implementations; it runs 10,000 fresh cases, and finds what these do not.
 
 #include <gtest/gtest.h>
 

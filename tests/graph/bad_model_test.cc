@@ -102,13 +102,9 @@ LoadOptions shapes(std::map<std::string, Shape> s) {
   return o;
 }
 
-std::vector<BadModel> bad_models() {
-  const auto symbolic = [](ModelMaker& m) {
-    m.input("ids", {"batch", "seq"}).input("mask", {"batch", "seq"}).output("a").output("b");
-    m.node("Identity", {"ids"}, {"a"});
-    m.node("Identity", {"mask"}, {"b"});
-  };
-  std::vector<BadModel> table = {
+// Files that hold no model, and models whose parts do not fit together.
+std::vector<BadModel> broken_files() {
+  return {
       {"missing file", ExitCode::kBadModel, {"cannot open", "No such file"}, [](const TemporaryFolder& d) { return d / "absent.onnx"; }},
       {"a folder", ExitCode::kBadModel, {"cannot open", "directory"}, [](const TemporaryFolder& d) { return d.str(); }},
       {"no such shipped model", ExitCode::kBadModel, {"no shipped model 'nothing'"}, [](const TemporaryFolder&) { return std::string("builtin:nothing"); }},
@@ -148,6 +144,12 @@ std::vector<BadModel> bad_models() {
          m.input("big", {"4000000000", "4000000000", "4000000000"}).output("z");
          m.node("Identity", {"big"}, {"z"});
        })},
+  };
+}
+
+// Weights in other files.
+std::vector<BadModel> broken_weights() {
+  return {
       {"external file missing", ExitCode::kBadModel, {"w.bin", "missing", "'w'"}, with_weights("w.bin", 0, 24, kNothing)},
       {"external file too short",
        ExitCode::kBadModel,
@@ -191,6 +193,17 @@ std::vector<BadModel> bad_models() {
        ExitCode::kBadModel,
        {"w.bin", "directory"},
        with_weights("w.bin", 0, 24, [](const TemporaryFolder& d) { std::filesystem::create_directory(d / "w.bin"); })},
+  };
+}
+
+// Sizes that are open, or given wrongly.
+std::vector<BadModel> broken_shapes() {
+  const auto symbolic = [](ModelMaker& m) {
+    m.input("ids", {"batch", "seq"}).input("mask", {"batch", "seq"}).output("a").output("b");
+    m.node("Identity", {"ids"}, {"a"});
+    m.node("Identity", {"mask"}, {"b"});
+  };
+  return {
       {"symbols unset", ExitCode::kUnsetDimension, {"'ids'", "'batch'", "'seq'", "--shape ids=1,128 --shape mask=1,128"}, broken(symbolic)},
       {"one symbol unset", ExitCode::kUnsetDimension, {"1 ('seq')", "--shape ids=1,128"}, broken([](ModelMaker& m) {
          m.input("ids", {"1", "seq"}).output("a");
@@ -201,6 +214,12 @@ std::vector<BadModel> bad_models() {
       {"shapes that disagree", ExitCode::kUsage, {"'batch'", "'ids'", "same"}, broken(symbolic), shapes({{"ids", {1, 8}}, {"mask", {2, 8}}})},
       {"shape of no input", ExitCode::kUsage, {"no such input", "x, ids, mask"}, broken(symbolic), shapes({{"idz", {1, 8}}})},
       {"negative shape", ExitCode::kUsage, {"negative"}, broken(symbolic), shapes({{"ids", {1, -8}}})},
+  };
+}
+
+// What no graph here can hold.
+std::vector<BadModel> unsupported_models() {
+  return {
       {"string input", ExitCode::kUnsupported, {"'s'", "string"}, broken([](ModelMaker& m) {
          m.input("s", {"2"}, onnx::TensorProto::STRING).output("z");
          m.node("Identity", {"s"}, {"z"});
@@ -277,6 +296,12 @@ std::vector<BadModel> bad_models() {
          m.input("open", {"batch", "2"}).output("z");
          m.node("Frobnicate", {"open"}, {"z"});
        })},
+  };
+}
+
+// Names that would do something to a terminal or a text, and numbers without measure.
+std::vector<BadModel> hostile_models() {
+  return {
       {"names that control a terminal", ExitCode::kBadModel, {"node 'a\\nb' (Add) reads 'two\\nlines \\x1b[31mred', which nothing"}, broken([](ModelMaker& m) {
          m.node("Add", {"x", "two\nlines \x1b[31mred"}, {"z"}, "a\nb");
          m.output("z");
@@ -328,7 +353,13 @@ std::vector<BadModel> bad_models() {
          m.output("z");
        })},
   };
-  return table;
+}
+
+std::vector<BadModel> bad_models() {
+  std::vector<BadModel> all;
+  for (auto part : {broken_files, broken_weights, broken_shapes, unsupported_models, hostile_models})
+    for (const BadModel& model : part()) all.push_back(model);
+  return all;
 }
 
 // Models of a hundred bytes that ask for 32 TiB, operator by operator. The shape rules must refuse before anything is made.

@@ -6,6 +6,7 @@
 
 #include "base/machine.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "tests/plan/kernel_bench.h"

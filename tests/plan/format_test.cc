@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/formats.h"
 
 namespace amdahl {

@@ -10,6 +10,7 @@
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/fused_mlp.h"

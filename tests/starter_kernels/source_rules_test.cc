@@ -8,8 +8,16 @@
 namespace amdahl {
 namespace {
 
-TEST(SourceRules, HostileTextsAreRefused) {
-  const std::vector<std::string> hostile{
+void expect_refused(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    const std::string why = refused_source("int before;\n" + text);
+    EXPECT_NE(why, "") << text;
+    EXPECT_EQ(why.find('\n'), std::string::npos) << why;
+  }
+}
+
+TEST(SourceRules, IncludesAndPragmasOfHostileTextsAreRefused) {
+  expect_refused({
       "#include \"/etc/passwd\"\n",
       "# include \"kernel.h\"\n",
       "#include </etc/passwd>\n",
@@ -38,7 +46,11 @@ TEST(SourceRules, HostileTextsAreRefused) {
       "#if defined(X) && __has_embed(\"/etc/passwd\")\n#endif\n",
       "%:include \"/etc/passwd\"\n",
       "\?\?=include \"/etc/passwd\"\n",
-      // Hidden by comments, spliced lines and what looks like comments and strings.
+  });
+}
+
+TEST(SourceRules, WhatCommentsSplicedLinesAndStringsHideIsRefused) {
+  expect_refused({
       "/* */ #include \"/etc/passwd\"\n",
       "#/* */include \"/etc/passwd\"\n",
       "#/*\n*/include \"/etc/passwd\"\n",
@@ -51,7 +63,11 @@ TEST(SourceRules, HostileTextsAreRefused) {
       "int a = 1'000'000; int b = '\"';\n#include \"/etc/passwd\"\n",
       "// \\\nstill a comment\n#include \"/etc/passwd\"\n",
       "#if 0\n'\n#endif\n#include \"/etc/passwd\"\n",
-      // Assembly.
+  });
+}
+
+TEST(SourceRules, HostileAssemblyIsRefused) {
+  expect_refused({
       "asm(\".incbin \\\"/etc/passwd\\\"\");\n",
       "asm(\".inc\" \"bin \\\"/etc/passwd\\\"\");\n",
       "asm(\".\\x69ncbin \\\"/etc/passwd\\\"\");\n",
@@ -74,7 +90,11 @@ TEST(SourceRules, HostileTextsAreRefused) {
       "asm volatile(TEMPLATE);\n",
       "int g() asm(\"__cpu_indicator_init\");\n",
       "# 12 \"other.cpp\"\n",
-      // Attributes.
+  });
+}
+
+TEST(SourceRules, HostileAttributesAreRefused) {
+  expect_refused({
       "[[gnu::section(\".text\")]] int x;\n",
       "[[__gnu__::__section__(\".text\")]] int x;\n",
       "<:<: gnu::section(\".text\") :>:> int x;\n",
@@ -91,7 +111,12 @@ TEST(SourceRules, HostileTextsAreRefused) {
       "__attribute__((noinline(\"\\n.incbin\"))) int f();\n",
       "__attribute__((target(\"avx2\\n.incbin\"))) int f();\n",
       "#define HIDDEN __attribute__((weakref(\"malloc\")))\n",
-      // What is another tomorrow, elsewhere, or in another program.
+  });
+}
+
+// What is another tomorrow, elsewhere, or in another program.
+TEST(SourceRules, WhatIsAnotherElsewhereIsRefused) {
+  expect_refused({
       "const char* day = __DATE__;\n",
       "#define TODAY __TIME__\n",
       "#if sizeof(__TIMESTAMP__) > 1\n#endif\n",
@@ -105,12 +130,7 @@ TEST(SourceRules, HostileTextsAreRefused) {
       "#pragma GCC optimize(\"O3\\\" x\")\n",
       "#pragma GCC target(\"/tmp/x\")\n",
       std::string("int a;\0int b;", 13),
-  };
-  for (const std::string& text : hostile) {
-    const std::string why = refused_source("int before;\n" + text);
-    EXPECT_NE(why, "") << text;
-    EXPECT_EQ(why.find('\n'), std::string::npos) << why;
-  }
+  });
 }
 
 TEST(SourceRules, TheRefusalNamesTheLine) {

@@ -1,9 +1,13 @@
 // The whole loop on a second backend: kernels, toolchain, memory, workers and ceilings of the distant device (tests/distant). What lies
 // far away is this machine's own memory and threads, kept apart: the device stands on the processor's worker device, arena and sandbox.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -99,6 +103,92 @@ TEST_F(SecondBackend, TheWholeLoopRunsOnIt) {
   const ModelCheck check = bench.check_model(gated_plan(*session), {});
   EXPECT_FALSE(check.failure) << check.failure->reason;
   EXPECT_LT(check.error, 1e-5);
+}
+
+// Everything is built, judged and run there, but what it takes is said by a formula: how busy this machine is decides nothing.
+class GivenTimes : public LocalTrials {
+ public:
+  using LocalTrials::LocalTrials;
+
+  // A product is faster the more steps of K a turn of its loop has.
+  static double seconds_of(const std::vector<Step>& steps) {
+    double sum = 0;
+    for (const Step& step : steps) {
+      const auto unroll = step.variant.knobs.find("UNROLL_K");
+      sum += unroll == step.variant.knobs.end() ? 1e-4 : 1e-2 / std::sqrt(static_cast<double>(unroll->second));
+    }
+    return sum;
+  }
+
+  double now() const override { return LocalTrials::now() + rested_; }
+  void rest(double seconds) override { rested_ += seconds; }
+  std::string enter(const WindowTask& task) override {
+    incumbent_ = task.incumbent;
+    return LocalTrials::enter(task);
+  }
+  ScreenResult screen(const std::vector<Step>& challenger, const BuildResult& built, double bar) override {
+    ScreenResult s = LocalTrials::screen(challenger, built, bar);
+    s.race = timing(incumbent_, challenger);
+    return s;
+  }
+  bool pace(const std::vector<Step>&, const BuildResult&) override { return false; }  // all race the incumbent
+  PairTrial pair(const std::vector<Step>& challenger, const BuildResult& built, const Placebos& placebos, Random& random) override {
+    return given(LocalTrials::pair(challenger, built, placebos, random), incumbent_, challenger);
+  }
+  Profile profile(const Plan& plan) override {
+    Profile p = LocalTrials::profile(plan);
+    for (StepProfile& s : p.steps) s.seconds = seconds_of({plan.steps[static_cast<size_t>(s.step)]});
+    p.seconds = seconds_of(plan.steps);
+    return p;
+  }
+  PairTrial model_pair(const Plan& before, const Plan& after, Distribution inputs, Random& random) override {
+    return given(LocalTrials::model_pair(before, after, inputs, random), before.steps, after.steps);
+  }
+
+ private:
+  static Timing timing(const std::vector<Step>& a, const std::vector<Step>& b) {
+    Timing t{seconds_of(a), seconds_of(b), std::log(seconds_of(a) / seconds_of(b))};
+    t.worked_a = t.seconds_a, t.worked_b = t.seconds_b;
+    return t;
+  }
+  static PairTrial given(PairTrial p, const std::vector<Step>& a, const std::vector<Step>& b) {
+    p.pair.timing = timing(a, b);
+    p.pair.dropped.clear();
+    p.below_floor.clear();
+    return p;
+  }
+
+  std::vector<Step> incumbent_;
+  double rested_ = 0;
+};
+
+TEST_F(SecondBackend, AWinIsProvenKeptPassedByTheGateAndInTheHeadline) {
+  const Graph graph = perceptron();
+  SessionIdentity identity;
+  identity.model = "builtin:perceptron";
+  const auto session = Session::create(folder_ / "session.amdahl", identity);
+  TuneOptions options;
+  options.experiments = 12;
+  options.seconds = 3600;  // most of them between a proof and its confirmation, which rest() skips
+  TrialOptions trial_options;
+  GivenTimes trials(graph, backend_, trial_options, folder_);
+  TuneObserver observer;
+  std::atomic<bool> stop = false;
+  const TuneContext context{graph, *session, trials, {find_rewrite("unroll_k")}, options, observer, stop};
+  finish_session(context, Tuner(context).run());
+
+  std::vector<std::string> ended;
+  for (const Experiment& e : session->experiments()) ended.push_back(fmt::format("{} at {}: {}", name_of(e.outcome), e.stage, e.reason));
+  const bool kept = std::any_of(ended.begin(), ended.end(), [](const std::string& e) { return e.starts_with(name_of(Outcome::kKept)); });
+  EXPECT_TRUE(kept) << fmt::format("{}", fmt::join(ended, "\n"));
+  const std::vector<LedgerEntry> gates = session->ledger();
+  ASSERT_FALSE(gates.empty());
+  EXPECT_TRUE(gates.back().kept) << gates.back().reason;
+  EXPECT_GT(gates.back().error, 0) << "float64 was not asked";
+  ASSERT_TRUE(session->headline());
+  EXPECT_NEAR(session->headline()->gain.log,
+              std::log(GivenTimes::seconds_of(starter_plan(graph, 1, backend_.target()).steps) / GivenTimes::seconds_of(gated_plan(*session).steps)), 1e-9);
+  EXPECT_GT(session->headline()->gain.lo, 0);
 }
 
 TEST_F(SecondBackend, RefusesWhatItHasNoKernelFor) {

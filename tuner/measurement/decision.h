@@ -68,7 +68,7 @@ bool contradicts(double predicted, const Gain& measured);
 
 struct GateRule {
   double delta = 0.01;  // the model may seem slower by so much: a plan is one layout, and is not built again as placebos
-  double wealth = 20;   // evidence that it is slower by more: at most one harmless batch in 20 is stopped by it
+  double wealth = 20;   // evidence that it is slower by more: at most one harmless gate in 20 is stopped by it
   int min_pairs = 6;    // the fewest whose range is a 95% interval of the median
   int max_pairs = 12;
 };

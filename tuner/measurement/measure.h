@@ -1,6 +1,6 @@
 #pragma once
 // Times of two arms against each other. The unit of evidence is one pair of fresh processes: anything less measures where
-// this process happened to lie (validation.md, "Keep or revert").
+// this process happened to lie (docs/trust.md).
 //
 // Nothing is timed whose outputs are not looked at. Both arms get the same numbers, which neither has seen before and which are not there before the clock
 // runs; what they give back must agree, and among the fresh numbers hide, unannounced, draws whose right outputs are known to the last bit. After

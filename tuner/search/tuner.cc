@@ -75,7 +75,7 @@ class Tuner::Loop {
     if (const std::optional<TuneSummary> end = end_of_budget()) return end;
     if (go_on_with_a_win() || try_wisdom()) return std::nullopt;
     const std::optional<Choice> choice = prospects_.choose();
-    if (finish_a_proof(choice)) return std::nullopt;
+    if (go_on_with_a_proof(choice)) return std::nullopt;
     if (!choice) return end_of_search();
     try_choice(*choice);
     return std::nullopt;
@@ -129,12 +129,12 @@ class Tuner::Loop {
     if (!enter(c)) return true;
     const std::vector<Step> steps = placed(context_.graph, state_.head(), target.windows[0], form.steps);
     trials_.batch(c, rewrite_named(form.rewrite, target), {{steps, {}, candidate_id(steps)}});
-    finish(c);
+    end(c);
     return true;
   }
 
   // Goes on with a proof that waits when `next` promises less. False when none does.
-  bool finish_a_proof(const std::optional<Choice>& next) {
+  bool go_on_with_a_proof(const std::optional<Choice>& next) {
     const std::optional<WaitingProof> waiting = waiting_.due(next);
     if (!waiting) return false;
     Experiment e = state_.experiment(waiting->experiment);
@@ -142,7 +142,7 @@ class Tuner::Loop {
     progress_.set_reason("its proof waited for what promised more");
     if (enter(c)) {
       trials_.batch(c, rewrite_named(e.rewrite, c.target()), {as_tried(context_.graph, state_, e, c.target().windows[0])});
-      finish(c);
+      end(c);
     } else {
       set_verdict(e, Outcome::kInconclusive, "prove", "not proven: its window cannot be judged any more");
       state_.record(e);
@@ -165,11 +165,11 @@ class Tuner::Loop {
     progress_.set_reason(choice.why);
     if (!enter(c)) return;
     campaign_search_.run(c, unproven, choice.rate());
-    finish(c);
+    end(c);
   }
 
   // Ends a campaign with the proof of its best form, if there is one.
-  void finish(const Campaign& c) {
+  void end(const Campaign& c) {
     if (!c.best() || budget_.out_of_time()) return;  // out of time, its builds alone would run over: a resumed run takes it up
     Campaign::Best win = *c.best();
     if (!prover_.is_worth_a_proof(win)) return;

@@ -1,6 +1,7 @@
 #include "tuner/trials/backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ const Backend& cpu_backend() {
 const std::vector<BackendRow>& backends() {
   static const std::vector<BackendRow> all{
       {"cpu", [](int) -> const Backend& { return cpu_backend(); }},
-      {"cuda", cuda_backend},
+      {"cuda", cuda_backend, seen_card},
   };
   return all;
 }
@@ -43,11 +44,19 @@ const BackendRow* find_backend(std::string_view name) {
   return nullptr;
 }
 
+std::string device_names() {
+  std::vector<std::string> names{std::string(backends().front().name)};
+  for (size_t i = 1; i < backends().size(); ++i) names.insert(names.end(), {std::string(backends()[i].name), fmt::format("{}:N", backends()[i].name)});
+  const std::string last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 const Backend& backend_named(const std::string& text) {
   const std::string name = text.substr(0, text.find(':')), number = name.size() < text.size() ? text.substr(name.size() + 1) : "0";
   const BackendRow* row = find_backend(name);
   const bool counts = !number.empty() && number.size() < 4 && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!row || !counts) throw Error(ExitCode::kUsage, fmt::format("unknown device '{}': give cpu, cuda or cuda:N", text));
+  if (!row || !counts) throw Error(ExitCode::kUsage, fmt::format("unknown device '{}': give {}", text, device_names()));
   return row->of_device(std::stoi(number));
 }
 

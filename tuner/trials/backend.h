@@ -28,10 +28,13 @@ struct BackendRow {
   std::string_view name;
   // Of device `number`, which lives as long as the program. Throws Error(kNoDevice) that says what is missing.
   const Backend& (*of_device)(int number);
+  // "an NVIDIA card" where one seems to be there, else "". A file is looked for: to ask the driver would start it, and its threads.
+  std::string (*seen)() = nullptr;  // nullptr: it is always there, and nobody needs to be told
 };
 const std::vector<BackendRow>& backends();
 const BackendRow* find_backend(std::string_view name);  // nullptr for a name that is not in the table
 const Backend& cpu_backend();
+std::string device_names();  // what backend_named() takes: "cpu, cuda or cuda:N"
 // "cpu", "cuda", "cuda:1". Throws Error(kUsage, kNoDevice).
 const Backend& backend_named(const std::string& text);
 

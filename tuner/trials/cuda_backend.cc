@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,5 +51,7 @@ const Backend& cuda_backend(int number) {
   }
   return *backend;
 }
+
+std::string seen_card() { return std::filesystem::exists("/dev/nvidia0") ? "an NVIDIA card" : ""; }
 
 }  // namespace amdahl

@@ -152,7 +152,7 @@ MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOpti
 
 }  // namespace
 
-// Simulated false keeps of placebo pairs (validation.md): a build's deviation of 0.7% wants 8 builds at a delta of 0.5%, one
+// Simulated false keeps of placebo pairs (docs/trust/nothing-against-nothing.md): a build's deviation of 0.7% wants 8 builds at a delta of 0.5%, one
 // of 1.5% wants 8 at 1%; below 0.3% four are as good.
 void set_rule_for(double layout_sd, DecisionRule& rule) {
   rule.delta = layout_sd <= 0.007 ? 0.005 : 0.01;
@@ -201,7 +201,7 @@ MachineNoise measure(std::shared_ptr<const Toolchain> toolchain, const NoiseOpti
   std::list<Specimen> specimens;  // neither moved nor copied: workers map what they hold
   specimens.emplace_back(NoiseFamily::kProducts, "matrix product", product_graph(), builds, builder, options, bench);
   specimens.emplace_back(NoiseFamily::kElements, "gelu", gelu_graph(), builds, builder, options, bench);
-  specimens.emplace_back(NoiseFamily::kRows, "layernorm", layernorm_graph(), builds, builder, options, bench);
+  specimens.emplace_back(NoiseFamily::kRows, "layer norm", layernorm_graph(), builds, builder, options, bench);
 
   // Rounds of all builds and half as many A/A, so that drift meets all of them alike.
   Random random(kSeed);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "graph/positions.h"
 #include "tuner/validation/plain_numbers.h"
 
 namespace amdahl {
@@ -17,14 +18,13 @@ struct Positions {
 };
 
 std::optional<Positions> positions_of(const Graph& graph, const Node& node) {
-  static const std::set<std::string_view> kAlongAxis = {"Gather", "GatherElements", "ScatterElements", "Scatter"};
   if (!node.domain.empty()) return std::nullopt;
   const auto along = [&](const Shape& shape, int64_t axis, size_t input) -> std::optional<Positions> {
     const auto rank = static_cast<int64_t>(shape.size()), d = axis < 0 ? axis + rank : axis;
     if (d < 0 || d >= rank) return std::nullopt;
     return Positions{input, shape[static_cast<size_t>(d)]};
   };
-  if (kAlongAxis.count(node.op)) return along(graph.value(node.inputs[0]).shape, node.attr_int("axis", 0), 1);
+  if (has_positions_along_axis(node)) return along(graph.value(node.inputs[0]).shape, node.attr_int("axis", 0), 1);
   if (node.op == "OneHot") return along(graph.value(node.outputs[0]).shape, node.attr_int("axis", -1), 0);
   if (node.op != "GatherND" && node.op != "ScatterND") return std::nullopt;
   const Shape &data = graph.value(node.inputs[0]).shape, &indices = graph.value(node.inputs[1]).shape;

@@ -1,0 +1,16 @@
+#pragma once
+// How wide the vectors of a processor are, and what follows for kernels and for what is stored between them.
+
+#include <string>
+
+#include "base/device_info.h"
+
+namespace amdahl {
+
+// "" or why kernels cannot compute on vectors of 512 bits.
+std::string refused_on_avx512(const DeviceInfo& device);
+// The storage format (starter_kernels/kinds/formats.h) whose block is a vector: "nchw16c" where one holds 16 floats, else "nchw8c". A wider block is not split
+// by GCC 12 into vectors that it keeps in registers, but passes through the stack (a region of ResNet-50 took 16 times as long with AVX2).
+std::string blocked_format(const DeviceInfo& device);
+
+}  // namespace amdahl
