@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint16_t kCuda = 190;  // EM_CUDA
 constexpr size_t kMostLaunches = 64;
-constexpr uint64_t kMostBytes = uint64_t{16} << 30;  // of a workspace or a packed copy: no kernel of ours takes a sixteenth of it
+constexpr uint64_t kMostBytes = uint64_t{16} << 30;  // of a workspace or a packed copy: the rest of the model must lie beside it
 
 static_assert(sizeof(Launch) == 32 && sizeof(Pack) == 40, "as in prelude.h");
 
