@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint16_t kCuda = 190;  // EM_CUDA
 constexpr size_t kMostLaunches = 64;
+constexpr uint64_t kMostBytes = uint64_t{16} << 30;  // of a workspace or a packed copy: the rest of the model must lie beside it
 
 static_assert(sizeof(Launch) == 32 && sizeof(Pack) == 40, "as in prelude.h");
 
@@ -68,6 +69,10 @@ void require_no_variables(const ElfFile& file) {
       refuse(fmt::format("keeps {} bytes of variables between calls: numbers that are known when it is compiled are enumerators, others are operands", s.size));
 }
 
+void require_affordable(uint64_t bytes, const char* what) {
+  if (bytes > kMostBytes) refuse(fmt::format("wants {} bytes as {}, and {} GiB are the most", bytes, what, kMostBytes >> 30));
+}
+
 void require_launchable(const Launch& l) {
   uint64_t threads = 1;
   for (int d = 0; d < 3; ++d) {
@@ -90,24 +95,18 @@ Cubin read_cubin(const std::string& path) {
     refuse(fmt::format("has {} launches: 1 to {} are possible", cubin.launches.size(), kMostLaunches));
   cubin.packs = rows<Pack>(*file, "amdahl_packs");
   for (const Launch& l : cubin.launches) require_launchable(l);
-  for (const Pack& p : cubin.packs)
+  for (const Pack& p : cubin.packs) {
     if (p.bytes > 0) require_launchable(p.launch);
+    require_affordable(p.bytes, "a packed copy");
+  }
   const std::vector<uint64_t> workspace = rows<uint64_t>(*file, "amdahl_workspace_bytes");
   if (workspace.size() != 1) refuse("does not say how much workspace it needs: amdahl_workspace_bytes");
   cubin.workspace_bytes = workspace[0];
+  require_affordable(cubin.workspace_bytes, "workspace");
   cubin.begins_early = rows<uint32_t>(*file, "amdahl_begins_early") == std::vector<uint32_t>{1};
   std::ifstream in(path, std::ios::binary);
   cubin.image.assign(std::istreambuf_iterator<char>(in), {});
   return cubin;
-}
-
-std::string refused_cubin(const std::string& path) {
-  try {
-    read_cubin(path);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 std::string cubin_code_hash(const std::string& path) {

@@ -31,8 +31,6 @@ struct Cubin {
 // Throws Error(kInternal), with the reason, for a file that is none, or lacks a table, or breaks a rule: a kernel keeps nothing in the card's memory
 // between calls, so it has no variables there.
 Cubin read_cubin(const std::string& path);
-// "", or the reason.
-std::string refused_cubin(const std::string& path);
 // Hash of code and constants: names, paths and notes do not count. "" when the file is no cubin.
 std::string cubin_code_hash(const std::string& path);
 

@@ -78,8 +78,10 @@ NvrtcResult Nvrtc::compile(const std::string& text, const std::string& architect
     return text;
   };
   result.log = text_of("nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
-  if (result.ok)
-    result.code = architecture.starts_with("compute_") ? text_of("nvrtcGetPTXSize", "nvrtcGetPTX") : bytes_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN");
+  if (result.ok) {
+    result.ptx = text_of("nvrtcGetPTXSize", "nvrtcGetPTX");
+    result.code = architecture.starts_with("compute_") ? result.ptx : bytes_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN");
+  }
   function<int(Program*)>("nvrtcDestroyProgram")(&program);
   return result;
 }

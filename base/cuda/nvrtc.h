@@ -9,6 +9,7 @@ namespace amdahl::cuda {
 struct NvrtcResult {
   bool ok = false;
   std::string code;  // the compiled file
+  std::string ptx;   // what it was assembled from
   std::string log;   // what the compiler says
 };
 

@@ -45,23 +45,32 @@ void write_all(const Json& all, const std::string& file) {
 
 }  // namespace
 
+bool is_on_processor(const WindowUnderTest& window) { return &window.target() == &cpu_backend().target(); }
+
+std::vector<Step> with_planted(WindowUnderTest& window, int64_t iterations) {
+  return window.with_source((is_on_processor(window) ? with_spin : with_spin_on_card)(window.source(), iterations));
+}
+
 PlantedEffects planted_effects(WindowUnderTest& window, const std::vector<double>& percents, int pairs, const std::string& file) {
   Json all = read_all(file);
   Json& mine = all[window.name()];
-  const std::vector<Step> clean = window.with_source(with_spin(window.source(), 0));
+  const std::vector<Step> clean = with_planted(window, 0);
   PlantedEffects effects;
   for (double percent : percents) {
     const std::string key = fmt::format("{:g}", percent);
     if (!mine.contains(key)) {
       double clean_seconds = 0, planted_seconds = 0;
-      if (!mine.contains("call_seconds")) {
-        window.enter(clean);
+      if (!mine.contains("turn_seconds")) {
+        constexpr int64_t kMany = 2000;
+        const bool by_calls = !is_on_processor(window);
+        window.enter(by_calls ? with_planted(window, kMany) : clean);
         window.measure(clean, 8, 1, &planted_seconds, &clean_seconds);
         mine["call_seconds"] = std::min(clean_seconds, planted_seconds);
+        mine["turn_seconds"] = by_calls ? (planted_seconds - clean_seconds) / kMany : turn_seconds();
       }
       PlantedEffect effect;
-      effect.iterations = std::llround(percent / 100 * mine["call_seconds"].get<double>() / turn_seconds());
-      window.enter(window.with_source(with_spin(window.source(), effect.iterations)));
+      effect.iterations = std::llround(percent / 100 * mine["call_seconds"].get<double>() / mine["turn_seconds"].get<double>());
+      window.enter(with_planted(window, effect.iterations));
       effect.truth = window.measure(clean, pairs, 2, &planted_seconds, &clean_seconds);
       mine[key] = {{"iterations", effect.iterations}, {"truth", effect.truth}};
       write_all(all, file);

@@ -1,5 +1,5 @@
 #pragma once
-// How many turns of the planted chain an effect takes: from the time of a turn and of a call, once a window. What it comes to is
+// How many turns of the planted chain an effect takes: from the time of a turn (on a card, of what many of them add to a call) and of a call, once a window. What it comes to is
 // then measured over many pairs: that measurement is the true effect that trials are compared with.
 
 #include <map>
@@ -15,6 +15,9 @@ struct PlantedEffect {
 
 // By effect in percent (above zero).
 using PlantedEffects = std::map<double, PlantedEffect>;
+
+// The window with so many turns planted, for whatever it is judged on.
+std::vector<Step> with_planted(WindowUnderTest& window, int64_t iterations);
 
 // Read from `file` what is there; measures the rest with `pairs` pairs each, and writes it there.
 PlantedEffects planted_effects(WindowUnderTest& window, const std::vector<double>& percents, int pairs, const std::string& file);

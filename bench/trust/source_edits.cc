@@ -275,4 +275,22 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
                             iterations);
 }
 
+std::string with_spin_on_card(const std::string& source, int64_t iterations) {
+  static const std::regex beginning(R"(amdahl_kernel_0\(const __grid_constant__ Operands (\w+)\) \{[^}]*?wait_for_producers\(\);)");
+  std::smatch kernel;
+  if (!std::regex_search(source, kernel, beginning)) throw Error(ExitCode::kInternal, "the kernel's text has no beginning to plant time in");
+  const std::string planted = fmt::format(R"(
+  {{  // Planted.
+    float z = 1;
+#pragma unroll 1
+    for (int n = planted_iterations; n > 0; --n) z = z * 0.999f + 1.5f;
+    if (z == 12345) *(volatile float*){}.out[0] = z;
+  }})",
+                                          kernel[1].str());
+  // Volatile, so that the instructions do not depend on the number.
+  const std::string number = fmt::format("extern \"C\" __constant__ const volatile int planted_iterations = {};\n", iterations);
+  std::string text = kernel.prefix().str() + kernel.str() + planted + kernel.suffix().str();
+  return text.insert(text.rfind("extern \"C\" __global__", static_cast<size_t>(kernel.position())), number);
+}
+
 }  // namespace amdahl::trust

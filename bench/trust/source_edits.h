@@ -26,5 +26,8 @@ std::string padded(const std::string& source, Random& random);
 // amdahl_run takes `iterations` turns of a chain of dependent multiplications before it begins. Texts that differ in the number
 // only compile to the same instructions.
 std::string with_spin(const std::string& source, int64_t iterations);
+// The same of a text for a card: every thread of its first kernel takes them once it has waited for the kernels before it, so that they last once for each
+// wave of blocks.
+std::string with_spin_on_card(const std::string& source, int64_t iterations);
 
 }  // namespace amdahl::trust

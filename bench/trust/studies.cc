@@ -43,6 +43,7 @@ class Study {
       for (double effect : effects) {
         if (done_[effect] >= options_.count) continue;
         if (interrupted()) throw Stopped{};
+        if (options_.minutes > 0 && std::chrono::duration<double>(Clock::now() - begun_).count() > 60 * options_.minutes) return say_left();
         run_trial(effect);
         any = true;
       }
@@ -73,6 +74,8 @@ class Study {
     fmt::print(stderr, "{}: {} trials to run, about {:.0f} min; {} are in {}\n", name_, left(), left() * trial_seconds() / 60, log_.trials().size(),
                log_.path());
   }
+
+  void say_left() const { fmt::print(stderr, "{}: {} trials are left: the same command goes on with them\n", name_, left()); }
 
   // Whatever was drawn in their place.
   void say_refused() const {
@@ -106,7 +109,7 @@ class Study {
       const PlantedEffect planted =
           planted_effects(window, percents, options_.verify_pairs, options_.folder + "/planted-effects.json").at(std::abs(trial.effect));
       trial.true_log = trial.effect > 0 ? planted.truth.log : -planted.truth.log;
-      const auto clean = window.with_source(with_spin(source, 0)), slow = window.with_source(with_spin(source, planted.iterations));
+      const auto clean = with_planted(window, 0), slow = with_planted(window, planted.iterations);
       return trial.effect > 0 ? Arms{slow, clean} : Arms{clean, slow};
     }
     return {window.with_source(source), window.with_source(source)};
@@ -156,9 +159,12 @@ class Study {
   std::map<double, int> done_, numbers_;  // by effect
   double seconds_ = 0;
   int run_ = 0;
+  Clock::time_point begun_ = Clock::now();
 };
 
 }  // namespace
+
+bool is_of_processors(const std::string& name) { return name.starts_with("placebo-"); }
 
 std::vector<std::string> study_names() { return {"aa", "placebo-builds", "placebo-edits", "planted"}; }
 

@@ -15,11 +15,14 @@ struct StudyOptions {
   int count = 1;                                            // trials that came to be measured; of planted, by effect
   std::vector<double> effects{1, 2, 3, 5, -1, -2, -3, -5};  // percent
   int verify_pairs = 30;                                    // of the true effect of each planted time
+  double minutes = 0;                                       // no trial begins after so long; 0: all of them are run
   WindowOptions trial;
 };
 
 // "aa", "placebo-builds", "placebo-edits", "planted".
 std::vector<std::string> study_names();
+// Its edits are those of texts for a processor.
+bool is_of_processors(const std::string& name);
 // Throws Error, and Stopped on Ctrl-C.
 void run_study(const std::string& name, const StudyOptions& options);
 

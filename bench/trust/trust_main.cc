@@ -1,6 +1,6 @@
 // amdahl-bench-trust: how often the pipeline is wrong, and by how much. bench/trust/run calls it; see there.
 //
-//   aa | placebo-builds | placebo-edits | planted    measure, and append to FOLDER/<name>.jsonl
+//   aa | placebo-builds | placebo-edits | planted    measure, and append to FOLDER/<name>.jsonl; aa and planted on a card, too (--device cuda)
 //   table null|edits|planted|rivals FILE…            a Markdown table of what such files say
 //   costs SESSION.amdahl…                            a Markdown table of what experiments cost
 
@@ -49,7 +49,9 @@ void set_rule(trust::WindowOptions& options) {
   GlobalOptions global;
   global.cache_dir = default_cache_dir();
   global.threads = options.threads;
+  global.backend = options.backend;
   const std::optional<MachineNoise> noise = find_machine_noise(global, NoiseForm::kCachedOrShort);
+  if (!noise) return;  // of a device whose code has no layouts: the careful rule
   set_rules_for(*noise, options.rules);
   for (const auto& [family, proof] : options.rules.by_family)
     fmt::print(stderr, "the rule of this machine for {}: delta {:.2f}%, {} builds of each arm\n", to_string(family), 100 * proof.rule.delta, proof.rule.builds);
@@ -57,9 +59,11 @@ void set_rule(trust::WindowOptions& options) {
 
 int study(const std::string& name, const std::vector<std::string>& arguments) {
   trust::StudyOptions o;
-  std::string effects;
+  std::string effects, device;
   po::options_description options(name);
   options.add_options()("help", "this")                                                                                                                //
+      ("device", po::value(&device)->default_value("cpu"), "cpu, cuda or cuda:1")                                                                      //
+      ("minutes", number_above(0, 1e6, &o.minutes), "no experiment begins after so long: the same command goes on with what is left")                  //
       ("count", whole_number(1, 1'000'000, &o.count)->default_value(3), "experiments that come to be measured; of planted, for each effect")           //
       ("folder", po::value(&o.folder)->default_value(o.folder), "where the log lies")                                                                  //
       ("window", po::value(&o.windows)->composing(), fmt::format("one of {} (default: all in turn)", fmt::join(trust::window_names(), ", ")).c_str())  //
@@ -74,6 +78,11 @@ int study(const std::string& name, const std::vector<std::string>& arguments) {
   if (values.count("help")) {
     std::cout << options;
     return 0;
+  }
+  o.trial.backend = &backend_named(device);
+  if (o.trial.backend != &cpu_backend()) {
+    if (trust::is_of_processors(name)) throw Error(ExitCode::kUsage, fmt::format("{} edits texts for processors: on a card there are aa and planted", name));
+    o.trial.threads = 1;
   }
   if (o.windows.empty()) o.windows = trust::window_names();
   if (!effects.empty()) o.effects = numbers(effects);

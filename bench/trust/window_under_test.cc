@@ -8,7 +8,6 @@
 #include "base/interrupt.h"
 #include "base/statistics.h"
 #include "bench/trust/drawn_again.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 
 namespace amdahl::trust {
@@ -28,11 +27,11 @@ TrialOptions trial_options(const WindowOptions& options) {
 WindowUnderTest::WindowUnderTest(const std::string& name, const WindowOptions& options)
     : window_(make_window(name)),
       options_(options),
-      plan_(starter_plan(window_.graph, options.threads, cpu_target())),
+      plan_(starter_plan(window_.graph, options.threads, target())),
       rule_(options.rules.of(plan_.steps)),
-      runner_(window_.graph, cpu_backend(), trial_options(options), default_cache_dir()) {
+      runner_(window_.graph, *options.backend, trial_options(options), default_cache_dir()) {
   const Variant& starter = plan_.steps.at(0).variant;
-  source_ = cpu_target().source(starter);
+  source_ = target().source(starter);
 }
 
 std::vector<Step> WindowUnderTest::with_source(const std::string& text) const {

@@ -15,12 +15,14 @@ struct WindowOptions {
   uint64_t seed = 1;
   double pair_seconds = 0.1;  // timed part of a pair
   ProofRules rules;
+  const Backend* backend = &cpu_backend();
 };
 
 class WindowUnderTest {
  public:
   WindowUnderTest(const std::string& name, const WindowOptions& options);
   const std::string& name() const { return window_.name; }
+  const Target& target() const { return options_.backend->target(); }
   // The text of the starter kernel, and the window with another text in its place.
   const std::string& source() const { return source_; }
   std::vector<Step> with_source(const std::string& text) const;

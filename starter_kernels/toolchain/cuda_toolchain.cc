@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/cuda/cards.h"
 #include "base/cuda/cubin.h"
@@ -13,6 +15,8 @@
 #include "starter_kernels/toolchain/compile_results.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
 #include "starter_kernels/toolchain/kernel_folder.h"
+#include "starter_kernels/toolchain/ptx_code.h"
+#include "starter_kernels/toolchain/ptx_waits.h"
 #include "starter_kernels/toolchain/scratch_folder.h"
 
 namespace amdahl {
@@ -20,7 +24,25 @@ namespace {
 
 constexpr const char* kSource = "kernel.cu";
 constexpr const char* kProduct = "kernel.code";
-constexpr const char* kRulesVersion = "cubin rules 1";  // raise it with base/cuda/cubin.cc
+constexpr const char* kPtx = "kernel.code.ptx";
+constexpr const char* kRulesVersion = "cubin rules 2";  // raise it with base/cuda/cubin.cc, ptx_rules.cc and ptx_waits.cc
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+PtxRefusal refused_cubin(const std::string& path, const std::string& ptx) {
+  try {
+    if (PtxRefusal refusal = refused_ptx(ptx); !refusal.code.empty()) return refusal;
+    if (const std::string touched = touches_before_it_waits(read_ptx(ptx), cuda::read_cubin(path)); !touched.empty())
+      return {"odd-library",
+              fmt::format("the kernel says that it begins early, and {} before it has waited for the kernels before it (wait_for_producers)", touched)};
+    return {};
+  } catch (const Error& error) {
+    return {"odd-library", error.what()};
+  }
+}
 
 std::string nvrtc_program() { return own_program("amdahl-nvrtc", "AMDAHL_NVRTC_PROGRAM"); }
 
@@ -38,19 +60,19 @@ CudaToolchain::CudaToolchain(std::string cache_dir, Target target)
 }
 
 CompileResult CudaToolchain::compile(const Variant& variant, const CompileLimits& limits) const {
-  return build(variant, architecture_, "cubin", cuda::refused_cubin, limits);
+  return build(variant, architecture_, "cubin", refused_cubin, limits);
 }
 
 // NVRTC takes any instruction that stands in asm() into PTX; whether the cards know it, the assembler says.
 CompileResult CudaToolchain::compile_portable(const Variant& variant, const CompileLimits& limits) const {
-  if (CompileResult assembled = build(variant, "sm_80", "sm_80.cubin", cuda::refused_cubin, limits); !assembled.ok) return assembled;
+  if (CompileResult assembled = build(variant, "sm_80", "sm_80.cubin", refused_cubin, limits); !assembled.ok) return assembled;
   return build(
-      variant, "compute_80", "ptx", [](const std::string&) { return std::string(); }, limits);
+      variant, "compute_80", "ptx", [](const std::string&, const std::string& ptx) { return refused_ptx(ptx); }, limits);
 }
 
 // Made elsewhere and renamed, so that a killed compile leaves nothing that looks finished, and nothing that breaks the rules.
 CompileResult CudaToolchain::build(const Variant& variant, const std::string& architecture, const std::string& extension,
-                                   std::string (*refuse)(const std::string& path), const CompileLimits& limits) const {
+                                   PtxRefusal (*refuse)(const std::string& path, const std::string& ptx), const CompileLimits& limits) const {
   std::string text;
   CompileResult result;
   if (!write_source(target_, variant, &text, &result)) return result;
@@ -63,8 +85,8 @@ CompileResult CudaToolchain::build(const Variant& variant, const std::string& ar
   if (!run.ok()) {
     result = failed(hit_a_limit(run) ? "build-limit" : "compile-error",
                     run.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds) : first_error(run.output));
-  } else if (const std::string why = refuse(scratch.file(kProduct)); !why.empty()) {
-    result = failed("odd-library", why);
+  } else if (const PtxRefusal refusal = refuse(scratch.file(kProduct), text_of(scratch.file(kPtx))); !refusal.code.empty()) {
+    result = failed(refusal.code, refusal.reason);
   } else if (rename(scratch.file(kProduct).c_str(), product.c_str()) != 0) {
     throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", product));
   } else {

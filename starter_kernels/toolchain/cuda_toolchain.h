@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "starter_kernels/toolchain/ptx_rules.h"
 #include "starter_kernels/toolchain/toolchain.h"
 
 namespace amdahl {
@@ -26,9 +27,9 @@ class CudaToolchain : public Toolchain {
   std::string code_hash(const std::string& artifact) const override;
 
  private:
-  // `architecture` as NVRTC names it; `refuse`: "", or what a product breaks. Products are kept as PATH.extension.
-  CompileResult build(const Variant& variant, const std::string& architecture, const std::string& extension, std::string (*refuse)(const std::string& path),
-                      const CompileLimits& limits) const;
+  // `architecture` as NVRTC names it; `refuse`: what a product, or what it was assembled from, breaks. Products are kept as PATH.extension.
+  CompileResult build(const Variant& variant, const std::string& architecture, const std::string& extension,
+                      PtxRefusal (*refuse)(const std::string& path, const std::string& ptx), const CompileLimits& limits) const;
 
   Target target_;
   std::string cache_dir_, architecture_, description_;

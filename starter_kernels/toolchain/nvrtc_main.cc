@@ -1,5 +1,6 @@
-// amdahl-nvrtc ARCHITECTURE IN OUT: compiles one kernel's text for an NVIDIA card. A process of its own, which the toolchain closes in: a text is
-// nobody's that this program trusts, and NVRTC reads whatever file it names. Errors go to stdout, as a compiler's do. --version names the compiler.
+// amdahl-nvrtc ARCHITECTURE IN OUT: compiles one kernel's text for an NVIDIA card; what it was assembled from goes to OUT.ptx. A process of its own, which
+// the toolchain closes in: a text is nobody's that this program trusts, and NVRTC reads whatever file it names. Errors go to stdout, as a compiler's do.
+// --version names the compiler.
 
 #include <fmt/format.h>
 
@@ -28,9 +29,10 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", result.log);
       return 1;
     }
-    std::ofstream out(argv[3], std::ios::binary);
+    std::ofstream out(argv[3], std::ios::binary), ptx(std::string(argv[3]) + ".ptx", std::ios::binary);
     out << result.code;
-    return out.flush() ? 0 : 1;
+    ptx << result.ptx;
+    return out.flush() && ptx.flush() ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print("{}\n", error.what());
     return 1;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <regex>
 #include <set>
@@ -23,6 +24,9 @@
 #include "bench/trust/windows.h"
 #include "plan/plan.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cuda/cuda_target.h"
+#include "starter_kernels/toolchain/cpu_toolchain.h"
+#include "starter_kernels/toolchain/cuda_toolchain.h"
 
 namespace amdahl::trust {
 namespace {
@@ -152,6 +156,36 @@ TEST(SourceEdits, ThePlantedTextDiffersInItsNumberOnly) {
   const std::string source = source_of("gelu"), a = with_spin(source, 100), b = with_spin(source, 200);
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(std::inner_product(a.begin(), a.end(), b.begin(), 0, std::plus<>(), std::not_equal_to<>()), 1);
+}
+
+// The number is an operand: the instructions are the same, and of each window's kernel. Needs the compiler, no card.
+TEST(SourceEdits, TimeIsPlantedInTextsForACard) {
+  DeviceInfo card;
+  card.features = {"sm_80", "sm_90", "sm_90a"};
+  card.units = 132;
+  card.l1d_bytes = 228 << 10;
+  card.l2_bytes = int64_t{50} << 20;
+  const Target target = cuda_target(card);
+  std::unique_ptr<const CudaToolchain> toolchain;
+  try {
+    toolchain = std::make_unique<const CudaToolchain>(default_cache_dir(), target);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kNoCompiler) throw;
+    GTEST_SKIP() << error.what();
+  }
+  for (const std::string& name : window_names()) {
+    Variant variant = starter_plan(make_window(name).graph, 1, target).steps.at(0).variant;
+    const std::string source = target.source(variant);
+    std::set<std::string> codes;
+    for (const std::string& text : {source, with_spin_on_card(source, 0), with_spin_on_card(source, 200)}) {
+      variant.source_override = text;
+      const CompileResult r = toolchain->compile(variant);
+      ASSERT_TRUE(r.ok) << name << ": " << r.message;
+      codes.insert(toolchain->code_hash(r.library));
+    }
+    EXPECT_EQ(codes.size(), 3u) << name;
+  }
+  EXPECT_THROW(with_spin_on_card(source_of("gelu"), 1), Error);
 }
 
 TEST(DrawnAgain, WhatTheScanRefusesIsDrawnAgainAndCounted) {

@@ -29,7 +29,7 @@ bool affinities_differ(const ProcessState& now, const ProcessState& honest) {
 }  // namespace
 
 std::optional<Misconduct> misconduct(const Report& report, const ProcessState& now, const ProcessState& honest) {
-  if (report.damaged_temporaries) return Misconduct{"wrote-beside", "wrote beside a temporary, a workspace or a packed copy"};
+  if (report.damaged_temporaries) return Misconduct{"wrote-beside", "wrote to a weight, or beside a temporary, a workspace or a packed copy"};
   if (report.float_control_changed) return Misconduct{"left-float-control", "changed the floating-point control word (rounding, flush to zero)"};
   if (now.threads > honest.threads) return Misconduct{"left-threads", fmt::format("left {} behind", counted(now.threads - honest.threads, "thread"))};
   if (now.descriptors > honest.descriptors)

@@ -205,7 +205,9 @@ std::vector<uint64_t> BoundProgram::digests(size_t slot, uint64_t seed) const {
 void BoundProgram::run_timed(std::vector<double>& seconds) { copies_[0].executor->run_timed(seconds); }
 
 bool BoundProgram::damaged() const {
-  return !std::all_of(temporaries_.begin(), temporaries_.end(), [](const auto& m) { return m->intact(); });
+  const auto as_taken = [](const Copy& c) { return std::all_of(c.weights.begin(), c.weights.end(), [](const auto& w) { return w->is_as_taken(); }); };
+  return !std::all_of(temporaries_.begin(), temporaries_.end(), [](const auto& m) { return m->intact(); }) ||
+         !std::all_of(copies_.begin(), copies_.end(), as_taken);
 }
 
 }  // namespace amdahl

@@ -39,7 +39,8 @@ class BoundProgram {
   // early_digest() of each output of a slot that has memory of its own, in the order of Program::outputs; 0 for the others.
   std::vector<uint64_t> digests(size_t slot, uint64_t seed) const;
   void run_timed(std::vector<double>& seconds);
-  // Whether something wrote beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is good enough.
+  // Whether something wrote to a weight, or beside a temporary, a workspace or a packed copy: a bug that shows only in this process, which is why its word is
+  // good enough.
   bool damaged() const;
   int slots() const { return static_cast<int>(binding_of_slot_.size()); }
   void discard_packed_constants() { copies_[0].executor->discard_packed_constants(); }

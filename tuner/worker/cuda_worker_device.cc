@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -39,6 +40,7 @@ class SharedOperand : public GuardedBuffer {
       : device_(device),
         host_(name, bytes, element, layout, writable ? kOutputsDescriptor : kInputsDescriptor, at, writable),
         writable_(writable),
+        is_guarded_(guard_of(layout) != CudaMemory::Guard::kNone),
         card_(bytes, front_of(host_), back_of(host_), guard_of(layout)) {
     if (!writable) card_.allow_writes(false);
   }
@@ -47,6 +49,12 @@ class SharedOperand : public GuardedBuffer {
   size_t bytes() const override { return host_.bytes(); }
   void allow_writes(bool) override {}
   bool intact() const override { return true; }  // the supervisor looks at it itself
+  bool is_as_taken() const override {
+    if (is_guarded_) return true;  // no kernel can write to it
+    std::vector<std::byte> there(all());
+    device_.read(first_on_card(), there);
+    return std::memcmp(there.data(), first_here(), there.size()) == 0;
+  }
   void take() override { device_.write(first_on_card(), {first_here(), all()}); }
   void deliver() override {
     if (writable_) device_.read(first_on_card(), {first_here(), all()});
@@ -64,15 +72,19 @@ class SharedOperand : public GuardedBuffer {
 
   Device& device_;
   GuardedMemory host_;
-  bool writable_;
+  bool writable_, is_guarded_;
   CudaMemory card_;
 };
 
-// Memory of the worker's own, with a pattern beside it.
+// Memory of the worker's own, with a pattern beside it. Always between guards: what is scratch or packed is judged nowhere else than where it is timed, and a
+// packed copy is to be read alone.
 class OwnBuffer : public GuardedBuffer {
  public:
   OwnBuffer(Device& device, size_t bytes, Layout layout)
-      : device_(device), bytes_(bytes), card_(bytes, layout == Layout::kEnd ? kPage : 0, kPage, guard_of(layout)) {
+      : device_(device),
+        bytes_(bytes),
+        card_(bytes, layout == Layout::kEnd ? kPage : 0, layout == Layout::kEnd ? kPage : up_to_guard(bytes),
+              layout == Layout::kEnd ? CudaMemory::Guard::kBack : CudaMemory::Guard::kFront) {
     check(driver().fill(card_.alias(), 0, std::max<size_t>(bytes, 1), nullptr), "cuMemsetD8Async");
     for (const auto& [at, count] : {std::pair{card_.alias() - card_.front(), card_.front()}, {card_.alias() + bytes, card_.back()}})
       if (count > 0) check(driver().fill(at, static_cast<unsigned char>(kSlack), count, nullptr), "cuMemsetD8Async");
@@ -90,6 +102,12 @@ class OwnBuffer : public GuardedBuffer {
   }
 
  private:
+  // At least a page, and all that is mapped behind the data.
+  static size_t up_to_guard(size_t bytes) {
+    const size_t data = (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
+    return (data + kPage + cuda::kGranule - 1) / cuda::kGranule * cuda::kGranule - data;
+  }
+
   Device& device_;
   size_t bytes_;
   CudaMemory card_;

@@ -28,6 +28,8 @@ class GuardedBuffer {
   // what calls have left there comes back, slack and all. Without effect where both share pages.
   virtual void take() {}
   virtual void deliver() {}
+  // Of such a region that kernels only read: the device's memory still holds what it was given last.
+  virtual bool is_as_taken() const { return true; }
 };
 
 // Which of the supervisor's arenas an operand lies in. Those for reading are written by nobody here: what forbids it is not the worker.
