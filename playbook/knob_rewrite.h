@@ -34,7 +34,8 @@ class KnobRewrite final : public Rewrite {
   // Flags are those of g++.
   std::string_view backend() const override { return definition_.flags.empty() ? definition_.backend : "cpu"; }
   bool structural() const override { return definition_.structural; }
-  Odds odds() const override { return odds_of(definition_.name, definition_.structural || !definition_.set.empty()); }  // one form, as its author meant it
+  // Knobs that are set are one form, as its author meant it.
+  Odds odds(std::string_view backend) const override { return odds_of(definition_.name, definition_.structural || !definition_.set.empty(), backend); }
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override;
 
  private:

@@ -1,7 +1,7 @@
 #include "playbook/odds.h"
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 
 namespace amdahl {
 namespace {
@@ -20,7 +20,7 @@ struct WinRate {
 // predecessor, or none: gpt2 (31), resnet50, single kernels, exports of five other models. Windows too short to prove anything on are among them.
 // Fusions of a whole function (GELU, a norm, rotary embedding) are counted together, and so are both Winograds. Streaming stores: the windows whose
 // result no cache holds, sessions of the night after included.
-constexpr WinRate kWinRates[] = {
+constexpr WinRate kOnCpu[] = {
     {"fuse_gelu", 8, 5, 0.62},
     {"fuse_layernorm", 8, 5, 0.62},
     {"fuse_rmsnorm", 8, 5, 0.62},
@@ -49,18 +49,43 @@ constexpr WinRate kWinRates[] = {
     {"use_streaming_stores", 5, 1, 0.32},
 };
 
+// Sessions of 2026-11-28 on an H100 and an H200, GPT-2 in fp16: fusions, which save a launch as well, and forms beside the starter's.
+constexpr WinRate kOnCards[] = {
+    {"fuse_pointwise_chain", 4, 4, 0.50},
+    {"fuse_attention", 3, 3, 0.50},
+    {"choose_attention_tile", 3, 2, 0.17},
+    {"skip_causal_tiles", 4, 0, 0.15},
+    {"use_mma_form", 4, 0, 0.15},
+    {"choose_warp_tile", 8, 0, 0.15},
+    {"split_k", 6, 0, 0.15},
+};
+
+const struct {
+  std::string_view backend;
+  std::span<const WinRate> rates;
+} kCounted[] = {{"cpu", kOnCpu}, {"cuda", kOnCards}};
+
+std::span<const WinRate> counted_on(std::string_view backend) {
+  for (const auto& counted : kCounted)
+    if (counted.backend == backend) return counted.rates;
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string_view> counted_rewrites() {
   std::vector<std::string_view> names;
-  for (const WinRate& row : kWinRates) names.push_back(row.rewrite);
+  for (const auto& counted : kCounted)
+    for (const WinRate& row : counted.rates)
+      if (std::find(names.begin(), names.end(), row.rewrite) == names.end()) names.push_back(row.rewrite);
   return names;
 }
 
-Odds odds_of(std::string_view rewrite, bool structural) {
+Odds odds_of(std::string_view rewrite, bool structural, std::string_view backend) {
   const double base = structural ? kStructural : kKnob;
-  const auto* const known = std::find_if(std::begin(kWinRates), std::end(kWinRates), [&](const WinRate& c) { return c.rewrite == rewrite; });
-  if (known == std::end(kWinRates)) return {base, structural ? 0.33 : 0.15};
+  const std::span<const WinRate> counted = counted_on(backend);
+  const auto known = std::find_if(counted.begin(), counted.end(), [&](const WinRate& c) { return c.rewrite == rewrite; });
+  if (known == counted.end()) return {base, structural ? 0.33 : 0.15};
   return {(known->won + kWindows * base) / (known->windows + kWindows), known->share};
 }
 

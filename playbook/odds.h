@@ -12,8 +12,8 @@ struct Odds {
   double share;   // of the window's time, that a win takes
 };
 
-// `structural`: as Rewrite::structural(), for a rewrite that has not been tried often enough to count.
-Odds odds_of(std::string_view rewrite, bool structural);
+// On devices of `backend`, whose sessions alone count. `structural`: as Rewrite::structural(), for a rewrite that has not been tried often enough to count.
+Odds odds_of(std::string_view rewrite, bool structural, std::string_view backend);
 
 // Those that have been tried often enough: names of the playbook's rewrites.
 std::vector<std::string_view> counted_rewrites();

@@ -68,7 +68,7 @@ class Rewrite {
   // What it offers begins with kernels of its own: until it has been tried, tuning the present ones in its window is likely lost.
   virtual bool brings_kernels() const { return false; }
   // Chance that its best form wins where it matches, and the share of its window's time that a win takes, before a session knows better.
-  virtual Odds odds() const { return odds_of(name(), structural()); }
+  virtual Odds odds(std::string_view backend) const { return odds_of(name(), structural(), backend); }
 
  private:
   // As match(), whatever the target computes.

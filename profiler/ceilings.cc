@@ -43,9 +43,13 @@ double Ceilings::peak_gflops(int threads) const {
       arithmetic, threads, [](const ArithmeticCeiling& a) { return a.fp32; }, [](const ArithmeticCeiling& a) { return a.gflops; });
 }
 
-double Ceilings::peak_bf16_gflops(int threads) const {
+double Ceilings::peak_narrow_gflops(int threads) const {
   return best_at(
       arithmetic, threads, [](const ArithmeticCeiling&) { return true; }, [](const ArithmeticCeiling& a) { return a.gflops; });
+}
+
+bool Ceilings::multiplies_halves() const {
+  return std::any_of(arithmetic.begin(), arithmetic.end(), [](const ArithmeticCeiling& a) { return a.form.starts_with(kHalvesForm); });
 }
 
 double Ceilings::bandwidth_gbs(MemoryLevel level, int threads) const {

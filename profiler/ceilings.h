@@ -14,10 +14,13 @@ namespace amdahl {
 enum class MemoryLevel { kL1, kL2, kL3, kDram };
 std::string_view name_of(MemoryLevel level);  // "L1", "L2", "L3", "DRAM"
 
+// How the form of a rate of half floats begins.
+inline constexpr std::string_view kHalvesForm = "fp16";
+
 struct ArithmeticCeiling {
   std::string form;  // "512-bit fp32"
   int threads = 1;
-  bool fp32 = true;   // part of the fp32 peak (not bf16)
+  bool fp32 = true;   // part of the fp32 peak
   double gflops = 0;  // 1e9 operations a second, a multiply-add counts two
   double spread = 0;  // 1 - median / gflops
 };
@@ -50,8 +53,10 @@ struct Ceilings {
   bool while_busy() const { return busy > 0.2; }
   // 1e9 operations a second in fp32 at this thread count, between the measured counts by straight line.
   double peak_gflops(int threads) const;
-  // Likewise where operands may be rounded to bfloat16; never below that of fp32.
-  double peak_bf16_gflops(int threads) const;
+  // Likewise of 16-bit operands; never below that of fp32.
+  double peak_narrow_gflops(int threads) const;
+  // Whether half floats are multiplied as they are: on a card's tensor cores. A CPU makes floats of them first.
+  bool multiplies_halves() const;
   // Best pattern, likewise.
   double bandwidth_gbs(MemoryLevel level, int threads) const;
   // Smallest level that holds `bytes` spread over `threads` cores (L3 and DRAM are shared).

@@ -183,7 +183,7 @@ class CudaProbe : public CeilingProbe {
     c.arithmetic.push_back({"fp32 multiply-add", 1, true, fma.best, fma.spread});
     const Rate mma =
         rate_of(2.0 * 16 * 8 * 16 * 4 * kTimes * 8 * static_cast<double>(4 * device_.units), bench.time(kMma, {4 * device_.units, 256, kTimes, 0}, in, out));
-    c.arithmetic.push_back({"fp16 on tensor cores (mma.sync)", 1, false, mma.best, mma.spread});
+    c.arithmetic.push_back({std::string(kHalvesForm) + " on tensor cores (mma.sync)", 1, false, mma.best, mma.spread});
     say(0.9, "launches");
     c.barrier_seconds = bench.launch_seconds("}\n", in, out);
     c.call_seconds = bench.launch_seconds(kLook, in, out);

@@ -26,6 +26,13 @@ double stored_bytes(const Access& access) {
   return bytes;
 }
 
+// Rounded because a form declares it, or in half precision on a device that multiplies such as they are.
+bool multiplies_narrow(const Problem& problem, const Ceilings& ceilings) {
+  if (multiplies_in_bf16(problem)) return true;
+  const bool halves = !problem.in.empty() && is_float(problem.in[0].dtype) && size_of(problem.in[0].dtype) == 2;
+  return halves && ceilings.multiplies_halves() && traits_of(problem).family == Traits::Family::kProducts;
+}
+
 StepCost cost_of(const Problem& problem) {
   const Work work = kernel_kind(problem.kind).work(problem);
   double weights = 0;
@@ -33,7 +40,7 @@ StepCost cost_of(const Problem& problem) {
     if (in.constant) weights += stored_bytes(in);
   // A gather reads few rows of its table: never more weights than the kind says must move.
   weights = std::min(weights, work.bytes);
-  return {work.flops, weights, work.bytes - weights, multiplies_in_bf16(problem)};
+  return {work.flops, weights, work.bytes - weights};
 }
 
 std::string short_shape(const Shape& shape) {
@@ -90,7 +97,7 @@ Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilin
     const double rate = ceilings.bandwidth_gbs(level, threads) * 1e9;
     return bytes > 0 && rate > 0 ? bytes / rate : 0;
   };
-  const double peak = (cost.bf16 ? ceilings.peak_bf16_gflops(threads) : ceilings.peak_gflops(threads)) * 1e9;
+  const double peak = (cost.narrow ? ceilings.peak_narrow_gflops(threads) : ceilings.peak_gflops(threads)) * 1e9;
   const double compute = peak > 0 ? cost.flops / peak : 0;
   const MemoryLevel weights_from = ceilings.level_of(run_bytes, threads);
   const MemoryLevel activations_from = ceilings.level_of(cost.weight_bytes + cost.activation_bytes, threads);
@@ -166,6 +173,7 @@ Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std
     row.seconds = median(times);
     row.spread = relative_spread(times);
     row.cost = cost_of(step.variant.problem);
+    row.cost.narrow = multiplies_narrow(step.variant.problem, ceilings);
     profile.steps.push_back(std::move(row));
   }
   const double run_bytes = bytes_of_run(graph, plan);

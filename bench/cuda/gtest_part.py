@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-ENDED = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] ([^ ,]+)[^(]*\(\d+ ms\)")
+ENDED = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] ([^ ,]+).* \(\d+ ms\)$")
 PATIENCE = 240  # seconds beyond the slice that the last tests may take
 
 

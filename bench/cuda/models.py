@@ -23,7 +23,7 @@ sys.path.append(os.path.join(HERE, "..", "peers"))
 import ratios  # noqa: E402
 from arm_process import Arm, write_inputs  # noqa: E402
 
-MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "resnet50-b8", "mobilenet-v2", "vit-b16", "gpt2-decode", "llama-160m-decode"]
+MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "resnet50-b8", "mobilenet-v2", "vit-b16"]
 FORMS = ["eager", "compiled", "max-autotune"]
 
 
@@ -33,14 +33,16 @@ def machine():
     return {"card": card.split("\n")[0], "versions": {name: installed[name] for name in ("torch", "triton", "torchvision", "transformers") if name in installed}}
 
 
+def shipped(name, dtype):
+    """What the program calls a model, and its options: NAME-b8 is NAME at a batch of 8."""
+    stem, eight, _ = name.partition("-b8")
+    return stem if dtype == "fp32" else f"{stem}@{dtype}", ["--batch", "8"] if eight else []
+
+
 def write_model(options, name, folder):
-    """The ONNX file of a shipped model: NAME-b8 is NAME at a batch of 8."""
-    stem, _, eight = name.partition("-b8")
-    stem += _ and eight
     path = os.path.join(folder, "model.onnx")
-    batch = ["--batch", "8"] if _ else []
-    subprocess.run([options.program, "models", f"{stem}@{options.dtype}" if options.dtype != "fp32" else stem, *batch, "-o", path], check=True,
-                   stdout=subprocess.DEVNULL)
+    stem, batch = shipped(name, options.dtype)
+    subprocess.run([options.program, "models", stem, *batch, "-o", path], check=True, stdout=subprocess.DEVNULL)
     return path
 
 

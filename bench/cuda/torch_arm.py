@@ -61,9 +61,9 @@ def language(name):
 
 def build(name):
     """The model, and what makes its inputs. "resnet50-b8" is a batch of 8."""
-    stem, _, batch = name.partition("-b8")
+    stem, eight, _ = name.partition("-b8")
     if stem in ("resnet50", "mobilenet-v2", "vit-b16"):
-        return vision(stem, 8 if _ else 1)
+        return vision(stem, 8 if eight else 1)
     return language(name)
 
 

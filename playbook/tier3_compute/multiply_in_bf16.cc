@@ -19,7 +19,7 @@ class MultiplyInBf16 final : public Rewrite {
   std::string_view precondition() const override { return "--allow bf16; AMX or AVX512_BF16; fp32, B is one constant matrix"; }
   std::string_view wants_allowed() const override { return "bf16"; }
   bool structural() const override { return true; }
-  Odds odds() const override { return {0.9, Rewrite::odds().share}; }
+  Odds odds(std::string_view backend) const override { return {0.9, Rewrite::odds(backend).share}; }
 
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
     const auto refuse = [&](std::string reason) {

@@ -4,11 +4,24 @@
 
 #include "playbook/fusion.h"
 #include "playbook/playbook.h"
+#include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/normalization.h"
 
 namespace amdahl {
 namespace {
+
+// What is normalised is what is kept: a sum of half floats that overflows is kept as an infinity, and its row has no mean.
+void round_as_kept(Problem& problem, DType kept) {
+  PointwiseProgram sum = *prologue_of(problem);
+  PointwiseOp round;
+  round.op = "cast";
+  round.type = kept;
+  round.args = {sum.results.at(0)};
+  sum.ops.push_back(std::move(round));
+  sum.results = {sum.inputs + static_cast<int>(sum.ops.size()) - 1};
+  set_prologue(problem, sum);
+}
 
 class FuseResidualNorm final : public Rewrite {
  public:
@@ -43,6 +56,7 @@ class FuseResidualNorm final : public Rewrite {
     params.write(p);
     Access kept = view;
     kept.constant = false;
+    if (is_half(kept.dtype)) round_as_kept(p, kept.dtype);
     p.out.insert(p.out.begin() + 1, kept);
     fused->outputs.insert(fused->outputs.begin() + 1, sum);
     Match match = match_of(context, {writer->second, anchor}, std::move(*fused));

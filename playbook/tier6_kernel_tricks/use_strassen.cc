@@ -28,7 +28,7 @@ class UseStrassen final : public Rewrite {
   std::string_view wants_allowed() const override { return bf16_ ? "bf16" : ""; }
   bool costs_accuracy() const override { return bf16_; }
   // 8 and 14% of a product's time where it was measured first (Zen 4, 128 rows).
-  Odds odds() const override { return bf16_ ? Odds{0.5, levels_ == 1 ? 0.08 : 0.14} : Rewrite::odds(); }
+  Odds odds(std::string_view backend) const override { return bf16_ ? Odds{0.5, levels_ == 1 ? 0.08 : 0.14} : Rewrite::odds(backend); }
   bool structural() const override { return true; }
 
   std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {

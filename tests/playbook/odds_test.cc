@@ -21,18 +21,19 @@ TEST(Odds, AreCountedForRewritesOfThePlaybook) {
 }
 
 TEST(Odds, ArePossible) {
-  for (const Rewrite* rewrite : playbook()) {
-    const Odds odds = rewrite->odds();
-    EXPECT_GT(odds.chance, 0) << rewrite->name();  // what never won so far may win
-    EXPECT_LT(odds.chance, 1) << rewrite->name();
-    EXPECT_GT(odds.share, 0) << rewrite->name();
-    EXPECT_LT(odds.share, 1) << rewrite->name();
-  }
+  for (const char* backend : {"cpu", "cuda"})
+    for (const Rewrite* rewrite : playbook()) {
+      const Odds odds = rewrite->odds(backend);
+      EXPECT_GT(odds.chance, 0) << rewrite->name();  // what never won so far may win
+      EXPECT_LT(odds.chance, 1) << rewrite->name();
+      EXPECT_GT(odds.share, 0) << rewrite->name();
+      EXPECT_LT(odds.share, 1) << rewrite->name();
+    }
 }
 
 TEST(Odds, AreTheDefaultsOfWhatWasNeverCounted) {
-  EXPECT_GT(odds_of("no such rewrite", true).chance, odds_of("no such rewrite", false).chance);
-  EXPECT_LT(odds_of("set_prefetch_distance", false).chance, odds_of("no such rewrite", false).chance);  // 67 windows, none won
+  EXPECT_GT(odds_of("no such rewrite", true, "cpu").chance, odds_of("no such rewrite", false, "cpu").chance);
+  EXPECT_LT(odds_of("set_prefetch_distance", false, "cpu").chance, odds_of("no such rewrite", false, "cpu").chance);  // 67 windows, none won
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ double start_of(const SimulatedTrials& runner, const std::string& candidate, boo
 }
 
 class HopelessBlocks final : public testing::TuneBlocks {
-  Odds odds() const override { return {0.1, 1e-9}; }
+  Odds odds(std::string_view) const override { return {0.1, 1e-9}; }
 };
 
 TEST_F(Loop, KeepsNothingThatIsSlowerInTheMean) {

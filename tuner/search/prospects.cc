@@ -26,7 +26,7 @@ void Prospects::exhaust(const Rewrite& rewrite, const std::string& signature) {
 
 Scheduler Prospects::scheduler() const {
   const TuneOptions& options = context_.options;
-  Scheduler s(context_.policy, {.batch = options.batch, .patience = options.patience});
+  Scheduler s(context_.policy, {.batch = options.batch, .patience = options.patience, .backend = context_.runner.target().backend});
   for (const auto& [id, e] : state_.experiments()) s.observe(e);
   return s;
 }

@@ -64,7 +64,7 @@ std::optional<Offer> Scheduler::offer_of(const Opportunity& o, double model_seco
   const std::pair place{std::string(o.rewrite->name()), o.signature};
   if (excluded_.count(place)) return std::nullopt;
   Offer offer;
-  const Odds odds = o.rewrite->odds();
+  const Odds odds = o.rewrite->odds(options_.backend);
   const Record& r = record_of(o);
   const auto stale = fruitless_.find(place);
   offer.tries = stale == fruitless_.end() ? 0 : stale->second;

@@ -27,6 +27,7 @@ namespace amdahl {
 struct SchedulerOptions {
   double fade = 0.9;            // weight of a window that the rewrite was tried on, one window later
   int batch = 6, patience = 3;  // candidates of a try, and tries that end a campaign, at most (TuneOptions)
+  std::string backend;          // Target::backend: whose odds are believed; "": nobody's are counted
   double smallest_gain = 5e-4;  // of the model: predicted gains below this are not worth looking for
 };
 

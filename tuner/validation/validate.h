@@ -114,6 +114,7 @@ class Validation {
   std::optional<Failure> numerics();
   std::optional<Failure> shapes();
   std::optional<Failure> rows();
+  std::optional<Failure> one_element_apart();
   std::optional<Failure> teams();
   std::optional<Failure> unseen();
   std::optional<Failure> two_at_once();

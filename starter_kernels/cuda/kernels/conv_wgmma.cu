@@ -14,7 +14,7 @@ enum : int {
   BYTES_W = TILE_M * LINE * 2,
   BYTES_X = TILE_N * LINE * 2,
   STAGE = BYTES_W + BYTES_X,
-  TILES = bytes_with_sums(WGMMA_STAGES * STAGE),
+  TILES = WGMMA_STAGES * STAGE > SUMS ? WGMMA_STAGES * STAGE : SUMS,
   SHARED = TILES + WGMMA_STAGES * 8 + 1024,  // tiles begin at a multiple of 1024
   BY_TAPS = C >= 32,
   LINES_C = BY_TAPS ? (C + LINE - 1) / LINE : 1,
@@ -56,28 +56,25 @@ static inline void put(uint8_t* tile, int line, int piece, const Eight& eight) {
 
 // Four adjacent positions of an output channel from `p` on, of which those from POSITIONS on do not exist. Where images have a multiple of four, they are
 // in one.
-static inline FourResults finish_four(const Operands& o, int64_t channel, int64_t p, const Four& sums) {
-  FourResults four = {};
-  const int64_t image = p / PIXELS, first = p % PIXELS;
-#pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    const int64_t n = PIXELS % 4 == 0 ? image : (p + j) / PIXELS, pixel = PIXELS % 4 == 0 ? first + j : (p + j) % PIXELS;
-    if (channel < O && p + j < POSITIONS) four.at[j] = finish(sums.at[j], o.in, n, channel, pixel);
-  }
-  return four;
-}
-static inline void store_four(const Operands& o, int64_t channel, int64_t p, const FourResults& four) {
+static inline void store_four(const Operands& o, int64_t channel, int64_t p, const Four& sums) {
   if (channel >= O || p >= POSITIONS) return;
   out_t* out = (out_t*)o.out[0];
   if constexpr (PIXELS % 4 == 0) {
-    out_t* to = out + (p / PIXELS * O + channel) * PIXELS + p % PIXELS;
+    const int64_t n = p / PIXELS, pixel = p % PIXELS;
+    out_t* to = out + (n * O + channel) * PIXELS + pixel;
+    FourResults four;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) four.at[j] = finish(sums.at[j], o.in, n, channel, pixel + j);
     if (uint64_t(to) % sizeof(FourResults) == 0) *(FourResults*)to = four;
     else
       for (int j = 0; j < 4; ++j) to[j] = four.at[j];
   } else {
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-      if (p + j < POSITIONS) out[((p + j) / PIXELS * O + channel) * PIXELS + (p + j) % PIXELS] = four.at[j];
+    for (int j = 0; j < 4; ++j) {
+      if (p + j >= POSITIONS) continue;
+      const int64_t n = (p + j) / PIXELS, pixel = (p + j) % PIXELS;
+      out[(n * O + channel) * PIXELS + pixel] = finish(sums.at[j], o.in, n, channel, pixel);
+    }
   }
 }
 
@@ -101,7 +98,6 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
     show_shared_writes();
     for (int s = 0; s < AHEAD && s < steps; ++s) copy_weights(s);
   }
-  join_cluster();
   wait_for_producers();
   __syncthreads();
 
@@ -133,10 +129,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
   }
   wait_for_multiplications<0>();
 
-  add_and_store<false>(
-      sum, (float*)(shared + place_of_sums(WGMMA_STAGES * STAGE)),
-      [&](int row, int column, const Four& four) { return finish_four(o, tile_o * TILE_M + row, first_p + column, four); },
-      [&](int row, int column, const FourResults& four) { store_four(o, tile_o * TILE_M + row, first_p + column, four); });
+  add_and_store(sum, (float*)shared, [&](int row, int column, const Four& four) { store_four(o, tile_o * TILE_M + row, first_p + column, four); });
 }
 
 // Packs the weights: a thread has 16 bytes of a line.

@@ -36,23 +36,20 @@ static inline void wait_for_multiplications() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(NEWEST) : "memory");
 }
 
-// Blocks of a cluster: who waits goes on when all have arrived, and sees what they wrote before. Every arrival has its wait, and the other way round.
-static inline void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
-static inline void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+// Blocks of a cluster: all wait for all, and what they wrote before is seen behind it.
+static inline void meet_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 struct alignas(8) Pair {
   float at[2];
 };
 struct alignas(16) Four {
   float at[4];
 };
-// The place in the shared memory of another block of the cluster that `mine` has here.
-static inline uint32_t place_in_block(const void* mine, int block) {
-  uint32_t there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(mine)), "r"(block));
-  return there;
-}
-static inline void write_in_block(uint32_t place, const Pair& x) {
-  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(place), "f"(x.at[0]), "f"(x.at[1]) : "memory");
+// Numbers in the shared memory of another block of the cluster, at the place that `mine` has here.
+static inline Four read_of_block(const float* mine, int block) {
+  Four x;
+  asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %4, %5;\nld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
+               : "=f"(x.at[0]), "=f"(x.at[1]), "=f"(x.at[2]), "=f"(x.at[3]) : "r"(shared_address(mine)), "r"(block) : "memory");
+  return x;
 }
 
 // The thread's sums of 64 rows a warpgroup: of two rows, 8 apart, and of 8 columns the two from 2 (lane % 4) on. `visit` gets the row and column in the

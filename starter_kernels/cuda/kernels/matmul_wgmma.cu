@@ -13,7 +13,7 @@ enum : int {
   BYTES_A = TILE_M * LINE * 2,
   BYTES_B = TILE_N * LINE * 2,
   STAGE = BYTES_A + BYTES_B,
-  TILES = bytes_with_sums(WGMMA_STAGES * STAGE),
+  TILES = WGMMA_STAGES * STAGE > SUMS ? WGMMA_STAGES * STAGE : SUMS,
   BARRIERS = WGMMA_STAGES * 8,
   SHARED = TILES + BARRIERS + 1024  // tiles begin at a multiple of 1024
 };
@@ -40,23 +40,19 @@ static inline void copy_a(bool aligned, uint8_t* to, const uint16_t* from, int64
   else copy_rows<false>(to, from, rows, steps);
 }
 
-// Of row m of C from column n on, of which those from N on do not exist.
-static inline FourResults finish_four(const Operands& o, int64_t batch, int64_t m, int64_t n, const Four& sums) {
-  FourResults four = {};
-#pragma unroll
-  for (int j = 0; j < 4; ++j)
-    if (m < M && n + j < N) four.at[j] = finish(sums.at[j] ALPHA, o.in, batch, m, n + j);
-  return four;
-}
-static inline void store_four(const Operands& o, int64_t batch, int64_t m, int64_t n, const FourResults& four) {
+// Four adjacent sums of row m from column n on, of which those from N on do not exist.
+static inline void store_four(const Operands& o, int64_t batch, int64_t m, int64_t n, const Four& sums) {
   if (m >= M || n >= N) return;
   out_t* to = (out_t*)o.out[0] + begin_of_c(batch) + m * C_ROW + n * C_COLUMN;
   if (C_COLUMN == 1 && n + 4 <= N && uint64_t(to) % sizeof(FourResults) == 0) {
+    FourResults four;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) four.at[j] = finish(sums.at[j] ALPHA, o.in, batch, m, n + j);
     *(FourResults*)to = four;
   } else {
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      if (n + j < N) to[j * C_COLUMN] = four.at[j];
+      if (n + j < N) to[j * C_COLUMN] = finish(sums.at[j] ALPHA, o.in, batch, m, n + j);
   }
 }
 
@@ -64,8 +60,6 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
   extern __shared__ uint8_t dynamic[];
   uint8_t* shared = dynamic + (1024 - shared_address(dynamic) % 1024) % 1024;
   uint64_t* arrived = (uint64_t*)(shared + TILES);
-  float* sums = (float*)(shared + place_of_sums(WGMMA_STAGES * STAGE));
-  constexpr bool AGAIN = BATCH > 65535;  // a block has several matrices only of more than a grid has
   const Place first = Order::first_of(blockIdx.x);
   const int64_t first_k = blockIdx.y * PART, end_k = least(first_k + PART, K);
   const int steps = end_k > first_k ? int((end_k - first_k + LINE - 1) / LINE) : 0;
@@ -81,7 +75,6 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
     show_shared_writes();
     for (int s = 0; s < AHEAD && s < steps; ++s) copy_b(s, s);
   }
-  join_cluster();
   wait_for_producers();
   __syncthreads();
 
@@ -123,12 +116,9 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
     wait_for_multiplications<0>();
     count += steps;
 
-    add_and_store<AGAIN>(
-        sum, sums, [&](int row, int column, const Four& four) { return finish_four(o, batch, first.m + row, first.n + column, four); },
-        [&](int row, int column, const FourResults& four) { store_four(o, batch, first.m + row, first.n + column, four); });
-    if constexpr (AGAIN) show_shared_writes();
+    add_and_store(sum, (float*)shared, [&](int row, int column, const Four& four) { store_four(o, batch, first.m + row, first.n + column, four); });
+    show_shared_writes();
   }
-  if constexpr (AGAIN) leave_cluster();
 }
 
 // Packs B: a thread has 16 bytes of a line.
