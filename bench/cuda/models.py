@@ -23,7 +23,7 @@ sys.path.append(os.path.join(HERE, "..", "peers"))
 import ratios  # noqa: E402
 from arm_process import Arm, write_inputs  # noqa: E402
 
-MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "resnet50-b8", "mobilenet-v2", "vit-b16"]
+MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "resnet50-b8", "mobilenet-v2", "vit-b16", "gpt2-decode", "llama-160m-decode"]
 FORMS = ["eager", "compiled", "max-autotune"]
 
 

@@ -13,11 +13,15 @@ const std::vector<ShippedModel>& shipped_models() {
       {"resnet50", "ResNet-50, 25.5M parameters; --image 224, --batch 1", build_resnet50},
       {"mobilenet-v2", "MobileNetV2, 3.5M parameters; --image 224, --batch 1", build_mobilenet_v2},
       {"vit-b16", "ViT-B/16, 86.6M parameters, 12 layers of 768; --image 224, --batch 1", build_vit_b16},
+      {"gpt2-decode", "a token of GPT-2 behind others; --seq 512 keys, its own among them, --batch 1", build_gpt2_decode},
+      {"llama-160m-decode", "a token of the LLaMA-style model behind others; --seq 512 keys, its own among them, --batch 1", build_llama_160m_decode},
       {"gpt2-mini", "GPT-2 of 2 layers of 64, for tests; --seq 16, --batch 1", build_gpt2_mini},
       {"bert-mini", "BERT of 2 layers of 64, for tests; --seq 16, --batch 1", build_bert_mini},
       {"llama-mini", "LLaMA of 2 layers of 64, for tests; --seq 16, --batch 1", build_llama_mini},
       {"resnet50-mini", "ResNet of 5 blocks, for tests; --image 64, --batch 1", build_resnet_mini},
       {"mobilenet-mini", "MobileNetV2 of 6 blocks, for tests; --image 32, --batch 1", build_mobilenet_mini},
+      {"gpt2-decode-mini", "a token of gpt2-mini behind others, for tests; --seq 16 keys, --batch 1", build_gpt2_decode_mini},
+      {"llama-decode-mini", "a token of llama-mini behind others, for tests; --seq 16 keys, --batch 1", build_llama_decode_mini},
       {"vit-mini", "ViT of 2 layers of 64, for tests; --image 32, --batch 1", build_vit_mini},
   };
   return list;

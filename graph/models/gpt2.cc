@@ -1,6 +1,8 @@
-// GPT-2 (Radford et al. 2019), pre-norm, tied embedding. Written as nn.Linear exports: MatMul and Add.
+// GPT-2 (Radford et al. 2019), pre-norm, tied embedding. Written as nn.Linear exports: MatMul and Add. A decode step is one token behind others, whose keys
+// and values are inputs; the token's own are outputs, for the caller to put behind them.
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "graph/models/architectures.h"
@@ -11,8 +13,11 @@ namespace {
 
 struct Config {
   const char* name;
+  const char* weights;  // whose they are: a decode step has its model's
   int64_t vocabulary, context, width, heads, layers, seq;
 };
+
+double residual_gain(const Config& c) { return 1.0 / std::sqrt(2.0 * static_cast<double>(c.layers)); }
 
 // True where a query may see a key: on and below the diagonal.
 Tensor lower_triangle(int64_t n) {
@@ -29,53 +34,104 @@ ValueId gelu_tanh(LayerWriter& w, ValueId x) {
   return w.mul(w.mul(x, w.scalar(0.5f)), w.add(w.node("Tanh", {inner}), w.scalar(1.0f)));
 }
 
-ValueId attention(LayerWriter& w, const Config& c, ValueId x, ValueId mask, double residual_gain) {
+struct Heads {
+  ValueId q, k, v;
+};
+
+// [batch, heads, seq, head] of each; `key_order` permutes [batch, seq, heads, head].
+Heads project(LayerWriter& w, const Config& c, ValueId x, const std::vector<int64_t>& key_order) {
   const int64_t batch = w.shape(x)[0], seq = w.shape(x)[1], head = c.width / c.heads;
   const ValueId qkv = w.linear("c_attn", x, 3 * c.width);
   const auto parts = w.node_with_outputs(3, "Split", {qkv, w.int_list({c.width, c.width, c.width})}, {{"axis", int64_t{2}}});
   const auto split_heads = [&](ValueId part, const std::vector<int64_t>& perm) { return w.transpose(w.reshape(part, {batch, seq, c.heads, head}), perm); };
-  const ValueId q = split_heads(parts[0], {0, 2, 1, 3}), k = split_heads(parts[1], {0, 2, 3, 1}), v = split_heads(parts[2], {0, 2, 1, 3});
-  const ValueId scores = w.node("Div", {w.node("MatMul", {q, k}), w.scalar(std::sqrt(static_cast<float>(head)))});
-  const ValueId masked = w.node("Where", {mask, scores, w.scalar(std::numeric_limits<float>::lowest())});
-  const ValueId weights = w.node("Softmax", {masked}, {{"axis", int64_t{-1}}});
-  const ValueId y = w.transpose(w.node("MatMul", {weights, v}), {0, 2, 1, 3});
-  return w.linear("c_proj", w.reshape(y, {batch, seq, c.width}), c.width, true, residual_gain);
+  return {split_heads(parts[0], {0, 2, 1, 3}), split_heads(parts[1], key_order), split_heads(parts[2], {0, 2, 1, 3})};
 }
 
-Graph build(const Config& c, const BuilderSizes& sizes) {
-  reject_size(sizes.image, "--image", c.name);
-  const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), seq = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
-  LayerWriter w(c.name);
-  const ValueId ids = w.input("input_ids", DType::kI64, {batch, seq});
+ValueId scores(LayerWriter& w, const Config& c, ValueId q, ValueId k_transposed) {
+  return w.node("Div", {w.node("MatMul", {q, k_transposed}), w.scalar(std::sqrt(static_cast<float>(c.width / c.heads)))});
+}
+
+ValueId weighted(LayerWriter& w, const Config& c, ValueId scores, ValueId v, double residual_gain) {
+  const ValueId weights = w.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
+  const ValueId y = w.transpose(w.node("MatMul", {weights, v}), {0, 2, 1, 3});
+  return w.linear("c_proj", w.reshape(y, {w.shape(y)[0], w.shape(y)[1], c.width}), c.width, true, residual_gain);
+}
+
+// A layer's attention to its normalised input; `mask`: lower_triangle(), or kNoValue.
+using Attend = std::function<ValueId(int64_t layer, ValueId x, ValueId mask)>;
+
+Graph write(LayerWriter& w, const Config& c, ValueId ids, const std::vector<int64_t>& positions, bool masked, const Attend& attend,
+            std::vector<std::pair<std::string, ValueId>>& outputs) {
   // 1/sqrt(width): the same matrix makes the logits.
   const ValueId wte = w.normal_weight("wte.weight", {c.vocabulary, c.width}, 1.0 / std::sqrt(static_cast<double>(c.width)));
   const ValueId wpe = w.normal_weight("wpe.weight", {c.context, c.width}, 0.02);
-  std::vector<int64_t> positions;
-  for (int64_t i = 0; i < seq; ++i) positions.push_back(i);
-  const ValueId position_ids = w.constant("position_ids", Tensor::of(DType::kI64, {1, seq}, positions));
-  const ValueId mask = w.constant("causal_mask", lower_triangle(seq));
+  const ValueId position_ids = w.constant("position_ids", Tensor::of(DType::kI64, {1, static_cast<int64_t>(positions.size())}, positions));
+  const ValueId mask = masked ? w.constant("causal_mask", lower_triangle(w.shape(ids)[1])) : kNoValue;
   ValueId x = w.add(w.node("Gather", {wte, ids}, {{"axis", int64_t{0}}}), w.node("Gather", {wpe, position_ids}, {{"axis", int64_t{0}}}));
-  const double residual_gain = 1.0 / std::sqrt(2.0 * static_cast<double>(c.layers));
   for (int64_t i = 0; i < c.layers; ++i) {
     const std::string layer = "h." + std::to_string(i);
     w.scope(layer);
     const ValueId a = w.layer_norm("ln_1", x, 1e-5);
     w.scope(layer + ".attn");
-    x = w.add(x, attention(w, c, a, mask, residual_gain));
+    x = w.add(x, attend(i, a, mask));
     w.scope(layer);
     const ValueId b = w.layer_norm("ln_2", x, 1e-5);
     w.scope(layer + ".mlp");
-    x = w.add(x, w.linear("c_proj", gelu_tanh(w, w.linear("c_fc", b, 4 * c.width)), c.width, true, residual_gain));
+    x = w.add(x, w.linear("c_proj", gelu_tanh(w, w.linear("c_fc", b, 4 * c.width)), c.width, true, residual_gain(c)));
   }
   w.scope("");
   x = w.layer_norm("ln_f", x, 1e-5);
-  const ValueId logits = w.node("MatMul", {x, w.transpose(wte, {1, 0})});
-  return w.finish({{"logits", logits}});
+  outputs.insert(outputs.begin(), {"logits", w.node("MatMul", {x, w.transpose(wte, {1, 0})})});
+  Graph graph = w.finish(outputs);
+  graph.name = c.name;
+  return graph;
+}
+
+Graph build(const Config& c, const BuilderSizes& sizes) {
+  reject_size(sizes.image, "--image", c.name);
+  const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), seq = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
+  LayerWriter w(c.weights);
+  const ValueId ids = w.input("input_ids", DType::kI64, {batch, seq});
+  std::vector<int64_t> positions;
+  for (int64_t i = 0; i < seq; ++i) positions.push_back(i);
+  std::vector<std::pair<std::string, ValueId>> outputs;
+  return write(
+      w, c, ids, positions, /*masked=*/true,
+      [&](int64_t, ValueId x, ValueId mask) {
+        const Heads h = project(w, c, x, {0, 2, 3, 1});
+        const ValueId masked = w.node("Where", {mask, scores(w, c, h.q, h.k), w.scalar(std::numeric_limits<float>::lowest())});
+        return weighted(w, c, masked, h.v, residual_gain(c));
+      },
+      outputs);
+}
+
+Graph build_decode(const Config& c, const BuilderSizes& sizes) {
+  reject_size(sizes.image, "--image", c.name);
+  const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), keys = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
+  LayerWriter w(c.weights);
+  const ValueId ids = w.input("input_ids", DType::kI64, {batch, 1});
+  std::vector<std::pair<std::string, ValueId>> outputs;
+  return write(
+      w, c, ids, {keys - 1}, /*masked=*/false,
+      [&](int64_t layer, ValueId x, ValueId) {
+        const Heads h = project(w, c, x, {0, 2, 1, 3});
+        const auto behind_past = [&](const std::string& what, ValueId own) {
+          const std::string name = std::to_string(layer) + "." + what;
+          outputs.push_back({"new." + name, own});
+          if (keys == 1) return own;
+          return w.node("Concat", {w.input("past." + name, DType::kF32, {batch, c.heads, keys - 1, c.width / c.heads}), own}, {{"axis", int64_t{2}}});
+        };
+        const ValueId k = behind_past("key", h.k), v = behind_past("value", h.v);
+        return weighted(w, c, scores(w, c, h.q, w.transpose(k, {0, 1, 3, 2})), v, residual_gain(c));
+      },
+      outputs);
 }
 
 }  // namespace
 
-Graph build_gpt2(const BuilderSizes& sizes) { return build({"gpt2", 50257, 1024, 768, 12, 12, 128}, sizes); }
-Graph build_gpt2_mini(const BuilderSizes& sizes) { return build({"gpt2-mini", 307, 64, 64, 4, 2, 16}, sizes); }
+Graph build_gpt2(const BuilderSizes& sizes) { return build({"gpt2", "gpt2", 50257, 1024, 768, 12, 12, 128}, sizes); }
+Graph build_gpt2_mini(const BuilderSizes& sizes) { return build({"gpt2-mini", "gpt2-mini", 307, 64, 64, 4, 2, 16}, sizes); }
+Graph build_gpt2_decode(const BuilderSizes& sizes) { return build_decode({"gpt2-decode", "gpt2", 50257, 1024, 768, 12, 12, 512}, sizes); }
+Graph build_gpt2_decode_mini(const BuilderSizes& sizes) { return build_decode({"gpt2-decode-mini", "gpt2-mini", 307, 64, 64, 4, 2, 16}, sizes); }
 
 }  // namespace amdahl

@@ -1,6 +1,8 @@
-// LLaMA (Touvron et al. 2023): RMS norm, rotary positions, SwiGLU, no biases, untied output.
+// LLaMA (Touvron et al. 2023): RMS norm, rotary positions, SwiGLU, no biases, untied output. A decode step is one token behind others, whose keys and values
+// are inputs; the token's own are outputs, for the caller to put behind them.
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "graph/models/architectures.h"
@@ -11,6 +13,7 @@ namespace {
 
 struct Config {
   const char* name;
+  const char* weights;  // whose they are: a decode step has its model's
   int64_t vocabulary, context, width, hidden, heads, layers, seq;
 };
 
@@ -24,10 +27,10 @@ struct Rotary {
   ValueId cos, sin;  // [1, 1, seq, head]
 };
 
-// Frequencies 10000^(-2i/head), repeated for the second half of the head.
-Rotary rotary_tables(LayerWriter& w, int64_t seq, int64_t head) {
+// Frequencies 10000^(-2i/head), repeated for the second half of the head. Of `seq` positions from `first` on.
+Rotary rotary_tables(LayerWriter& w, int64_t first, int64_t seq, int64_t head) {
   std::vector<float> cos, sin;
-  for (int64_t p = 0; p < seq; ++p)
+  for (int64_t p = first; p < first + seq; ++p)
     for (int64_t i = 0; i < head; ++i) {
       const double angle = static_cast<double>(p) * std::pow(10000.0, -2.0 * static_cast<double>(i % (head / 2)) / static_cast<double>(head));
       cos.push_back(static_cast<float>(std::cos(angle)));
@@ -53,15 +56,24 @@ Tensor causal_mask(int64_t n) {
   return Tensor::of(DType::kF32, {1, 1, n, n}, mask);
 }
 
-ValueId attention(LayerWriter& w, const Config& c, ValueId x, const Rotary& rotary, ValueId mask, double residual_gain) {
+// [batch, heads, seq, head] of each, queries and keys at their positions.
+struct Heads {
+  ValueId q, k, v;
+};
+Heads project(LayerWriter& w, const Config& c, ValueId x, const Rotary& rotary) {
   const int64_t batch = w.shape(x)[0], seq = w.shape(x)[1], head = c.width / c.heads;
-  const auto project = [&](const char* name) { return w.transpose(w.reshape(w.linear(name, x, c.width, false), {batch, seq, c.heads, head}), {0, 2, 1, 3}); };
-  const ValueId q = rotate(w, project("q_proj"), rotary), k = rotate(w, project("k_proj"), rotary), v = project("v_proj");
-  const ValueId product = w.node("MatMul", {q, w.transpose(k, {0, 1, 3, 2})});
-  const ValueId scores = w.node("Div", {product, w.scalar(std::sqrt(static_cast<float>(head)))});
-  const ValueId weights = w.node("Softmax", {w.add(scores, mask)}, {{"axis", int64_t{-1}}});
-  const ValueId y = w.transpose(w.node("MatMul", {weights, v}), {0, 2, 1, 3});
-  return w.linear("o_proj", w.reshape(y, {batch, seq, c.width}), c.width, false, residual_gain);
+  const auto heads = [&](const char* name) { return w.transpose(w.reshape(w.linear(name, x, c.width, false), {batch, seq, c.heads, head}), {0, 2, 1, 3}); };
+  const ValueId q = rotate(w, heads("q_proj"), rotary), k = rotate(w, heads("k_proj"), rotary), v = heads("v_proj");
+  return {q, k, v};
+}
+
+// `mask`: causal_mask(), or kNoValue.
+ValueId attention(LayerWriter& w, const Config& c, const Heads& h, ValueId mask, double residual_gain) {
+  const ValueId product = w.node("MatMul", {h.q, w.transpose(h.k, {0, 1, 3, 2})});
+  const ValueId scores = w.node("Div", {product, w.scalar(std::sqrt(static_cast<float>(c.width / c.heads)))});
+  const ValueId weights = w.node("Softmax", {mask == kNoValue ? scores : w.add(scores, mask)}, {{"axis", int64_t{-1}}});
+  const ValueId y = w.transpose(w.node("MatMul", {weights, h.v}), {0, 2, 1, 3});
+  return w.linear("o_proj", w.reshape(y, {w.shape(y)[0], w.shape(y)[1], c.width}), c.width, false, residual_gain);
 }
 
 // down(silu(gate(x)) * up(x))
@@ -70,13 +82,14 @@ ValueId feed_forward(LayerWriter& w, const Config& c, ValueId x, double residual
   return w.linear("down_proj", w.mul(w.mul(gate, w.node("Sigmoid", {gate})), up), c.width, false, residual_gain);
 }
 
-Graph build(const Config& c, const BuilderSizes& sizes) {
-  reject_size(sizes.image, "--image", c.name);
-  const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), seq = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
-  LayerWriter w(c.name);
-  const ValueId ids = w.input("input_ids", DType::kI64, {batch, seq});
-  const Rotary rotary = rotary_tables(w, seq, c.width / c.heads);
-  const ValueId mask = w.constant("causal_mask", causal_mask(seq));
+// `behind_past(layer, what, own)`: a layer's keys or values, of earlier tokens and its own.
+using BehindPast = std::function<ValueId(int64_t layer, const char* what, ValueId own)>;
+
+Graph write(LayerWriter& w, const Config& c, ValueId ids, int64_t first_position, bool masked, const BehindPast& behind_past,
+            std::vector<std::pair<std::string, ValueId>>& outputs) {
+  const int64_t seq = w.shape(ids)[1];
+  const Rotary rotary = rotary_tables(w, first_position, seq, c.width / c.heads);
+  const ValueId mask = masked ? w.constant("causal_mask", causal_mask(seq)) : kNoValue;
   ValueId x = w.node("Gather", {w.normal_weight("embed_tokens.weight", {c.vocabulary, c.width}, 1.0), ids}, {{"axis", int64_t{0}}});
   const double residual_gain = 1.0 / std::sqrt(2.0 * static_cast<double>(c.layers));
   for (int64_t i = 0; i < c.layers; ++i) {
@@ -84,7 +97,10 @@ Graph build(const Config& c, const BuilderSizes& sizes) {
     w.scope(layer);
     const ValueId a = rms_norm(w, "input_layernorm", x);
     w.scope(layer + ".self_attn");
-    x = w.add(x, attention(w, c, a, rotary, mask, residual_gain));
+    Heads h = project(w, c, a, rotary);
+    h.k = behind_past(i, "key", h.k);
+    h.v = behind_past(i, "value", h.v);
+    x = w.add(x, attention(w, c, h, mask, residual_gain));
     w.scope(layer);
     const ValueId b = rms_norm(w, "post_attention_layernorm", x);
     w.scope(layer + ".mlp");
@@ -92,12 +108,42 @@ Graph build(const Config& c, const BuilderSizes& sizes) {
     x = w.add(x, feed_forward(w, c, b, 2.0 * residual_gain));
   }
   w.scope("");
-  return w.finish({{"logits", w.linear("lm_head", rms_norm(w, "norm", x), c.vocabulary, false)}});
+  outputs.insert(outputs.begin(), {"logits", w.linear("lm_head", rms_norm(w, "norm", x), c.vocabulary, false)});
+  Graph graph = w.finish(outputs);
+  graph.name = c.name;
+  return graph;
+}
+
+Graph build(const Config& c, const BuilderSizes& sizes) {
+  reject_size(sizes.image, "--image", c.name);
+  const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), seq = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
+  LayerWriter w(c.weights);
+  std::vector<std::pair<std::string, ValueId>> outputs;
+  return write(
+      w, c, w.input("input_ids", DType::kI64, {batch, seq}), 0, /*masked=*/true, [](int64_t, const char*, ValueId own) { return own; }, outputs);
+}
+
+Graph build_decode(const Config& c, const BuilderSizes& sizes) {
+  reject_size(sizes.image, "--image", c.name);
+  const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), keys = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
+  LayerWriter w(c.weights);
+  std::vector<std::pair<std::string, ValueId>> outputs;
+  const auto behind_past = [&](int64_t layer, const char* what, ValueId own) {
+    const std::string name = std::to_string(layer) + "." + what;
+    outputs.push_back({"new." + name, own});
+    if (keys == 1) return own;
+    return w.node("Concat", {w.input("past." + name, DType::kF32, {batch, c.heads, keys - 1, c.width / c.heads}), own}, {{"axis", int64_t{2}}});
+  };
+  return write(w, c, w.input("input_ids", DType::kI64, {batch, 1}), keys - 1, /*masked=*/false, behind_past, outputs);
 }
 
 }  // namespace
 
-Graph build_llama_160m(const BuilderSizes& sizes) { return build({"llama-160m", 32000, 2048, 768, 3072, 12, 12, 128}, sizes); }
-Graph build_llama_mini(const BuilderSizes& sizes) { return build({"llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
+Graph build_llama_160m(const BuilderSizes& sizes) { return build({"llama-160m", "llama-160m", 32000, 2048, 768, 3072, 12, 12, 128}, sizes); }
+Graph build_llama_mini(const BuilderSizes& sizes) { return build({"llama-mini", "llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
+Graph build_llama_160m_decode(const BuilderSizes& sizes) {
+  return build_decode({"llama-160m-decode", "llama-160m", 32000, 2048, 768, 3072, 12, 12, 512}, sizes);
+}
+Graph build_llama_decode_mini(const BuilderSizes& sizes) { return build_decode({"llama-decode-mini", "llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
 
 }  // namespace amdahl

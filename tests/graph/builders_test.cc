@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -179,6 +180,54 @@ TEST(Builders, LaterTokensDoNotReachEarlierLogits) {
     const size_t row = static_cast<size_t>(before.shape[2]), earlier = before.value.size() - row;
     for (size_t i = 0; i < earlier; ++i) ASSERT_EQ(before.value[i], after.value[i]) << name;
     EXPECT_NE(before.value[earlier], after.value[earlier]) << name;
+  }
+}
+
+RefValues evaluate_all(const Graph& g, const RefValues& given) {
+  std::vector<NodeId> all;
+  for (size_t n = 0; n < g.nodes.size(); ++n) all.push_back(static_cast<NodeId>(n));
+  return evaluate(g, all, given, g.outputs, false);
+}
+
+// [1, heads, tokens, head] of what as many steps gave, [1, heads, 1, head] each.
+RefTensor one_behind_another(const std::vector<RefTensor>& steps) {
+  RefTensor all = steps[0];
+  all.shape[2] = static_cast<int64_t>(steps.size());
+  all.value.clear();
+  const auto head = static_cast<ptrdiff_t>(all.shape[3]);
+  for (ptrdiff_t h = 0; h < all.shape[1]; ++h)
+    for (const RefTensor& step : steps) all.value.insert(all.value.end(), step.value.begin() + h * head, step.value.begin() + (h + 1) * head);
+  return all;
+}
+
+// Token by token, each behind the keys and values that the steps before it gave.
+TEST(Builders, DecodeStepsGiveTheLogitsOfTheWhole) {
+  for (const auto& [model, decode] : {std::pair{"gpt2-mini", "gpt2-decode-mini"}, {"llama-mini", "llama-decode-mini"}}) {
+    const int64_t tokens = 4;
+    const Graph whole = find_shipped_model(model)->build({0, tokens, 0});
+    const RefValues ids = random_inputs(whole, 1);
+    const RefTensor logits = evaluate_all(whole, ids).at(whole.outputs[0]);
+    std::map<std::string, std::vector<RefTensor>> past;  // by what stands behind "past." and "new."
+    for (int64_t t = 0; t < tokens; ++t) {
+      const Graph step = find_shipped_model(decode)->build({0, t + 1, 0});
+      RefValues given;
+      for (ValueId v : step.inputs) {
+        const std::string& name = step.value(v).name;
+        if (name == "input_ids") {
+          given[v] = ids.at(whole.inputs[0]);
+          given[v].shape = {1, 1};
+          given[v].ints = {ids.at(whole.inputs[0]).ints[static_cast<size_t>(t)]};
+        } else {
+          given[v] = one_behind_another(past.at(name.substr(5)));
+        }
+        EXPECT_EQ(given[v].shape, step.value(v).shape) << name;
+      }
+      const RefValues got = evaluate_all(step, given);
+      for (ValueId v : step.outputs)
+        if (const std::string& name = step.value(v).name; name.starts_with("new.")) past[name.substr(4)].push_back(got.at(v));
+      const std::vector<double>& row = got.at(step.outputs[0]).value;
+      for (size_t i = 0; i < row.size(); ++i) ASSERT_NEAR(row[i], logits.value[static_cast<size_t>(t) * row.size() + i], 1e-9) << decode << " token " << t;
+    }
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "tuner/measurement/fresh_pairs.h"
+
 namespace amdahl {
 namespace {
 
@@ -69,6 +71,16 @@ TEST(Segments, BlocksFollowTheBudget) {
   EXPECT_EQ(plan_segments(0.1, 0.25, 1000, kBudget, 1).blocks, 1);
 }
 
+TEST(Segments, AreShortWhereTheDeviceTimesThem) {
+  const Segments s = plan_segments(1e-5, 0.25, 1000, kBudget, 2, kByClockOfDevice);
+  EXPECT_EQ(s.calls, 50);
+  EXPECT_EQ(s.blocks, 4);
+  EXPECT_EQ(segment_limits(cpu_worker_backend()).most_blocks, SegmentLimits{}.most_blocks);
+}
+
+// On a CPU only another process lays code and memory out anew.
+TEST(FreshPairs, AreFreshProcessesOnCpus) { EXPECT_EQ(placements_a_process(cpu_worker_backend()), 1); }
+
 Program one_output(int64_t n, DType dtype = DType::kF32) {
   Program p;
   Program::Buffer b;
@@ -100,6 +112,19 @@ TEST(ShareDifferent, NaNEqualsNaNAloneAndInfinitiesTheirLike) {
   EXPECT_EQ(share_different(p, bytes(a), p, bytes(a), 0.1), 0);
   const std::vector<float> b{1, -kInf, -kInf, kNaN};
   EXPECT_EQ(share_different(p, bytes(a), p, bytes(b), 1e30), 0.75);
+}
+
+TEST(ShareDifferent, OfHalvesIsByTheirRoundings) {
+  const Program p = one_output(4, DType::kF16);
+  constexpr uint16_t kOne = 0x3c00, kSameAsOne = 0x3c03, kOther = 0x3c20, kInf = 0x7c00, kNaN = 0x7e01, kTiny = 0x0001;
+  const std::vector<uint16_t> a{kOne, kOne, kInf, kNaN}, b{kSameAsOne, kOther, kInf, kNaN};
+  EXPECT_EQ(share_different(p, bytes(a), p, bytes(b), 0), 0.25);
+  // Infinity is within no share of itself from what is finite, whichever of the two has it.
+  const std::vector<uint16_t> c{kInf, kInf, kOne, kTiny}, d{kOne, kInf, kInf, kTiny};
+  EXPECT_EQ(share_different(p, bytes(c), p, bytes(d), 0), 0.5);
+  const Program q = one_output(2, DType::kBF16);
+  const std::vector<uint16_t> e{0x3f80, 0x7f80}, f{0x3f81, 0x3f80};
+  EXPECT_EQ(share_different(q, bytes(e), q, bytes(f), 0), 0.5);
 }
 
 TEST(ShareDifferent, IntegersMustBeEqual) {
