@@ -156,6 +156,7 @@ class AttentionOnCuda final : public KernelImplementation {
     if (has_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
     space.refuse = [=](const Knobs& k) -> std::string {
       const bool on_mma = form_of(k) == kAttentionMmaForm;
+      if (on_mma && k.at("TQ") != starter.tq) return "a warp has its queries together";  // all values are the same text
       if (on_mma && k.at("QUERIES") < 16) return "a warp has 16 queries";
       if (on_mma && k.at("KEYS") / k.at("KEY_WARPS") < 16) return "a warp takes 16 keys at a time";
       const int64_t threads = on_mma ? k.at("QUERIES") * 2 * k.at("KEY_WARPS") : k.at("QUERIES") / k.at("TQ") * kAcross;
