@@ -8,8 +8,6 @@
 #include <cstring>
 #include <limits>
 
-#include "tuner/measurement/fresh_pairs.h"
-
 namespace amdahl {
 namespace {
 
@@ -77,9 +75,6 @@ TEST(Segments, AreShortWhereTheDeviceTimesThem) {
   EXPECT_EQ(s.blocks, 4);
   EXPECT_EQ(segment_limits(cpu_worker_backend()).most_blocks, SegmentLimits{}.most_blocks);
 }
-
-// On a CPU only another process lays code and memory out anew.
-TEST(FreshPairs, AreFreshProcessesOnCpus) { EXPECT_EQ(placements_a_process(cpu_worker_backend()), 1); }
 
 Program one_output(int64_t n, DType dtype = DType::kF32) {
   Program p;

@@ -14,7 +14,8 @@ namespace amdahl {
 
 class FreshPairs {
  public:
-  // The next pair of these arms. `key` names them: pairs of other arms end the processes. When it throws, they have ended.
+  // The next pair of these arms, in the same processes as often as WorkerBackend::placements_a_process() says. `key` names the arms: pairs of others end
+  // the processes. When it throws, they have ended.
   PairResult measure(const std::string& key, const Arm& incumbent, const Arm& challenger, const PairSettings& settings, Random& random);
   // Ends the processes: others need their memory.
   void end() { pair_.reset(); }
@@ -24,8 +25,5 @@ class FreshPairs {
   std::unique_ptr<ArmPair> pair_;
   int measured_ = 0;  // with pair_
 };
-
-// How many pairs two processes of this backend are good for.
-int placements_a_process(const WorkerBackend& backend);
 
 }  // namespace amdahl

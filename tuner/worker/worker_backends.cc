@@ -26,6 +26,7 @@ class CudaWorkerBackend : public WorkerBackend {
   explicit CudaWorkerBackend(int number) : number_(number) {}
   std::string_view name() const override { return "cuda"; }
   bool candidates_run_on_host() const override { return false; }  // a cubin is code of the card's; the driver looks itself up in /proc
+  int placements_a_process() const override { return 3; }         // a proof takes at least nine pairs: three pairs of processes
   // One queue is all that a worker has, and its start is shorter so.
   std::vector<std::string> environment() const override { return {"CUDA_DEVICE_MAX_CONNECTIONS=1", fmt::format("{}={}", kCardVariable, number_)}; }
   std::string worker_program() const override { return own_program("amdahl-worker", "AMDAHL_WORKER"); }
