@@ -29,8 +29,7 @@ double stored_bytes(const Access& access) {
 // Rounded because a form declares it, or in half precision on a device that multiplies such as they are.
 bool multiplies_narrow(const Problem& problem, const Ceilings& ceilings) {
   if (multiplies_in_bf16(problem)) return true;
-  const bool halves = !problem.in.empty() && is_float(problem.in[0].dtype) && size_of(problem.in[0].dtype) == 2;
-  return halves && ceilings.multiplies_halves() && traits_of(problem).family == Traits::Family::kProducts;
+  return ceilings.multiplies_halves() && !problem.in.empty() && is_half(problem.in[0].dtype) && traits_of(problem).family == Traits::Family::kProducts;
 }
 
 StepCost cost_of(const Problem& problem) {

@@ -1,11 +1,11 @@
-// GPT-2 (Radford et al. 2019), pre-norm, tied embedding. Written as nn.Linear exports: MatMul and Add. A decode step is one token behind others, whose keys
-// and values are inputs; the token's own are outputs, for the caller to put behind them.
+// GPT-2 (Radford et al. 2019), pre-norm, tied embedding, and a decode step of it. Written as nn.Linear exports: MatMul and Add.
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "graph/models/architectures.h"
+#include "graph/models/earlier_tokens.h"
 #include "graph/models/layer_writer.h"
 
 namespace amdahl {
@@ -13,7 +13,6 @@ namespace {
 
 struct Config {
   const char* name;
-  const char* weights;  // whose they are: a decode step has its model's
   int64_t vocabulary, context, width, heads, layers, seq;
 };
 
@@ -60,8 +59,7 @@ ValueId weighted(LayerWriter& w, const Config& c, ValueId scores, ValueId v, dou
 // A layer's attention to its normalised input; `mask`: lower_triangle(), or kNoValue.
 using Attend = std::function<ValueId(int64_t layer, ValueId x, ValueId mask)>;
 
-Graph write(LayerWriter& w, const Config& c, ValueId ids, const std::vector<int64_t>& positions, bool masked, const Attend& attend,
-            std::vector<std::pair<std::string, ValueId>>& outputs) {
+ValueId logits(LayerWriter& w, const Config& c, ValueId ids, const std::vector<int64_t>& positions, bool masked, const Attend& attend) {
   // 1/sqrt(width): the same matrix makes the logits.
   const ValueId wte = w.normal_weight("wte.weight", {c.vocabulary, c.width}, 1.0 / std::sqrt(static_cast<double>(c.width)));
   const ValueId wpe = w.normal_weight("wpe.weight", {c.context, c.width}, 0.02);
@@ -81,57 +79,44 @@ Graph write(LayerWriter& w, const Config& c, ValueId ids, const std::vector<int6
   }
   w.scope("");
   x = w.layer_norm("ln_f", x, 1e-5);
-  outputs.insert(outputs.begin(), {"logits", w.node("MatMul", {x, w.transpose(wte, {1, 0})})});
-  Graph graph = w.finish(outputs);
-  graph.name = c.name;
-  return graph;
+  return w.node("MatMul", {x, w.transpose(wte, {1, 0})});
 }
 
 Graph build(const Config& c, const BuilderSizes& sizes) {
   reject_size(sizes.image, "--image", c.name);
   const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), seq = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
-  LayerWriter w(c.weights);
+  LayerWriter w(c.name);
   const ValueId ids = w.input("input_ids", DType::kI64, {batch, seq});
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < seq; ++i) positions.push_back(i);
-  std::vector<std::pair<std::string, ValueId>> outputs;
-  return write(
-      w, c, ids, positions, /*masked=*/true,
-      [&](int64_t, ValueId x, ValueId mask) {
-        const Heads h = project(w, c, x, {0, 2, 3, 1});
-        const ValueId masked = w.node("Where", {mask, scores(w, c, h.q, h.k), w.scalar(std::numeric_limits<float>::lowest())});
-        return weighted(w, c, masked, h.v, residual_gain(c));
-      },
-      outputs);
+  const auto attend = [&](int64_t, ValueId x, ValueId mask) {
+    const Heads h = project(w, c, x, {0, 2, 3, 1});
+    const ValueId masked = w.node("Where", {mask, scores(w, c, h.q, h.k), w.scalar(std::numeric_limits<float>::lowest())});
+    return weighted(w, c, masked, h.v, residual_gain(c));
+  };
+  return w.finish({{"logits", logits(w, c, ids, positions, /*masked=*/true, attend)}});
 }
 
-Graph build_decode(const Config& c, const BuilderSizes& sizes) {
+// `model`: whose weights it has.
+Graph build_decode(const Config& c, const char* model, const BuilderSizes& sizes) {
   reject_size(sizes.image, "--image", c.name);
   const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), keys = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
-  LayerWriter w(c.weights);
+  LayerWriter w(model);
+  EarlierTokens earlier(w, keys);
   const ValueId ids = w.input("input_ids", DType::kI64, {batch, 1});
-  std::vector<std::pair<std::string, ValueId>> outputs;
-  return write(
-      w, c, ids, {keys - 1}, /*masked=*/false,
-      [&](int64_t layer, ValueId x, ValueId) {
-        const Heads h = project(w, c, x, {0, 2, 1, 3});
-        const auto behind_past = [&](const std::string& what, ValueId own) {
-          const std::string name = std::to_string(layer) + "." + what;
-          outputs.push_back({"new." + name, own});
-          if (keys == 1) return own;
-          return w.node("Concat", {w.input("past." + name, DType::kF32, {batch, c.heads, keys - 1, c.width / c.heads}), own}, {{"axis", int64_t{2}}});
-        };
-        const ValueId k = behind_past("key", h.k), v = behind_past("value", h.v);
-        return weighted(w, c, scores(w, c, h.q, w.transpose(k, {0, 1, 3, 2})), v, residual_gain(c));
-      },
-      outputs);
+  const auto attend = [&](int64_t layer, ValueId x, ValueId) {
+    const Heads h = project(w, c, x, {0, 2, 1, 3});
+    const ValueId k = earlier.before(layer, "key", h.k), v = earlier.before(layer, "value", h.v);
+    return weighted(w, c, scores(w, c, h.q, w.transpose(k, {0, 1, 3, 2})), v, residual_gain(c));
+  };
+  return earlier.finish(c.name, logits(w, c, ids, {keys - 1}, /*masked=*/false, attend));
 }
 
 }  // namespace
 
-Graph build_gpt2(const BuilderSizes& sizes) { return build({"gpt2", "gpt2", 50257, 1024, 768, 12, 12, 128}, sizes); }
-Graph build_gpt2_mini(const BuilderSizes& sizes) { return build({"gpt2-mini", "gpt2-mini", 307, 64, 64, 4, 2, 16}, sizes); }
-Graph build_gpt2_decode(const BuilderSizes& sizes) { return build_decode({"gpt2-decode", "gpt2", 50257, 1024, 768, 12, 12, 512}, sizes); }
-Graph build_gpt2_decode_mini(const BuilderSizes& sizes) { return build_decode({"gpt2-decode-mini", "gpt2-mini", 307, 64, 64, 4, 2, 16}, sizes); }
+Graph build_gpt2(const BuilderSizes& sizes) { return build({"gpt2", 50257, 1024, 768, 12, 12, 128}, sizes); }
+Graph build_gpt2_mini(const BuilderSizes& sizes) { return build({"gpt2-mini", 307, 64, 64, 4, 2, 16}, sizes); }
+Graph build_gpt2_decode(const BuilderSizes& sizes) { return build_decode({"gpt2-decode", 50257, 1024, 768, 12, 12, 512}, "gpt2", sizes); }
+Graph build_gpt2_decode_mini(const BuilderSizes& sizes) { return build_decode({"gpt2-decode-mini", 307, 64, 64, 4, 2, 16}, "gpt2-mini", sizes); }
 
 }  // namespace amdahl

@@ -1,11 +1,11 @@
-// LLaMA (Touvron et al. 2023): RMS norm, rotary positions, SwiGLU, no biases, untied output. A decode step is one token behind others, whose keys and values
-// are inputs; the token's own are outputs, for the caller to put behind them.
+// LLaMA (Touvron et al. 2023), and a decode step of it: RMS norm, rotary positions, SwiGLU, no biases, untied output.
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "graph/models/architectures.h"
+#include "graph/models/earlier_tokens.h"
 #include "graph/models/layer_writer.h"
 
 namespace amdahl {
@@ -13,7 +13,6 @@ namespace {
 
 struct Config {
   const char* name;
-  const char* weights;  // whose they are: a decode step has its model's
   int64_t vocabulary, context, width, hidden, heads, layers, seq;
 };
 
@@ -82,11 +81,10 @@ ValueId feed_forward(LayerWriter& w, const Config& c, ValueId x, double residual
   return w.linear("down_proj", w.mul(w.mul(gate, w.node("Sigmoid", {gate})), up), c.width, false, residual_gain);
 }
 
-// `behind_past(layer, what, own)`: a layer's keys or values, of earlier tokens and its own.
-using BehindPast = std::function<ValueId(int64_t layer, const char* what, ValueId own)>;
+// A layer's keys or values, those of earlier tokens and its own.
+using BehindEarlier = std::function<ValueId(int64_t layer, const char* what, ValueId own)>;
 
-Graph write(LayerWriter& w, const Config& c, ValueId ids, int64_t first_position, bool masked, const BehindPast& behind_past,
-            std::vector<std::pair<std::string, ValueId>>& outputs) {
+ValueId logits(LayerWriter& w, const Config& c, ValueId ids, int64_t first_position, bool masked, const BehindEarlier& behind_earlier) {
   const int64_t seq = w.shape(ids)[1];
   const Rotary rotary = rotary_tables(w, first_position, seq, c.width / c.heads);
   const ValueId mask = masked ? w.constant("causal_mask", causal_mask(seq)) : kNoValue;
@@ -98,8 +96,8 @@ Graph write(LayerWriter& w, const Config& c, ValueId ids, int64_t first_position
     const ValueId a = rms_norm(w, "input_layernorm", x);
     w.scope(layer + ".self_attn");
     Heads h = project(w, c, a, rotary);
-    h.k = behind_past(i, "key", h.k);
-    h.v = behind_past(i, "value", h.v);
+    h.k = behind_earlier(i, "key", h.k);
+    h.v = behind_earlier(i, "value", h.v);
     x = w.add(x, attention(w, c, h, mask, residual_gain));
     w.scope(layer);
     const ValueId b = rms_norm(w, "post_attention_layernorm", x);
@@ -108,42 +106,36 @@ Graph write(LayerWriter& w, const Config& c, ValueId ids, int64_t first_position
     x = w.add(x, feed_forward(w, c, b, 2.0 * residual_gain));
   }
   w.scope("");
-  outputs.insert(outputs.begin(), {"logits", w.linear("lm_head", rms_norm(w, "norm", x), c.vocabulary, false)});
-  Graph graph = w.finish(outputs);
-  graph.name = c.name;
-  return graph;
+  return w.linear("lm_head", rms_norm(w, "norm", x), c.vocabulary, false);
 }
 
 Graph build(const Config& c, const BuilderSizes& sizes) {
   reject_size(sizes.image, "--image", c.name);
   const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), seq = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
-  LayerWriter w(c.weights);
-  std::vector<std::pair<std::string, ValueId>> outputs;
-  return write(
-      w, c, w.input("input_ids", DType::kI64, {batch, seq}), 0, /*masked=*/true, [](int64_t, const char*, ValueId own) { return own; }, outputs);
+  LayerWriter w(c.name);
+  const ValueId ids = w.input("input_ids", DType::kI64, {batch, seq});
+  const auto alone = [](int64_t, const char*, ValueId own) { return own; };
+  return w.finish({{"logits", logits(w, c, ids, 0, /*masked=*/true, alone)}});
 }
 
-Graph build_decode(const Config& c, const BuilderSizes& sizes) {
+// `model`: whose weights it has.
+Graph build_decode(const Config& c, const char* model, const BuilderSizes& sizes) {
   reject_size(sizes.image, "--image", c.name);
   const int64_t batch = size_or(sizes.batch, 1, 1 << 16, "--batch", c.name), keys = size_or(sizes.seq, c.seq, c.context, "--seq", c.name);
-  LayerWriter w(c.weights);
-  std::vector<std::pair<std::string, ValueId>> outputs;
-  const auto behind_past = [&](int64_t layer, const char* what, ValueId own) {
-    const std::string name = std::to_string(layer) + "." + what;
-    outputs.push_back({"new." + name, own});
-    if (keys == 1) return own;
-    return w.node("Concat", {w.input("past." + name, DType::kF32, {batch, c.heads, keys - 1, c.width / c.heads}), own}, {{"axis", int64_t{2}}});
-  };
-  return write(w, c, w.input("input_ids", DType::kI64, {batch, 1}), keys - 1, /*masked=*/false, behind_past, outputs);
+  LayerWriter w(model);
+  EarlierTokens earlier(w, keys);
+  const ValueId ids = w.input("input_ids", DType::kI64, {batch, 1});
+  const auto behind_earlier = [&](int64_t layer, const char* what, ValueId own) { return earlier.before(layer, what, own); };
+  return earlier.finish(c.name, logits(w, c, ids, keys - 1, /*masked=*/false, behind_earlier));
 }
 
 }  // namespace
 
-Graph build_llama_160m(const BuilderSizes& sizes) { return build({"llama-160m", "llama-160m", 32000, 2048, 768, 3072, 12, 12, 128}, sizes); }
-Graph build_llama_mini(const BuilderSizes& sizes) { return build({"llama-mini", "llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
+Graph build_llama_160m(const BuilderSizes& sizes) { return build({"llama-160m", 32000, 2048, 768, 3072, 12, 12, 128}, sizes); }
+Graph build_llama_mini(const BuilderSizes& sizes) { return build({"llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
 Graph build_llama_160m_decode(const BuilderSizes& sizes) {
-  return build_decode({"llama-160m-decode", "llama-160m", 32000, 2048, 768, 3072, 12, 12, 512}, sizes);
+  return build_decode({"llama-160m-decode", 32000, 2048, 768, 3072, 12, 12, 512}, "llama-160m", sizes);
 }
-Graph build_llama_decode_mini(const BuilderSizes& sizes) { return build_decode({"llama-decode-mini", "llama-mini", 307, 64, 64, 160, 4, 2, 16}, sizes); }
+Graph build_llama_decode_mini(const BuilderSizes& sizes) { return build_decode({"llama-decode-mini", 307, 64, 64, 160, 4, 2, 16}, "llama-mini", sizes); }
 
 }  // namespace amdahl

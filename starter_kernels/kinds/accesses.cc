@@ -38,8 +38,6 @@ double flops_of(const PointwiseProgram& program) {
   return flops;
 }
 
-bool is_half(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
-
 DType accumulator_of(DType dtype) { return is_half(dtype) ? DType::kF32 : dtype; }
 
 }  // namespace amdahl

@@ -18,7 +18,6 @@ double operand_bytes(const Access& access);
 // Arithmetic of one evaluation: 1 for an addition, about 15 for an exponential.
 double flops_of(const PointwiseProgram& program);
 
-bool is_half(DType dtype);  // f16 or bf16: kept in memory, computed on in fp32
 // Type that products of `dtype` are summed in: fp32 for f16 and bf16, else the type itself.
 DType accumulator_of(DType dtype);
 

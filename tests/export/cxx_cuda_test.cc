@@ -29,6 +29,7 @@
 #include "tests/export/self_test_of.h"
 #include "tests/graph/temporary_folder.h"
 #include "tests/plan/packing_cuda_text.h"
+#include "tests/starter_kernels/absent_card.h"
 
 namespace amdahl {
 namespace {
@@ -37,16 +38,7 @@ using testing::self_test_of;
 using testing::TemporaryFolder;
 
 const Target& hopper() {
-  static const Target target = [] {
-    DeviceInfo card;
-    card.name = "a card that is not here";
-    card.features = {"sm_80", "sm_90", "sm_90a"};
-    card.units = 132;
-    card.l1d_bytes = 228 << 10;
-    card.l2_bytes = card.l3_bytes = int64_t{50} << 20;
-    card.memory_bytes = int64_t{80} << 30;
-    return cuda_target(card);
-  }();
+  static const Target target = testing::absent_card({"sm_80", "sm_90", "sm_90a"});
   return target;
 }
 

@@ -19,20 +19,10 @@
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
+#include "tests/starter_kernels/absent_card.h"
 
 namespace amdahl {
 namespace {
-
-Target card_of(std::vector<std::string> architectures) {
-  DeviceInfo card;
-  card.name = "a card that is not here";
-  card.features = std::move(architectures);
-  card.units = 132;
-  card.l1d_bytes = 228 << 10;
-  card.l2_bytes = card.l3_bytes = int64_t{50} << 20;
-  card.memory_bytes = int64_t{80} << 30;
-  return cuda_target(card);
-}
 
 bool has_nvrtc() {
   try {
@@ -87,7 +77,7 @@ std::vector<Variant> variants_of(const KernelKind& kind, const Target& target) {
 TEST_P(CudaTexts, Compile) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
   if (!is_selected(GetParam()->name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
-  const Target older = card_of({"sm_80"}), newer = card_of({"sm_80", "sm_90", "sm_90a"});
+  const Target older = testing::absent_card({"sm_80"}), newer = testing::absent_card({"sm_80", "sm_90", "sm_90a"});
   if (!newer.computes(GetParam()->name())) GTEST_SKIP() << newer.lacks(GetParam()->name());
   const CudaToolchain for_older(default_cache_dir(), older), for_newer(default_cache_dir(), newer);
   const std::vector<Variant> of_older = variants_of(*GetParam(), older), of_newer = variants_of(*GetParam(), newer);
@@ -144,7 +134,7 @@ constexpr const char* kTables =
     "extern \"C\" __constant__ const Launch amdahl_launches[] = {{0, {1, 1, 1}, {32, 1, 1}, 0}};\n"
     "extern \"C\" __constant__ const unsigned long long amdahl_workspace_bytes = 0;\n";
 
-CompileResult compile(const std::string& text) { return CudaToolchain(default_cache_dir(), card_of({"sm_80"})).compile(own_text(text)); }
+CompileResult compile(const std::string& text) { return CudaToolchain(default_cache_dir(), testing::absent_card({"sm_80"})).compile(own_text(text)); }
 
 TEST(CudaToolchain, RefusesWhatIsNoKernel) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
@@ -170,7 +160,7 @@ TEST(CudaToolchain, RefusesWhatIsNoKernel) {
 // Code for every card that is taken, or a reason: what is in asm() no compiler of PTX reads.
 TEST(CudaToolchain, PortableCodeIsPtxThatTheOldestCardsCanRun) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
-  const CudaToolchain toolchain(default_cache_dir(), card_of({"sm_80", "sm_90", "sm_90a"}));
+  const CudaToolchain toolchain(default_cache_dir(), testing::absent_card({"sm_80", "sm_90", "sm_90a"}));
   const auto portable = [&](const std::string& body) {
     return toolchain.compile_portable(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + body + " }\n") + kTables));
   };
@@ -204,7 +194,7 @@ TEST(CudaToolchain, ReadsNoFileOfTheUsers) {
 
 TEST(CudaToolchain, EqualCodeHasEqualHashes) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
-  const CudaToolchain toolchain(default_cache_dir(), card_of({"sm_80"}));
+  const CudaToolchain toolchain(default_cache_dir(), testing::absent_card({"sm_80"}));
   const auto hash = [&](const std::string& body) {
     return toolchain.code_hash(
         toolchain.compile(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + body + " }\n") + kTables)).library);

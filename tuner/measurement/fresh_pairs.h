@@ -3,7 +3,7 @@
 //
 // What makes two equal kernels differ is, on a CPU, where code and memory lie, and only a new process lays them out anew: one pair a pair of processes. On a
 // card it is where the buffers lie (an equal kernel's time ranges over 1 to 13%, two loads of one cubin differ by 0.01 to 0.07%), which binding again
-// draws anew, in a tenth of the time that two processes take to start; a proof is then spread over several processes.
+// draws anew without another start; a proof is then spread over several processes (docs/decisions/0037-pairs-on-a-card.md).
 
 #include <memory>
 #include <string>

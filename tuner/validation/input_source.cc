@@ -99,17 +99,19 @@ void InputSource::new_pool(uint64_t seed) {
 }
 
 const std::byte* InputSource::pool(DType dtype, Distribution distribution, size_t at_least) {
+  const size_t bytes = at_least * size_of(dtype);
+  // Where it is there it is only read: several threads cut from it.
+  if (const auto known = pools_.find(dtype); distribution == pool_distribution_ && known != pools_.end() && known->second.size() >= bytes)
+    return known->second.data();
   if (distribution != pool_distribution_) pools_.clear();
   pool_distribution_ = distribution;
   std::vector<std::byte>& pool = pools_[dtype];
-  if (pool.size() < at_least * size_of(dtype)) {
-    pool.resize(at_least * size_of(dtype));
-    Draw draw;
-    draw.distribution = distribution;
-    draw.seed = pool_seed_;
-    // Element i depends on i alone: a longer pool begins as the shorter one.
-    fill_input(pool.data(), dtype, {static_cast<int64_t>(at_least)}, draw, 0, {});
-  }
+  pool.resize(bytes);
+  Draw draw;
+  draw.distribution = distribution;
+  draw.seed = pool_seed_;
+  // Element i depends on i alone: a longer pool begins as the shorter one.
+  fill_input(pool.data(), dtype, {static_cast<int64_t>(at_least)}, draw, 0, {});
   return pool.data();
 }
 

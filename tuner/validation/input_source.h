@@ -40,7 +40,7 @@ class InputSource {
   void draw_weights(const Program& program, const OperandRegions& operands, const Draw& draw);
   // What follows is cut from the pool that `seed` gives.
   void new_pool(uint64_t seed);
-  // Numbers distributed as in `distribution`, not seen before.
+  // Numbers distributed as in `distribution`, not seen before. After a first call since new_pool() several threads may ask for slots of the same program.
   void fresh_inputs(const Program& program, const OperandRegions& operands, size_t slot, Distribution distribution, Random& random);
 
  private:
