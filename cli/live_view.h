@@ -10,10 +10,11 @@
 
 #include "base/clock.h"
 #include "cli/live_block.h"
+#include "cli/tune_view.h"
 
 namespace amdahl {
 
-class LiveView : public TuneObserver {
+class LiveView : public TuneView {
  public:
   // `shown` false (--json, --quiet): silent. `after_change` is called when the session has got something new to show.
   LiveView(std::string model, bool shown, std::function<void()> after_change = {});
@@ -24,8 +25,7 @@ class LiveView : public TuneObserver {
   void on_ledger(const LedgerEntry& entry) override;
   void on_note(const std::string& note) override;
 
-  // What comes after the loop: no status tells of it.
-  void phase(const std::string& what);
+  void phase(const std::string& what) override;
 
  private:
   void line(const std::string& text);  // plain: one line more

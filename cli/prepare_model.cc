@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "cli/progress.h"
 #include "plan/devices.h"
+#include "plan/index_limit.h"
 
 namespace amdahl {
 namespace {
@@ -60,23 +61,6 @@ std::byte* copy_blob(const Blob& blob, size_t bytes, Device& device) {
   return data;
 }
 
-// The smallest table that the values of this input choose from, followed through what keeps integers as they are.
-int64_t index_limit(const Graph& graph, const Uses& uses, ValueId value) {
-  int64_t limit = int64_t{1} << 30;
-  for (NodeId n : uses.consumers[static_cast<size_t>(value)]) {
-    const Node& node = graph.node(n);
-    if ((node.op == "Gather" || node.op == "GatherElements") && node.inputs[1] == value) {
-      const Shape& table = graph.value(node.inputs[0]).shape;
-      int64_t axis = node.attr_int("axis", 0);
-      if (axis < 0) axis += static_cast<int64_t>(table.size());
-      limit = std::min(limit, table[static_cast<size_t>(axis)]);
-    } else if (node.op == "Cast" || is_renaming(node) || node.op == "Expand" || node.op == "Slice" || node.op == "Transpose") {
-      limit = std::min(limit, index_limit(graph, uses, node.outputs[0]));
-    }
-  }
-  return limit;
-}
-
 }  // namespace
 
 Tensor example_input(const Graph& graph, ValueId input, uint64_t seed) {
@@ -89,9 +73,9 @@ Tensor example_input(const Graph& graph, ValueId input, uint64_t seed) {
     return from_doubles(value.dtype, value.shape, numbers);
   }
   std::vector<int64_t> numbers(count, 1);
-  const int64_t limit = index_limit(graph, uses_of(graph), input);
+  const int64_t limit = index_limit(graph, input);
   // Not used as an index: a mask or a flag, for which ones are what a full batch without padding gives.
-  if (value.dtype != DType::kBool && limit < int64_t{1} << 30)
+  if (value.dtype != DType::kBool && limit < kNoIndexLimit)
     for (int64_t& x : numbers) x = static_cast<int64_t>(random.below(static_cast<uint64_t>(std::max<int64_t>(1, limit))));
   return from_ints(value.dtype, value.shape, numbers);
 }

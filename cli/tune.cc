@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "base/machine.h"
 #include "base/shell_word.h"
+#include "cli/event_lines.h"
 #include "cli/find_noise.h"
 #include "cli/live_page.h"
 #include "cli/live_view.h"
@@ -63,7 +64,7 @@ void set_rule(const GlobalOptions& global, TuneOptions& options) {
 }
 
 // A team whose threads wait for a processor is slower than a smaller one, and what is tuned for it is tuned for that.
-void warn_of_others(LiveView& view, double others, int threads) {
+void warn_of_others(TuneView& view, double others, int threads) {
   const int cores = this_machine().units;
   const int free = std::clamp(static_cast<int>(std::lround(cores * (1 - others))), 1, cores);
   if (others < kBusyShare || threads <= free) return;
@@ -83,6 +84,13 @@ TuneSummary run_loop(const TuneContext& context, const Beginning& beginning) {
   return summary;
 }
 
+std::unique_ptr<TuneView> make_view(const OpenSession& open, const SearchArguments& arguments, const GlobalOptions& global,
+                                    std::function<void()> after_change) {
+  const std::string model = short_name(open.session->identity().model);
+  if (arguments.events) return std::make_unique<EventLines>(model, std::move(after_change));
+  return std::make_unique<LiveView>(model, global.progress(), std::move(after_change));
+}
+
 int tune(OpenSession& open, const std::string& path, const SearchArguments& arguments, const GlobalOptions& global, const Beginning& beginning) {
   set_limits(arguments, open.options);
   std::optional<LivePage> page;
@@ -91,13 +99,13 @@ int tune(OpenSession& open, const std::string& path, const SearchArguments& argu
   LocalTrials trials(open.graph, *open.backend, trial_options(open.options, open.options.judged_seed()), global.cache_dir);
   TuneSummary summary;
   {
-    LiveView view(short_name(open.session->identity().model), global.progress(), [&] {
+    const std::unique_ptr<TuneView> view = make_view(open, arguments, global, [&] {
       if (page) page->refresh();
     });
-    view.phase("measuring what this machine can do");  // before a profile is: that one says how long a gate will take
+    view->phase("measuring what this machine can do");  // before a profile is: that one says how long a gate will take
     trials.ceilings();
-    warn_of_others(view, beginning.others.share(), open.options.threads);
-    summary = run_loop({open.graph, *open.session, trials, playbook(), open.options, view, interrupt_flag(), wisdom.known()}, beginning);
+    warn_of_others(*view, beginning.others.share(), open.options.threads);
+    summary = run_loop({open.graph, *open.session, trials, playbook(), open.options, *view, interrupt_flag(), wisdom.known()}, beginning);
   }
   if (page) page->finish();
   open.session->require_in_place();

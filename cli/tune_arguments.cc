@@ -18,7 +18,8 @@ void declare_search(Options& options) {
   options.named.add_options()                                                                                                       //
       ("minutes", number_above(0, 1e6)->value_name("N"), "stop after N minutes, all work and earlier runs of the session counted")  //
       ("experiments", whole_number<int64_t>(1, 1'000'000'000)->value_name("N"), "stop after N experiments, likewise")               //
-      ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes");
+      ("html", po::value<std::string>()->value_name("OUT"), "keep a page with plots there fresh while it tunes")                    //
+      ("events", po::bool_switch(), "for programs: what happens, an object of JSON a line on standard error");
   declare_wisdom(options);
 }
 
@@ -36,6 +37,7 @@ SearchArguments read_search(const po::variables_map& values, const std::string& 
   a.experiments = read_given<int64_t>(values, "experiments").value_or(0);
   a.wisdom = read_wisdom(values);
   a.html = read_text(values, "html");
+  a.events = values["events"].as<bool>();
   if (!a.html) return a;
   require_page(*a.html);
   if (fs::weakly_canonical(*a.html) == fs::weakly_canonical(session))

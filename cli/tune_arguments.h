@@ -16,6 +16,7 @@ struct SearchArguments {
   double seconds = 0;               // of this and earlier runs together; 0: no limit
   int64_t experiments = 0;          // likewise
   std::optional<std::string> html;  // where a page is kept fresh
+  bool events = false;              // what happens is told to a program
   WisdomArguments wisdom;
 };
 

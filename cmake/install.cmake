@@ -1,10 +1,10 @@
 # What goes where with `cmake --install build --prefix P`, and the Debian package that `cpack` makes of it.
-# Found at run time relative to the program: libexec/amdahl/amdahl-worker and amdahl-nvrtc (base/own_program.h) and share/amdahl/vega
+# Found at run time relative to the program: libexec/amdahl/amdahl-worker, amdahl-nvrtc and libamdahl-plan.so (base/own_program.h) and share/amdahl/vega
 # (experiments/vega.cc). Kernel sources, export templates and the report's page are inside the program.
 include(GNUInstallDirs)
 
 install(TARGETS amdahl RUNTIME DESTINATION bin)
-install(TARGETS amdahl-worker amdahl-nvrtc RUNTIME DESTINATION libexec/amdahl)
+install(TARGETS amdahl-worker amdahl-nvrtc amdahl-plan RUNTIME DESTINATION libexec/amdahl LIBRARY DESTINATION libexec/amdahl)
 
 # The manual page and completions are written by a small program that knows the option tables.
 add_executable(amdahl-manual cli/manual_main.cc)

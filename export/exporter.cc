@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "export/compiled.h"
 #include "export/cxx.h"
 #include "export/cxx_cuda.h"
 #include "export/onnx.h"
@@ -29,6 +30,10 @@ const std::vector<ExportFormat>& export_formats() {
        "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
        "cmake -S . -B build && cmake --build build && python3 selftest.py",
        {{"cpu", write_onnxruntime}}},
+      {"compiled",
+       "kernels as they were compiled and proven, weights, and a library that runs them on this kind of processor: no compiler; what the Python package loads",
+       "",
+       {{"cpu", write_compiled}}},
       {"onnx", "the planned model in standard operators, for tools: what the plan decided is noted at every node", "python3 selftest.py", {{"", write_onnx}}},
       {"json", "the plan as data: steps, tensors, knobs, and the text of every kernel", "", {{"", write_plan_json, true}}},
   };

@@ -82,6 +82,9 @@ class CallsInARow : public Executable {
     }
   }
 
+  void move_input(size_t call, size_t operand, const void* to) override { calls_[call].bound.in[operand] = to; }
+  void move_output(size_t call, size_t operand, void* to) override { calls_[call].bound.out[operand] = to; }
+
  private:
   struct Call {
     CpuKernel::Run* entry;

@@ -51,6 +51,9 @@ class Executable {
   }
   // As run(), with the seconds of call i added to seconds[i], which are as many as there are calls.
   virtual void run_timed(std::vector<double>& seconds) = 0;
+  // From the next run on an operand of a call lies there. Calls that a device has recorded cannot be changed so.
+  virtual void move_input(size_t call, size_t operand, const void* to) { (void)call, (void)operand, (void)to, throw std::logic_error("calls are fixed"); }
+  virtual void move_output(size_t call, size_t operand, void* to) { (void)call, (void)operand, (void)to, throw std::logic_error("calls are fixed"); }
 };
 
 class Device {

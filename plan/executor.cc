@@ -1,6 +1,7 @@
 #include "plan/executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -30,6 +31,22 @@ struct Executor::State {
   };
   std::vector<Packed> packed;
   std::vector<bool> raw_is_read;  // by buffer
+  // For run_on(): the calls once more, and where in them inputs and outputs stand.
+  struct Place {
+    size_t call, operand;
+    bool written;        // by the call
+    Program::Role role;  // kInput or kOutput: `number` is one of those
+    size_t number;
+  };
+  struct Copy {  // of an output that no call writes: it is an input, a constant or another output
+    Program::Role role;
+    size_t number;
+    const std::byte* constant;
+    size_t output, bytes;
+  };
+  std::unique_ptr<Executable> moving;
+  std::vector<Place> places;
+  std::vector<Copy> copies;
 
   std::byte* temporary(const Program::Buffer& b) {
     if (!arena) arena = device.allocate(program.arena_bytes);
@@ -37,6 +54,7 @@ struct Executor::State {
   }
   void place_buffers(const ExecutorHooks& hooks);
   void bind_calls(const ExecutorHooks& hooks);
+  void find_places();
 };
 
 void Executor::State::place_buffers(const ExecutorHooks& hooks) {
@@ -88,6 +106,28 @@ void Executor::State::bind_calls(const ExecutorHooks& hooks) {
   bindings.push_back({calls, device.prepare(calls)});
 }
 
+void Executor::State::find_places() {
+  const auto number_of = [](const std::vector<int>& list, int buffer) {
+    return static_cast<size_t>(std::find(list.begin(), list.end(), buffer) - list.begin());
+  };
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const auto add = [&](const std::vector<int>& operands, bool written) {
+      for (size_t i = 0; i < operands.size(); ++i)
+        for (const auto& [role, list] : {std::pair{Program::Role::kInput, &program.inputs}, {Program::Role::kOutput, &program.outputs}})
+          if (program.buffers[static_cast<size_t>(operands[i])].role == role) places.push_back({c, i, written, role, number_of(*list, operands[i])});
+    };
+    add(program.calls[c].inputs, false);
+    add(program.calls[c].outputs, true);
+  }
+  for (size_t o = 0; o < program.outputs.size(); ++o) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
+    const size_t number = number_of(b.role == Program::Role::kInput ? program.inputs : program.outputs, program.outputs[o]);
+    if (b.role == Program::Role::kOutput && number == o) continue;
+    copies.push_back({b.role, number, b.role == Program::Role::kConstant ? address[static_cast<size_t>(program.outputs[o])] : nullptr, o, b.bytes});
+  }
+  moving = device.prepare(calls);
+}
+
 Executor::Executor(Program program, Device& device, const std::byte* blob, const ExecutorHooks& hooks) : state_(new State{std::move(program), device, blob}) {
   for (const std::string& library : state_->program.libraries) state_->kernels.push_back(device.load(library));
   state_->place_buffers(hooks);
@@ -121,6 +161,18 @@ void Executor::repack() {
 }
 
 void Executor::run(int binding) { state_->bindings[static_cast<size_t>(binding)].program->run(); }
+
+void Executor::run_on(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  State& s = *state_;
+  if (!s.moving) s.find_places();
+  const auto address = [&](Program::Role role, size_t number) { return role == Program::Role::kInput ? inputs[number] : outputs[number]; };
+  for (const State::Place& p : s.places) {
+    if (p.written) s.moving->move_output(p.call, p.operand, outputs[p.number]);
+    else s.moving->move_input(p.call, p.operand, address(p.role, p.number));
+  }
+  s.moving->run();
+  for (const State::Copy& c : s.copies) std::memcpy(outputs[c.output], c.constant ? c.constant : address(c.role, c.number), c.bytes);
+}
 
 std::optional<double> Executor::run_clocked() { return state_->bindings[0].program->run_clocked(); }
 

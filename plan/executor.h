@@ -37,6 +37,8 @@ class Executor {
   // 0 is the executor's own. Constants, temporaries and workspace are shared.
   int add_binding(const std::function<std::byte*(int number)>& at);
   void run(int binding = 0);
+  // As run(), with inputs and outputs, in the program's order, at these addresses, which may be others each time. Of devices whose memory is the host's.
+  void run_on(std::span<const void* const> inputs, std::span<void* const> outputs);
   // As run(); the seconds that it took by the device's own clock, where that knows better than the caller's.
   std::optional<double> run_clocked();
   // The calls of a binding: those of several can be prepared as one program of the device (Device::prepare).

@@ -460,7 +460,7 @@ std::optional<Failure> Validation::rows() {
 std::optional<Failure> Validation::one_element_apart() {
   const auto known = std::find_if(spec_.canaries.begin(), spec_.canaries.end(), [](const Check& c) { return c.draw.perturbed; });
   if (known == spec_.canaries.end()) return std::nullopt;
-  for (int i = 0; i < (spec_.dear ? 1 : kUnseen); ++i) {
+  for (size_t i = 0; i < (spec_.dear ? 1 : kUnseen); ++i) {
     Check check = *known;
     check.draw.seed = secret_.next() >> 1;
     check.draw.once = true;

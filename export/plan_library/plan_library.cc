@@ -1,0 +1,58 @@
+// libamdahl-plan.so: the functions of amdahl_plan.h (export/compiled_templates), which a compiled plan's folder carries.
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "export/compiled_templates/amdahl_plan.h.in"
+#include "export/plan_library/compiled_plan.h"
+#include "export/plan_library/forked_thread.h"
+
+struct amdahl_plan {
+  explicit amdahl_plan(const std::string& folder) : plan(folder) {}
+  amdahl::CompiledPlan plan;
+};
+
+namespace {
+
+// All that are loaded, for children of fork(). Never destroyed: a program may end while threads of it run.
+std::set<amdahl_plan*>& loaded = *new std::set<amdahl_plan*>;
+std::mutex* loaded_lock = new std::mutex;
+
+void forget_other_threads() {
+  loaded_lock = new std::mutex;
+  for (amdahl_plan* p : loaded) p->plan.forget_other_threads();
+}
+
+}  // namespace
+
+#define AMDAHL_API extern "C" __attribute__((visibility("default")))
+
+AMDAHL_API amdahl_plan* amdahl_plan_load(const char* folder, char* error, size_t error_bytes) try {
+  amdahl::watch_forks(forget_other_threads);
+  auto plan = std::make_unique<amdahl_plan>(folder);
+  const std::lock_guard lock(*loaded_lock);
+  loaded.insert(plan.get());
+  return plan.release();
+} catch (const std::exception& why) {
+  if (error && error_bytes > 0) std::snprintf(error, error_bytes, "%s", why.what());
+  return nullptr;
+}
+
+AMDAHL_API int amdahl_plan_run(amdahl_plan* plan, const void* const* inputs, void* const* outputs) {
+  bool computed = false;
+  if (amdahl::is_forked()) amdahl::on_own_thread([&] { computed = plan->plan.run(inputs, outputs); });
+  else computed = plan->plan.run(inputs, outputs);
+  return computed ? AMDAHL_PLAN_COMPUTED : AMDAHL_PLAN_BAD_INDEX;
+}
+
+AMDAHL_API void amdahl_plan_free(amdahl_plan* plan) {
+  if (!plan) return;
+  {
+    const std::lock_guard lock(*loaded_lock);
+    loaded.erase(plan);
+  }
+  delete plan;
+}

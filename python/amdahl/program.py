@@ -1,0 +1,94 @@
+"""The program: found, started, listened to, ended."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+from typing import Any, Callable, Dict, List, Optional
+
+from .errors import MachineError, error_of
+
+Event = Dict[str, Any]
+
+# A tuner that is told to end finishes what it is measuring; proofs of a large model take some seconds.
+_SECONDS_TO_END = 60
+
+
+def find_program() -> str:
+    """`AMDAHL_PROGRAM`, the one that came with this package, or the first `amdahl` on the path."""
+    given = os.environ.get("AMDAHL_PROGRAM")
+    if given:
+        return given
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_program", "bin", "amdahl")
+    found = own if os.path.exists(own) else shutil.which("amdahl")
+    if found:
+        return found
+    raise MachineError("the program amdahl is neither in this package nor on the path: install the package with `pip install .` from its sources, or set "
+                       "AMDAHL_PROGRAM to it")
+
+
+def _start(arguments: List[str], **pipes: Any) -> "subprocess.Popen[str]":
+    command = [find_program(), *arguments]
+    try:
+        # In a session of its own: a Ctrl-C that the terminal sends to all is passed on by us, once.
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, encoding="utf-8", errors="replace", start_new_session=True, **pipes)
+    except OSError as error:
+        raise MachineError(f"cannot start {command[0]}: {error.strerror}; set AMDAHL_PROGRAM to a program that runs") from error
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _without_prefix(line: str) -> str:
+    return line[len("amdahl: "):] if line.startswith("amdahl: ") else line
+
+
+def run_json(*arguments: str) -> Any:
+    """What a command prints with --json. Raises an AmdahlError with its line where it fails."""
+    process = _start([*arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, said = process.communicate()
+    except BaseException:
+        _end(process)
+        raise
+    if process.returncode != 0:
+        raise error_of(process.returncode, _without_prefix(said.strip()) or f"amdahl {arguments[0]} ended with {process.returncode}")
+    return json.loads(out) if out.strip() else None
+
+
+def run_with_events(arguments: List[str], on_event: Callable[[Event], None], cancelled: Optional[Callable[[], bool]] = None) -> Any:
+    """As run_json() of `tune` and `resume`, with what happens on the way (docs/json.md). An exception of `on_event`, KeyboardInterrupt among them, ends the
+    program first: what it has finished is kept."""
+    process = _start([*arguments, "--json", "--events"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stderr is not None and process.stdout is not None
+    other: List[str] = []
+    try:
+        for line in process.stderr:
+            if cancelled and cancelled():
+                process.send_signal(signal.SIGINT)
+                cancelled = None
+            try:
+                event = json.loads(line) if line.startswith("{") else None
+            except ValueError:
+                event = None
+            if event is None:
+                other.append(line.strip())
+            else:
+                on_event(event)
+        out = process.stdout.read()
+        process.wait()
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        process.stderr.close()
+        process.stdout.close()
+    if process.returncode != 0:
+        raise error_of(process.returncode, _without_prefix("\n".join(other)) or f"amdahl {arguments[0]} ended with {process.returncode}")
+    return json.loads(out)

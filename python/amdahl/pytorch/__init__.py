@@ -1,0 +1,1 @@
+"""What needs PyTorch. Imported by `amdahl` when it is asked for."""

@@ -1,0 +1,175 @@
+"""optimize(): a module in, a faster one with the same signature out."""
+import hashlib
+import json
+import os
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+import torch
+
+from .. import program
+from ..cache import module_folder
+from ..errors import AmdahlError, BadUsage, NotVerified, Unsupported
+from ..progress import Progress
+from ..session import Session, last_words
+from .export import write_onnx
+from .optimized import OptimizedModule, Signature
+from .structure import NotTraceable, Skeleton, describe
+
+# Of the outputs beside the original's, relative norm: rounding of fp32 comes to 1e-6 to 1e-5; a wrong export to 1e-1 and more.
+_MOST_DIFFERENCE = 1e-3
+
+
+def call_of(example_inputs: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    """args and kwargs: of a tensor, a tuple or list of arguments, or a mapping of keyword arguments (such as a tokenizer gives)."""
+    if isinstance(example_inputs, torch.Tensor):
+        return (example_inputs,), {}
+    if isinstance(example_inputs, Mapping):
+        return (), dict(example_inputs)
+    if isinstance(example_inputs, (tuple, list)):
+        return tuple(example_inputs), {}
+    raise BadUsage(f"example_inputs must be a tensor, a tuple of arguments, or a dictionary of keyword arguments, not {type(example_inputs).__name__}")
+
+
+class Example:
+    """One call of the module: its structure, its tensors, and what comes out."""
+
+    def __init__(self, module: torch.nn.Module, example_inputs: Any) -> None:
+        self.args, self.kwargs = call_of(example_inputs)
+        self.tensors: List[torch.Tensor] = []
+        self.outputs: List[torch.Tensor] = []
+        try:
+            inputs = describe((self.args, self.kwargs), self.tensors)
+            with torch.no_grad():
+                given = module(*self.args, **self.kwargs)
+            outputs = describe(given, self.outputs)
+        except NotTraceable as error:
+            raise Unsupported(f"the call holds what cannot be optimized: {error}. Caches of language models: use_cache=False") from error
+        if not self.tensors or not self.outputs:
+            raise Unsupported("a call needs a tensor that goes in and one that comes out")
+        self.signature = Signature(inputs, outputs)
+
+    @property
+    def inputs(self) -> Skeleton:
+        return self.signature.inputs
+
+
+def _device_of(module: torch.nn.Module, example: Example, device: Optional[str]) -> None:
+    kinds = {t.device.type for t in [*module.parameters(), *module.buffers(), *example.tensors]}
+    if (device or "cpu") != "cpu" or kinds - {"cpu"}:
+        raise Unsupported(f"optimize() is for the processor (given: device={device!r}, tensors on {', '.join(sorted(kinds))}): move module and inputs to the "
+                          "CPU; an ONNX file can be tuned for a card with amdahl.tune(file, device='cuda')")
+
+
+def _key(path: str, options: Mapping[str, Any]) -> str:
+    """Of graph, weights and options: the same call finds what was tuned before."""
+    digest = hashlib.blake2b(json.dumps(options, sort_keys=True).encode(), digest_size=16)
+    folder = os.path.dirname(path)
+    for name in sorted(n for n in os.listdir(folder) if n.startswith(os.path.basename(path))):  # weights of large models lie beside
+        with open(os.path.join(folder, name), "rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _name(module: torch.nn.Module) -> str:
+    return type(module).__name__.lower()
+
+
+class Job:
+    """A module on its way: exported, tuned, and made into an OptimizedModule. Each step can be done again."""
+
+    def __init__(self, module: torch.nn.Module, example: Example, allow: Optional[str], max_error: Optional[float]) -> None:
+        self.module, self.example = module, example
+        self.allow, self.max_error = allow, max_error
+        self.threads = torch.get_num_threads()
+        self.name = _name(module)
+        self.folder = ""
+
+    def export(self) -> None:
+        import tempfile
+        from ..cache import cache_dir
+        parent = os.path.join(cache_dir(), "python")
+        os.makedirs(parent, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent, prefix="export-") as scratch:
+            path = os.path.join(scratch, "model.onnx")
+            write_onnx(self.module, self.example.inputs, self.example.tensors, path)
+            key = _key(path, {"threads": self.threads, "allow": self.allow, "max_error": self.max_error})
+            self.folder = module_folder(f"{self.name}-{key}")
+            for file in os.listdir(scratch):
+                os.replace(os.path.join(scratch, file), os.path.join(self.folder, file))
+
+    @property
+    def session(self) -> Session:
+        return Session(os.path.join(self.folder, "session.amdahl"))
+
+    def tune(self, minutes: float, show: Callable[[program.Event], None], cancelled: Optional[Callable[[], bool]] = None) -> Dict[str, Any]:
+        words = ["tune", os.path.join(self.folder, "model.onnx"), "--session", self.session.path, "--minutes", f"{minutes:g}", "--threads", str(self.threads)]
+        words += ["--allow", self.allow] if self.allow else []
+        words += ["--max-error", f"{self.max_error:g}"] if self.max_error is not None else []
+        return program.run_with_events(words, show, cancelled)  # type: ignore[no-any-return]
+
+    def finish(self) -> OptimizedModule:
+        """Exported as compiled, loaded, and held against the original on the example."""
+        plan = self.session.export(os.path.join(self.folder, "plan"), "compiled")
+        fast = OptimizedModule(self.module, plan, self.example.signature, self.session)
+        self._compare(fast)
+        return fast
+
+    def _compare(self, fast: OptimizedModule) -> None:
+        most = max(_MOST_DIFFERENCE, 2 * (self.max_error or (0.02 if self.allow else 0.0)))
+        got: List[torch.Tensor] = []
+        with torch.inference_mode():
+            describe(fast(*self.example.args, **self.example.kwargs), got)
+        if fast.calls:
+            raise AmdahlError(f"the tuned module does not take the example inputs: {next(iter(fast.calls))}; please report this")
+        for number, (ours, theirs) in enumerate(zip(got, self.example.outputs)):
+            difference = relative_difference(ours, theirs)
+            if not difference <= most:
+                raise NotVerified(f"output {number} of the tuned module is {difference:.1e} from the original's (limit {most:g}): the exported graph computes "
+                                  "something else than the module does; does it draw random numbers, or is it in training mode?")
+
+
+def relative_difference(got: torch.Tensor, want: torch.Tensor) -> float:
+    """|got - want| / |want|; infinite where shapes, types or what is not finite differ."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return float("inf")
+    g, w = got.detach().double(), want.detach().double()
+    finite = torch.isfinite(w)
+    if not torch.equal(torch.isfinite(g), finite):
+        return float("inf")
+    size = w[finite].norm().item()
+    return (g[finite] - w[finite]).norm().item() / (size if size > 0 else 1.0)
+
+
+def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, device: Optional[str] = None, allow: Optional[str] = None,
+             max_error: Optional[float] = None, dynamic_shapes: Any = None, progress: bool = True) -> OptimizedModule:
+    """Tunes `module` for calls like the example's, on this machine, and returns a module with the same signature that computes them faster.
+
+    example_inputs  a tensor, a tuple of arguments, or a mapping of keyword arguments
+    minutes         of tuning, earlier runs of the same call counted: a call that was interrupted goes on, one that is done begins at once
+    allow           "bf16": products may round their operands to bfloat16; `max_error` limits what that may do to the outputs (relative norm, default 0.02)
+
+    Calls of other shapes, types or devices, and those that want a gradient, go to the original. Threads are as many as torch.get_num_threads() says now.
+    """
+    if not isinstance(module, torch.nn.Module):
+        raise BadUsage(f"optimize() takes a torch.nn.Module, not {type(module).__name__}")
+    if dynamic_shapes is not None:
+        raise Unsupported("dynamic_shapes is not done yet: optimize() once for each shape, others go to the original")
+    example = Example(module, example_inputs)
+    _device_of(module, example, device)
+    bar = Progress(_name(module), progress)
+    job = Job(module, example, allow, max_error)
+    bar.phase("exporting from PyTorch")
+    try:
+        job.export()
+        report = job.tune(minutes, bar.show)
+        bar.phase("loading")
+        fast = job.finish()
+    except KeyboardInterrupt:
+        bar.end("interrupted; what was finished is kept, and the same call goes on")
+        raise
+    except AmdahlError:
+        bar.end("did not end well")
+        raise
+    bar.end(last_words(report))
+    return fast

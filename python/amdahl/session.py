@@ -1,0 +1,121 @@
+"""A session of the program, and `tune()`, which makes one of an ONNX file. Needs neither PyTorch nor NumPy."""
+import os
+import subprocess
+from typing import Any, Callable, Dict, List, Optional
+
+from . import program
+from .errors import AmdahlError
+from .plan import Plan
+from .progress import Progress, time_text
+
+
+class Report:
+    """What a session has done: text in a terminal, a page in a notebook."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self.data: Dict[str, Any] = program.run_json("report", session.path)
+
+    def html(self) -> str:
+        """The page, with its plots. It is one file that opens from the disk."""
+        path = self._session.path + ".html"
+        program.run_json("report", self._session.path, "--html", path)
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def _repr_html_(self) -> str:
+        import html
+        return f"<iframe srcdoc=\"{html.escape(self.html(), quote=True)}\" style='width:100%;height:700px;border:0'></iframe>"
+
+    def __str__(self) -> str:
+        return subprocess.run([program.find_program(), "report", self._session.path], check=True, capture_output=True, text=True).stdout
+
+    __repr__ = __str__
+
+
+class Session:
+    """A file that `amdahl tune` has made. Every method asks the program, and raises an AmdahlError with its line where that fails."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+
+    def status(self) -> Dict[str, Any]:
+        return program.run_json("status", self.path)
+
+    def report(self) -> Report:
+        return Report(self)
+
+    def verify(self) -> Dict[str, Any]:
+        """Proves the session's headline again, here. Raises NotVerified where it does not hold."""
+        return program.run_json("verify", self.path)
+
+    def resume(self, minutes: Optional[float] = None, progress: bool = True) -> "Session":
+        """Goes on until `minutes`, those of earlier runs counted, or until nothing is left that is worth it."""
+        _tune(["resume", self.path, *_minutes(minutes)], os.path.basename(self.path), progress)
+        return self
+
+    def export(self, folder: str, format: str = "cxx", only_shape: Optional[str] = None) -> str:
+        words = ["export", self.path, "--format", format, "-o", folder]
+        program.run_json(*words, *(["--only-shape", only_shape] if only_shape else []))
+        return folder
+
+    def load(self, folder: str) -> Plan:
+        """The winners, exported to `folder` as they were compiled, and loaded into this process."""
+        return Plan(self.export(folder, "compiled"))
+
+    def __repr__(self) -> str:
+        return f"amdahl.Session({self.path!r})"
+
+
+def _minutes(minutes: Optional[float]) -> List[str]:
+    return ["--minutes", f"{minutes:g}"] if minutes is not None else []
+
+
+def last_words(report: Dict[str, Any]) -> str:
+    """Of a session: what was won, in a line."""
+    head = report.get("headline")
+    kept = report.get("outcomes", {}).get("kept", 0)
+    tried = len(report.get("experiments", []))
+    if not head:
+        return f"{tried} tried, {kept} kept; nothing is shown yet"
+    return f"{time_text(head['starter_seconds'])} -> {time_text(head['kept_seconds'])} a run; {tried} tried, {kept} kept"
+
+
+def _tune(arguments: List[str], name: str, progress: bool, on_event: Optional[Callable[[program.Event], None]] = None,
+          cancelled: Optional[Callable[[], bool]] = None) -> Dict[str, Any]:
+    bar = Progress(name, progress)
+
+    def told(event: program.Event) -> None:
+        bar.show(event)
+        if on_event:
+            on_event(event)
+
+    try:
+        report = program.run_with_events(arguments, told, cancelled)
+    except KeyboardInterrupt:
+        bar.end("interrupted; what was finished is kept, and the same call goes on")
+        raise
+    except AmdahlError:
+        bar.end("did not end well")
+        raise
+    bar.end(last_words(report))
+    return report
+
+
+def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
+         threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, progress: bool = True) -> Session:
+    """Tunes an ONNX file, or `builtin:NAME`, as `amdahl tune` does; the same call goes on where an earlier one stopped.
+
+    `session`: where everything is kept (default: NAME.amdahl, here). `shapes`: of inputs with open dimensions, as in {"x": "1,128"}.
+    """
+    stem = model[len("builtin:"):] if model.startswith("builtin:") else os.path.splitext(os.path.basename(model))[0]
+    path = session or stem + ".amdahl"
+    words = ["tune", model, "--session", path, *_minutes(minutes)]
+    words += ["--allow", allow] if allow else []
+    words += ["--max-error", f"{max_error:g}"] if max_error is not None else []
+    words += ["--threads", str(threads)] if threads else []
+    words += ["--device", device] if device else []
+    for name, sizes in (shapes or {}).items():
+        words += ["--shape", f"{name}={sizes}"]
+    _tune(words, stem, progress)
+    return Session(path)
