@@ -24,7 +24,8 @@ constexpr CompileLimits kLimits{120};
 void copy_into(ExportFolder& folder, const std::string& name, const std::string& from) {
   const std::string to = folder.place(name);
   std::error_code error;
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  fs::remove(to, error);  // a process that has the earlier one loaded keeps it
+  fs::copy_file(from, to, error);
   if (error) throw Error(ExitCode::kIo, fmt::format("cannot copy {} to {}: {}", from, to, error.message()));
 }
 

@@ -2,7 +2,9 @@
 import html
 import sys
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Union
+
+Shown = Union[bool, Callable[[Dict[str, Any]], None]]
 
 _WIDTH = 20
 _SECONDS_BETWEEN_LINES = 30.0
@@ -20,9 +22,11 @@ def clock_text(seconds: float) -> str:
 
 
 class Progress:
-    """`show(event)` for every event of the program; `end(text)` leaves a last line. `shown` False: silent."""
+    """`show(event)` for every event of the program; `end(text)` leaves a last line. `shown` False: silent; a function: it gets the events instead."""
 
-    def __init__(self, name: str, shown: bool = True) -> None:
+    def __init__(self, name: str, shown: Shown = True) -> None:
+        self._told = shown if callable(shown) else None
+        shown = shown is True
         self.name, self.shown = name, shown
         self.status: Dict[str, Any] = {}
         self._note = ""
@@ -33,6 +37,8 @@ class Progress:
         self._terminal = shown and not self._notebook and sys.stderr is not None and sys.stderr.isatty()
 
     def show(self, event: Dict[str, Any]) -> None:
+        if self._told:
+            self._told(event)
         if event["event"] == "status":
             self.status = event
         elif event["event"] == "phase":

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Optional
 from . import program
 from .errors import AmdahlError
 from .plan import Plan
-from .progress import Progress, time_text
+from .progress import Progress, Shown, time_text
 
 
 class Report:
@@ -49,7 +49,7 @@ class Session:
         """Proves the session's headline again, here. Raises NotVerified where it does not hold."""
         return program.run_json("verify", self.path)
 
-    def resume(self, minutes: Optional[float] = None, progress: bool = True) -> "Session":
+    def resume(self, minutes: Optional[float] = None, progress: Shown = True) -> "Session":
         """Goes on until `minutes`, those of earlier runs counted, or until nothing is left that is worth it."""
         _tune(["resume", self.path, *_minutes(minutes)], os.path.basename(self.path), progress)
         return self
@@ -76,12 +76,13 @@ def last_words(report: Dict[str, Any]) -> str:
     head = report.get("headline")
     kept = report.get("outcomes", {}).get("kept", 0)
     tried = len(report.get("experiments", []))
-    if not head:
-        return f"{tried} tried, {kept} kept; nothing is shown yet"
+    if not head or not head["gain"]["pairs"]:
+        seconds = report.get("baseline_seconds")
+        return f"{tried} tried, {kept} kept; " + (f"the starter plan takes {time_text(seconds)} a run" if seconds else "nothing was measured yet")
     return f"{time_text(head['starter_seconds'])} -> {time_text(head['kept_seconds'])} a run; {tried} tried, {kept} kept"
 
 
-def _tune(arguments: List[str], name: str, progress: bool, on_event: Optional[Callable[[program.Event], None]] = None,
+def _tune(arguments: List[str], name: str, progress: Shown, on_event: Optional[Callable[[program.Event], None]] = None,
           cancelled: Optional[Callable[[], bool]] = None) -> Dict[str, Any]:
     bar = Progress(name, progress)
 
@@ -103,7 +104,7 @@ def _tune(arguments: List[str], name: str, progress: bool, on_event: Optional[Ca
 
 
 def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
-         threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, progress: bool = True) -> Session:
+         threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, progress: Shown = True) -> Session:
     """Tunes an ONNX file, or `builtin:NAME`, as `amdahl tune` does; the same call goes on where an earlier one stopped.
 
     `session`: where everything is kept (default: NAME.amdahl, here). `shapes`: of inputs with open dimensions, as in {"x": "1,128"}.

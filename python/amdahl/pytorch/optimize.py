@@ -1,15 +1,18 @@
 """optimize(): a module in, a faster one with the same signature out."""
+import glob
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import torch
 
 from .. import program
-from ..cache import module_folder
+from ..cache import cache_dir, module_folder
 from ..errors import AmdahlError, BadUsage, NotVerified, Unsupported
-from ..progress import Progress
+from ..progress import Progress, Shown
 from ..session import Session, last_words
 from .export import write_onnx
 from .optimized import OptimizedModule, Signature
@@ -60,14 +63,16 @@ def _device_of(module: torch.nn.Module, example: Example, device: Optional[str])
                           "CPU; an ONNX file can be tuned for a card with amdahl.tune(file, device='cuda')")
 
 
-def _key(path: str, options: Mapping[str, Any]) -> str:
-    """Of graph, weights and options: the same call finds what was tuned before."""
+def _digest_of(folder: str, options: Mapping[str, Any]) -> str:
+    """Of options, and of all that lies in a folder."""
     digest = hashlib.blake2b(json.dumps(options, sort_keys=True).encode(), digest_size=16)
-    folder = os.path.dirname(path)
-    for name in sorted(n for n in os.listdir(folder) if n.startswith(os.path.basename(path))):  # weights of large models lie beside
-        with open(os.path.join(folder, name), "rb") as file:
-            while block := file.read(1 << 22):
-                digest.update(block)
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            digest.update(os.path.relpath(os.path.join(place, name), folder).encode())
+            with open(os.path.join(place, name), "rb") as file:
+                while block := file.read(1 << 22):
+                    digest.update(block)
     return digest.hexdigest()
 
 
@@ -78,22 +83,21 @@ def _name(module: torch.nn.Module) -> str:
 class Job:
     """A module on its way: exported, tuned, and made into an OptimizedModule. Each step can be done again."""
 
-    def __init__(self, module: torch.nn.Module, example: Example, allow: Optional[str], max_error: Optional[float]) -> None:
+    def __init__(self, module: torch.nn.Module, example: Example, allow: Optional[str], max_error: Optional[float],
+                 name: Optional[str] = None) -> None:
         self.module, self.example = module, example
         self.allow, self.max_error = allow, max_error
         self.threads = torch.get_num_threads()
-        self.name = _name(module)
+        self.name = name or _name(module)
         self.folder = ""
 
     def export(self) -> None:
-        import tempfile
-        from ..cache import cache_dir
         parent = os.path.join(cache_dir(), "python")
         os.makedirs(parent, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=parent, prefix="export-") as scratch:
             path = os.path.join(scratch, "model.onnx")
             write_onnx(self.module, self.example.inputs, self.example.tensors, path)
-            key = _key(path, {"threads": self.threads, "allow": self.allow, "max_error": self.max_error})
+            key = _digest_of(scratch, {"threads": self.threads, "allow": self.allow, "max_error": self.max_error})
             self.folder = module_folder(f"{self.name}-{key}")
             for file in os.listdir(scratch):
                 os.replace(os.path.join(scratch, file), os.path.join(self.folder, file))
@@ -110,10 +114,24 @@ class Job:
 
     def finish(self) -> OptimizedModule:
         """Exported as compiled, loaded, and held against the original on the example."""
-        plan = self.session.export(os.path.join(self.folder, "plan"), "compiled")
-        fast = OptimizedModule(self.module, plan, self.example.signature, self.session)
+        fast = OptimizedModule(self.module, self._export_plan(), self.example.signature, self.session)
         self._compare(fast)
         return fast
+
+    def _export_plan(self) -> str:
+        """A folder a plan: one that another process, or a module of this one, has loaded stays as it is."""
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="new-") as scratch:
+            new = self.session.export(os.path.join(scratch, "plan"), "compiled")
+            plan = os.path.join(self.folder, f"plan-{_digest_of(new, {})}")
+            try:
+                os.rename(new, plan)
+            except OSError:  # it is there already
+                if not os.path.exists(os.path.join(plan, "plan.json")):
+                    raise
+        others = sorted((f for f in glob.glob(os.path.join(self.folder, "plan-*")) if f != plan), key=os.path.getmtime)
+        for old in others[:-1]:  # the one before may be another process's, which is just loading it
+            shutil.rmtree(old, ignore_errors=True)
+        return plan
 
     def _compare(self, fast: OptimizedModule) -> None:
         most = max(_MOST_DIFFERENCE, 2 * (self.max_error or (0.02 if self.allow else 0.0)))
@@ -142,11 +160,12 @@ def relative_difference(got: torch.Tensor, want: torch.Tensor) -> float:
 
 
 def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, device: Optional[str] = None, allow: Optional[str] = None,
-             max_error: Optional[float] = None, dynamic_shapes: Any = None, progress: bool = True) -> OptimizedModule:
+             max_error: Optional[float] = None, dynamic_shapes: Any = None, progress: Shown = True) -> OptimizedModule:
     """Tunes `module` for calls like the example's, on this machine, and returns a module with the same signature that computes them faster.
 
     example_inputs  a tensor, a tuple of arguments, or a mapping of keyword arguments
     minutes         of tuning, earlier runs of the same call counted: a call that was interrupted goes on, one that is done begins at once
+    progress        True: a live line in a terminal or notebook; a function: called with every event (docs/json.md)
     allow           "bf16": products may round their operands to bfloat16; `max_error` limits what that may do to the outputs (relative norm, default 0.02)
 
     Calls of other shapes, types or devices, and those that want a gradient, go to the original. Threads are as many as torch.get_num_threads() says now.

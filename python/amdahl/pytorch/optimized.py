@@ -2,9 +2,10 @@
 import os
 import warnings
 from collections import Counter
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 import torch
+from torch.nn.modules import module as torch_modules
 
 from ..errors import BadInput
 from ..plan import BAD_INDEX, Plan
@@ -16,14 +17,16 @@ from .weights import WeightWatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)  # subclasses compute something else, or trace
 
 
-def _is_autocasting() -> bool:
-    return torch.is_autocast_enabled("cpu")
+def _autocast_query() -> Callable[[], bool]:
+    """Whether autocast is on for any device: the original would compute in other types."""
+    private = getattr(torch._C, "_is_any_autocast_enabled", None)  # half the time of the public question, where it is
+    return private or (lambda: torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled())
 
 
-try:
-    _is_autocasting()
-except TypeError:  # before PyTorch 2.4
-    _is_autocasting = torch.is_autocast_cpu_enabled  # type: ignore[assignment]
+_is_autocasting = _autocast_query()
+# Those that a call asks, bound to names of this module: each costs 50 to 100 ns, and looking it up in torch a third more.
+_grad_enabled, _threads, _empty_like = torch.is_grad_enabled, torch.get_num_threads, torch.empty_like
+_hooks_of_all = (torch_modules._global_forward_hooks, torch_modules._global_forward_pre_hooks)
 
 
 class Signature:
@@ -57,32 +60,49 @@ class Bound:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.handle, self.run_at = plan.handle, plan.run_at
-        self.input_pointers, self.output_pointers = plan.input_pointers, plan.output_pointers
-        self.inputs = [(torch.Size(spec.shape), TORCH_DTYPES[spec.dtype]) for spec in plan.inputs]
-        self.outputs = [(spec.shape, TORCH_DTYPES[spec.dtype]) for spec in plan.outputs]
-        self.threads = plan.threads
+        self.threads, self.calls = plan.threads, 0
+        self._inputs = [(torch.Size(spec.shape), TORCH_DTYPES[spec.dtype]) for spec in plan.inputs]
+        # Outputs are made like these, which is half as dear as of a shape and a type; nothing is written to them, so that large ones take no memory.
+        self._patterns = [torch.empty(spec.shape, dtype=TORCH_DTYPES[spec.dtype]) for spec in plan.outputs]
+        self._free: List[Any] = []  # pairs of pointer arrays: one a call that is under way
+
+    def fits(self, tensors: List[torch.Tensor]) -> bool:
+        if len(tensors) != len(self._inputs):
+            return False
+        for t, (shape, dtype) in zip(tensors, self._inputs):
+            if type(t) not in _PLAIN or t.shape != shape or t.dtype is not dtype or not t.is_cpu:
+                return False
+        return True
 
     def misfit(self, tensors: List[torch.Tensor]) -> str:
-        """"" or why these cannot be its inputs."""
-        if len(tensors) != len(self.inputs):
+        """Why fits() says no."""
+        if len(tensors) != len(self._inputs):
             return "other arguments"
-        for t, (shape, dtype) in zip(tensors, self.inputs):
+        for t, (shape, dtype) in zip(tensors, self._inputs):
             if type(t) not in _PLAIN:
-                return "no tensor, or of a class of its own"
+                return f"a {type(t).__name__} is given where it was a tensor"
             if t.shape != shape:
                 return "other shapes"
             if t.dtype is not dtype:
                 return "other types of numbers"
-            if not t.is_cpu or t.layout is not torch.strided:
-                return "tensors elsewhere than in the processor's memory"
-        return ""
+        return "tensors elsewhere than in the processor's memory"
 
     def run(self, tensors: List[torch.Tensor]) -> Optional[List[torch.Tensor]]:
-        """None: an index is out of range."""
-        inputs = [t if t.is_contiguous() else t.contiguous() for t in tensors]
-        outputs = [torch.empty(shape, dtype=dtype) for shape, dtype in self.outputs]
-        code = self.run_at(self.handle, self.input_pointers(*[t.data_ptr() for t in inputs]), self.output_pointers(*[t.data_ptr() for t in outputs]))
+        """None: an index is out of range. Raises RuntimeError for a tensor that has no memory of its own kind (sparse ones)."""
+        plan = self.plan
+        outputs = [_empty_like(p) for p in self._patterns]
+        try:
+            pointers = self._free.pop()
+        except IndexError:
+            pointers = plan.input_pointers(), plan.output_pointers()
+        into, out_of = pointers
+        dense = [t if t.is_contiguous() else t.contiguous() for t in tensors]
+        for i, t in enumerate(dense):
+            into[i] = t.data_ptr()
+        for i, t in enumerate(outputs):
+            out_of[i] = t.data_ptr()
+        code = plan.run_at(plan.handle, into, out_of)
+        self._free.append(pointers)
         return None if code == BAD_INDEX else outputs
 
 
@@ -97,7 +117,6 @@ class OptimizedModule(torch.nn.Module):
         self.original = original
         self.signature, self.session = signature, session
         self.calls: "Counter[str]" = Counter()
-        self._fast_calls = 0
         self._told: set = set()  # type: ignore[type-arg]
         self.training = original.training if original is not None else False
         self._bind(plan_folder)
@@ -111,32 +130,41 @@ class OptimizedModule(torch.nn.Module):
     @property
     def fast_calls(self) -> int:
         """How many calls the winners computed."""
-        return self._fast_calls
+        return self._bound.calls
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # nn.Module's own takes a microsecond to find that there are no hooks.
+        if self._forward_hooks or self._forward_pre_hooks or any(_hooks_of_all):
+            return super().__call__(*args, **kwargs)
+        return self.forward(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         tensors = self.signature.tensors(args, kwargs)
+        bound, watch = self._bound, self._watch
+        if (tensors is not None and bound.fits(tensors) and (watch is None or watch.unchanged()) and self.training is self._trained and not _is_autocasting()
+                and _threads() >= bound.threads and not (_grad_enabled() and self._wants_gradient(tensors))):
+            outputs = bound.run(tensors)
+            if outputs is not None:
+                bound.calls += 1  # not an attribute of ours: a Module takes 2.5 us to set one
+                return self.signature.build_outputs(outputs)
+        return self._otherwise(self._why_not(tensors), args, kwargs)
+
+    def _why_not(self, tensors: Optional[List[torch.Tensor]]) -> str:
         if tensors is None:
-            return self._otherwise("other arguments", args, kwargs)
-        bound = self._bound
-        why = bound.misfit(tensors)
-        if why:
-            return self._otherwise(why, args, kwargs)
-        if torch.is_grad_enabled() and self._wants_gradient(tensors):
-            return self._otherwise("a gradient is wanted: call it under torch.inference_mode() or torch.no_grad()", args, kwargs)
-        watch = self._watch
-        if watch is not None and not watch.unchanged():
-            return self._otherwise("weights have changed since: refresh() tunes for those that there are now", args, kwargs)
+            return "other arguments"
+        if not self._bound.fits(tensors):
+            return self._bound.misfit(tensors)
+        if self._watch is not None and not self._watch.unchanged():
+            return "weights have changed since: refresh() tunes for those that there are now"
         if self.training is not self._trained:
-            return self._otherwise("it was optimized in the other mode, of train() and eval()", args, kwargs)
+            return "it was optimized in the other mode, of train() and eval()"
         if _is_autocasting():
-            return self._otherwise("autocast is on", args, kwargs)
-        if torch.get_num_threads() < bound.threads:
-            return self._otherwise(f"PyTorch was told to use fewer threads than the {bound.threads} that it was tuned for", args, kwargs)
-        outputs = bound.run(tensors)
-        if outputs is None:
-            return self._otherwise("an index is out of range", args, kwargs)
-        self._fast_calls += 1
-        return self.signature.build_outputs(outputs)
+            return "autocast is on"
+        if _threads() < self._bound.threads:
+            return f"PyTorch was told to use fewer threads than the {self._bound.threads} that it was tuned for"
+        if _grad_enabled() and self._wants_gradient(tensors):
+            return "a gradient is wanted: call it under torch.inference_mode() or torch.no_grad()"
+        return "an index is out of range"
 
     def _wants_gradient(self, tensors: List[torch.Tensor]) -> bool:
         if any(t.requires_grad for t in tensors):
@@ -150,7 +178,7 @@ class OptimizedModule(torch.nn.Module):
         self.calls[why] += 1
         if why not in self._told:
             self._told.add(why)
-            warnings.warn(f"amdahl: the original module computes this call: {why}. Said once; OptimizedModule.calls counts", RuntimeWarning, stacklevel=5)
+            warnings.warn(f"amdahl: the original module computes this call: {why}. Said once; OptimizedModule.calls counts", RuntimeWarning, stacklevel=4)
         return self.original(*args, **kwargs)
 
     def report(self) -> Report:
@@ -169,7 +197,7 @@ class OptimizedModule(torch.nn.Module):
 
     def extra_repr(self) -> str:
         facts = self._bound.plan.facts
-        return f"{facts['provenance']}; {self._fast_calls} calls by the winners, {sum(self.calls.values())} by the original"
+        return f"{facts['provenance']}; {self.fast_calls} calls by the winners, {sum(self.calls.values())} by the original"
 
     def __getstate__(self) -> Dict[str, Any]:
         state = dict(self.__dict__)
