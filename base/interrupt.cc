@@ -1,6 +1,7 @@
 #include "base/interrupt.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -25,6 +26,8 @@ void install_interrupt_handler() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
+
+void end_with_parent() { prctl(PR_SET_PDEATHSIG, SIGTERM); }
 
 bool interrupted() { return flag.load(std::memory_order_relaxed); }
 

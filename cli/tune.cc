@@ -92,6 +92,7 @@ std::unique_ptr<TuneView> make_view(const OpenSession& open, const SearchArgumen
 }
 
 int tune(OpenSession& open, const std::string& path, const SearchArguments& arguments, const GlobalOptions& global, const Beginning& beginning) {
+  if (arguments.events) end_with_parent();
   set_limits(arguments, open.options);
   std::optional<LivePage> page;
   if (arguments.html) page.emplace(*open.session, *arguments.html);

@@ -27,6 +27,7 @@
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "tests/export/self_test_of.h"
+#include "tests/export/use_compiled.h"
 
 namespace amdahl {
 namespace {
@@ -326,6 +327,7 @@ TEST_P(Export, BuildsAndTestsItselfWithNothingOfOurs) {
     else if (format.name == "pytorch") use_pytorch(shell, dir_, c_identifier(GetParam()));
     else if (format.name == "onnxruntime") use_onnxruntime(shell, dir_, c_identifier(GetParam()));
     else if (format.name == "onnx") use_onnx(shell, dir_, c_identifier(GetParam()), find_shipped_model(GetParam())->build({}));
+    else if (format.name == "compiled") testing::use_compiled(shell, dir_);
     else if (format.name == "json") use_json(shell, dir_, find_shipped_model(GetParam())->build({}));
     else FAIL() << "nobody has said how this format is used";
   }
