@@ -25,6 +25,7 @@ class Progress:
     """`show(event)` for every event of the program; `end(text)` leaves a last line. `shown` False: silent; a function: it gets the events instead."""
 
     def __init__(self, name: str, shown: Shown = True) -> None:
+        self.asked = shown
         self._told = shown if callable(shown) else None
         shown = shown is True
         self.name, self.shown = name, shown
@@ -76,6 +77,10 @@ class Progress:
             self._display(html.escape(f"amdahl {self.name}: {text}"))
         elif self.shown:
             print(f"amdahl {self.name}: {text}", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Without a last line: an exception has it."""
+        self._erase()
 
     def _once(self, note: str) -> None:
         if self.shown and not self._notebook:

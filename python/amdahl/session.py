@@ -97,7 +97,7 @@ def _tune(arguments: List[str], name: str, progress: Shown, on_event: Optional[C
         bar.end("interrupted; what was finished is kept, and the same call goes on")
         raise
     except AmdahlError:
-        bar.end("did not end well")
+        bar.clear()
         raise
     bar.end(last_words(report))
     return report

@@ -8,10 +8,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
 
-from .. import program
 from ..errors import AmdahlError, BadUsage
 from ..progress import Progress
-from ..session import last_words
 from .optimize import Example, Job
 from .optimized import OptimizedModule
 
@@ -101,23 +99,17 @@ class CompiledGraph:
 
     def _job(self, module: Bound, inputs: Tuple[Any, ...]) -> Optional[Job]:
         try:
-            job = Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph")
-            job.export()
-            return job
+            return Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph")
         except AmdahlError as error:
             self._left_alone(error)
             return None
 
     def _tune(self, sizes: Tuple[Any, ...], job: Job) -> None:
-        bar = Progress(job.name, self.options["progress"])
         try:
-            report = job.tune(self.options["minutes"], bar.show)
-            fast = job.finish()
+            fast = job.run(self.options["minutes"], Progress(job.name, self.options["progress"]))
         except AmdahlError as error:
-            bar.end("did not end well")
             self._left_alone(error)
             return
-        bar.end(last_words(report))
         self._fast[sizes] = fast
 
     def _left_alone(self, error: AmdahlError) -> None:

@@ -77,7 +77,8 @@ def _reason(error: BaseException) -> str:
 
 def write_onnx(module: torch.nn.Module, inputs: Skeleton, tensors: Sequence[torch.Tensor], path: str) -> str:
     """Writes `path`; returns which exporter did. Raises ExportFailed with both reasons."""
-    flat = Flat(module, inputs).eval()
+    flat = Flat(module, inputs)
+    flat.training = False  # as the module itself is
     exporters: List[Tuple[str, Exporter]] = [("TorchScript", _by_torch_script)]
     if hasattr(torch.onnx, "ONNXProgram"):
         exporters.insert(0, ("torch.export", _by_torch_export))

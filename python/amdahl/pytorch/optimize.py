@@ -15,7 +15,7 @@ from ..errors import AmdahlError, BadUsage, NotVerified, Unsupported
 from ..progress import Progress, Shown
 from ..session import Session, last_words
 from .export import write_onnx
-from .optimized import OptimizedModule, Signature
+from .optimized import OptimizedModule, Signature, TuneAgain
 from .structure import NotTraceable, Skeleton, describe
 
 # Of the outputs beside the original's, relative norm: rounding of fp32 comes to 1e-6 to 1e-5; a wrong export to 1e-1 and more.
@@ -39,15 +39,15 @@ class Example:
     def __init__(self, module: torch.nn.Module, example_inputs: Any) -> None:
         self.args, self.kwargs = call_of(example_inputs)
         self.tensors: List[torch.Tensor] = []
-        self.outputs: List[torch.Tensor] = []
+        given_back: List[torch.Tensor] = []
         try:
             inputs = describe((self.args, self.kwargs), self.tensors)
             with torch.no_grad():
                 given = module(*self.args, **self.kwargs)
-            outputs = describe(given, self.outputs)
+            outputs = describe(given, given_back)
         except NotTraceable as error:
             raise Unsupported(f"the call holds what cannot be optimized: {error}. Caches of language models: use_cache=False") from error
-        if not self.tensors or not self.outputs:
+        if not self.tensors or not given_back:
             raise Unsupported("a call needs a tensor that goes in and one that comes out")
         self.signature = Signature(inputs, outputs)
 
@@ -64,7 +64,7 @@ def _device_of(module: torch.nn.Module, example: Example, device: Optional[str])
 
 
 def _digest_of(folder: str, options: Mapping[str, Any]) -> str:
-    """Of options, and of all that lies in a folder."""
+    """Of options, and of all files that lie in a folder."""
     digest = hashlib.blake2b(json.dumps(options, sort_keys=True).encode(), digest_size=16)
     for place, folders, names in os.walk(folder):
         folders.sort()
@@ -112,9 +112,30 @@ class Job:
         words += ["--max-error", f"{self.max_error:g}"] if self.max_error is not None else []
         return program.run_with_events(words, show, cancelled)  # type: ignore[no-any-return]
 
-    def finish(self) -> OptimizedModule:
+    def run(self, minutes: float, bar: Progress) -> OptimizedModule:
+        """All of it, under one live line."""
+        def again(given: Optional[float]) -> Tuple[str, Session]:
+            fast = self.run(given if given is not None else minutes, Progress(self.name, bar.asked))
+            return fast.plan_folder, self.session
+
+        try:
+            bar.phase("exporting from PyTorch")
+            self.export()
+            report = self.tune(minutes, bar.show)
+            bar.phase("loading")
+            fast = self.finish(again)
+        except KeyboardInterrupt:
+            bar.end("interrupted; what was finished is kept, and the same call goes on")
+            raise
+        except AmdahlError:
+            bar.clear()
+            raise
+        bar.end(last_words(report))
+        return fast
+
+    def finish(self, tune_again: Optional[TuneAgain] = None) -> OptimizedModule:
         """Exported as compiled, loaded, and held against the original on the example."""
-        fast = OptimizedModule(self.module, self._export_plan(), self.example.signature, self.session)
+        fast = OptimizedModule(self.module, self._export_plan(), self.example.signature, self.session, tune_again)
         self._compare(fast)
         return fast
 
@@ -122,7 +143,9 @@ class Job:
         """A folder a plan: one that another process, or a module of this one, has loaded stays as it is."""
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="new-") as scratch:
             new = self.session.export(os.path.join(scratch, "plan"), "compiled")
-            plan = os.path.join(self.folder, f"plan-{_digest_of(new, {})}")
+            with open(os.path.join(new, "plan.json"), encoding="utf-8") as file:
+                program_of_it = json.load(file)["program"]  # and none of what was measured meanwhile
+            plan = os.path.join(self.folder, f"plan-{_digest_of(os.path.join(new, 'kernels'), program_of_it)}")
             try:
                 os.rename(new, plan)
             except OSError:  # it is there already
@@ -136,11 +159,13 @@ class Job:
     def _compare(self, fast: OptimizedModule) -> None:
         most = max(_MOST_DIFFERENCE, 2 * (self.max_error or (0.02 if self.allow else 0.0)))
         got: List[torch.Tensor] = []
-        with torch.inference_mode():
+        want: List[torch.Tensor] = []
+        with torch.no_grad():
             describe(fast(*self.example.args, **self.example.kwargs), got)
+            describe(self.module(*self.example.args, **self.example.kwargs), want)
         if fast.calls:
             raise AmdahlError(f"the tuned module does not take the example inputs: {next(iter(fast.calls))}; please report this")
-        for number, (ours, theirs) in enumerate(zip(got, self.example.outputs)):
+        for number, (ours, theirs) in enumerate(zip(got, want)):
             difference = relative_difference(ours, theirs)
             if not difference <= most:
                 raise NotVerified(f"output {number} of the tuned module is {difference:.1e} from the original's (limit {most:g}): the exported graph computes "
@@ -172,23 +197,10 @@ def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, 
     """
     if not isinstance(module, torch.nn.Module):
         raise BadUsage(f"optimize() takes a torch.nn.Module, not {type(module).__name__}")
+    if module.training:
+        raise BadUsage("the module is in training mode: call module.eval() first, or what is tuned is not what you will run")
     if dynamic_shapes is not None:
         raise Unsupported("dynamic_shapes is not done yet: optimize() once for each shape, others go to the original")
     example = Example(module, example_inputs)
     _device_of(module, example, device)
-    bar = Progress(_name(module), progress)
-    job = Job(module, example, allow, max_error)
-    bar.phase("exporting from PyTorch")
-    try:
-        job.export()
-        report = job.tune(minutes, bar.show)
-        bar.phase("loading")
-        fast = job.finish()
-    except KeyboardInterrupt:
-        bar.end("interrupted; what was finished is kept, and the same call goes on")
-        raise
-    except AmdahlError:
-        bar.end("did not end well")
-        raise
-    bar.end(last_words(report))
-    return fast
+    return Job(module, example, allow, max_error).run(minutes, Progress(_name(module), progress))

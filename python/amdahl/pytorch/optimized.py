@@ -2,7 +2,7 @@
 import os
 import warnings
 from collections import Counter
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 from torch.nn.modules import module as torch_modules
@@ -106,16 +106,21 @@ class Bound:
         return None if code == BAD_INDEX else outputs
 
 
+# Minutes, or None for as many as at first; the new plan's folder and its session.
+TuneAgain = Callable[[Optional[float]], Tuple[str, Session]]
+
+
 class OptimizedModule(torch.nn.Module):
     """Called as the original is. `fast.original` is that; `fast.calls` counts by whom calls were computed and why. Outputs are new tensors each time; hooks
     that the original's parts have got since are not called by the winners, and no gradient passes through them."""
 
     original: Optional[torch.nn.Module]
 
-    def __init__(self, original: Optional[torch.nn.Module], plan_folder: str, signature: Signature, session: Optional[Session] = None) -> None:
+    def __init__(self, original: Optional[torch.nn.Module], plan_folder: str, signature: Signature, session: Optional[Session] = None,
+                 tune_again: Optional[TuneAgain] = None) -> None:
         super().__init__()
         self.original = original
-        self.signature, self.session = signature, session
+        self.signature, self.session, self._tune_again = signature, session, tune_again
         self.calls: "Counter[str]" = Counter()
         self._told: set = set()  # type: ignore[type-arg]
         self.training = original.training if original is not None else False
@@ -181,6 +186,15 @@ class OptimizedModule(torch.nn.Module):
             warnings.warn(f"amdahl: the original module computes this call: {why}. Said once; OptimizedModule.calls counts", RuntimeWarning, stacklevel=4)
         return self.original(*args, **kwargs)
 
+    def refresh(self, minutes: Optional[float] = None) -> "OptimizedModule":
+        """Tunes for the weights that the original has now; what earlier sessions learnt is tried first, so that little time goes far. Also after weights
+        were written in ways that nobody is told of (`p.data.add_(…)`, an array of NumPy that shares their memory)."""
+        if self._tune_again is None:
+            raise BadInput("this module was loaded: call amdahl.optimize() with the original, and save what that returns")
+        plan_folder, self.session = self._tune_again(minutes)
+        self._bind(plan_folder)
+        return self
+
     def report(self) -> Report:
         """What the session has tried, kept and left. In a notebook a page with plots."""
         return self._session().report()
@@ -204,6 +218,7 @@ class OptimizedModule(torch.nn.Module):
         state["_weights_are_good"] = self._watch is None or self._watch.unchanged()
         for name in ("_bound", "_watch"):
             state.pop(name)
+        state["_tune_again"] = None
         state["signature"] = (self.signature.inputs, self.signature.outputs)
         return state
 
