@@ -95,7 +95,7 @@ class Job:
         parent = os.path.join(cache_dir(), "python")
         os.makedirs(parent, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=parent, prefix="export-") as scratch:
-            path = os.path.join(scratch, "model.onnx")
+            path = os.path.join(scratch, self.name + ".onnx")
             write_onnx(self.module, self.example.inputs, self.example.tensors, path)
             key = _digest_of(scratch, {"threads": self.threads, "allow": self.allow, "max_error": self.max_error})
             self.folder = module_folder(f"{self.name}-{key}")
@@ -107,7 +107,7 @@ class Job:
         return Session(os.path.join(self.folder, "session.amdahl"))
 
     def tune(self, minutes: float, show: Callable[[program.Event], None], cancelled: Optional[Callable[[], bool]] = None) -> Dict[str, Any]:
-        words = ["tune", os.path.join(self.folder, "model.onnx"), "--session", self.session.path, "--minutes", f"{minutes:g}", "--threads", str(self.threads)]
+        words = ["tune", os.path.join(self.folder, self.name + ".onnx"), "--session", self.session.path, "--minutes", f"{minutes:g}", "--threads", str(self.threads)]
         words += ["--allow", self.allow] if self.allow else []
         words += ["--max-error", f"{self.max_error:g}"] if self.max_error is not None else []
         return program.run_with_events(words, show, cancelled)  # type: ignore[no-any-return]
