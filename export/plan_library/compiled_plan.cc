@@ -99,11 +99,19 @@ bool CompiledPlan::indices_are_good(const void* const* inputs) const {
   });
 }
 
-bool CompiledPlan::run(const void* const* inputs, void* const* outputs) {
-  if (!indices_are_good(inputs)) return false;
+void CompiledPlan::watch(std::span<const uint32_t* const> words) {
   const std::lock_guard lock(*lock_);
+  watched_.clear();
+  for (const uint32_t* word : words) watched_.push_back({word, *word});
+}
+
+CompiledPlan::Run CompiledPlan::run(const void* const* inputs, void* const* outputs) {
+  const std::lock_guard lock(*lock_);
+  for (const Watched& w : watched_)
+    if (*w.word != w.value) return Run::kChanged;
+  if (!indices_are_good(inputs)) return Run::kBadIndex;
   executor_->run_on({inputs, inputs_}, {outputs, outputs_});
-  return true;
+  return Run::kComputed;
 }
 
 }  // namespace amdahl

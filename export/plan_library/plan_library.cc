@@ -42,11 +42,15 @@ AMDAHL_API amdahl_plan* amdahl_plan_load(const char* folder, char* error, size_t
 }
 
 AMDAHL_API int amdahl_plan_run(amdahl_plan* plan, const void* const* inputs, void* const* outputs) {
-  bool computed = false;
-  if (amdahl::is_forked()) amdahl::on_own_thread([&] { computed = plan->plan.run(inputs, outputs); });
-  else computed = plan->plan.run(inputs, outputs);
-  return computed ? AMDAHL_PLAN_COMPUTED : AMDAHL_PLAN_BAD_INDEX;
+  auto run = amdahl::CompiledPlan::Run::kComputed;
+  if (amdahl::is_forked()) amdahl::on_own_thread([&] { run = plan->plan.run(inputs, outputs); });
+  else run = plan->plan.run(inputs, outputs);
+  return static_cast<int>(run);
 }
+static_assert(static_cast<int>(amdahl::CompiledPlan::Run::kBadIndex) == AMDAHL_PLAN_BAD_INDEX);
+static_assert(static_cast<int>(amdahl::CompiledPlan::Run::kChanged) == AMDAHL_PLAN_CHANGED);
+
+AMDAHL_API void amdahl_plan_watch(amdahl_plan* plan, const uint32_t* const* words, size_t count) { plan->plan.watch({words, count}); }
 
 AMDAHL_API void amdahl_plan_free(amdahl_plan* plan) {
   if (!plan) return;

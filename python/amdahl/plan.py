@@ -12,7 +12,7 @@ _SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, 
 # Of the module struct; bf16 is the upper half of a float.
 _LETTERS = {"f32": "f", "f64": "d", "f16": "e", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "bool": "?"}
 
-COMPUTED, BAD_INDEX = 0, 1
+COMPUTED, BAD_INDEX, CHANGED = 0, 1, 2
 
 
 class TensorSpec(NamedTuple):
@@ -50,6 +50,9 @@ class Plan:
         library.amdahl_plan_free.argtypes = [ctypes.c_void_p]
         run = library.amdahl_plan_run
         run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        library.amdahl_plan_watch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+        library.amdahl_plan_watch.restype = None
+        self._watched: List[Tuple[Any, int]] = []
         said = ctypes.create_string_buffer(2048)
         self.handle = library.amdahl_plan_load(os.fsencode(self.folder), said, len(said))
         if not self.handle:
@@ -62,6 +65,15 @@ class Plan:
         if handle:
             self._library.amdahl_plan_free(handle)
             self.handle = None
+
+    def watch(self, words: Sequence[int]) -> None:
+        """Addresses of words of 4 bytes, which every run looks at first: CHANGED where one holds something else than now. They must stay readable."""
+        self._watched = [(word, word.value) for word in map(ctypes.c_uint32.from_address, words)]
+        self._library.amdahl_plan_watch(self.handle, (ctypes.c_void_p * len(words))(*words), len(words))
+
+    def unchanged(self) -> bool:
+        """Whether all words that are watched hold what they held."""
+        return all(word.value == value for word, value in self._watched)
 
     def run(self, *inputs: Any) -> List[bytearray]:
         """The outputs' bytes. Inputs: anything with the buffer protocol (arrays of NumPy, bytes), row-major, as many bytes as `self.inputs` say."""

@@ -105,7 +105,7 @@ class CompiledPlanTest : public ::testing::Test {
     for (const Tensor& t : test_.inputs) in.push_back(t.data());
     for (const Tensor& t : test_.expected) outputs.emplace_back(static_cast<size_t>(t.numel()), NAN);
     for (auto& o : outputs) out.push_back(o.data());
-    if (!plan.run(in.data(), out.data())) return 9;
+    if (plan.run(in.data(), out.data()) != CompiledPlan::Run::kComputed) return 9;
     double difference = 0, size = 0;
     for (size_t o = 0; o < outputs.size(); ++o) {
       const std::vector<double> want = to_doubles(test_.expected[o]);
@@ -156,11 +156,29 @@ TEST_F(CompiledPlanTest, AnIndexOutOfRangeComputesNothing) {
   void* outputs[] = {out.data()};
   for (const int64_t bad : {int64_t{-1}, int64_t{307}}) {
     ids.back() = bad;
-    EXPECT_FALSE(plan.run(in, outputs)) << bad;
+    EXPECT_EQ(plan.run(in, outputs), CompiledPlan::Run::kBadIndex) << bad;
     EXPECT_EQ(out[0], 7) << "something was written";
   }
   ids.back() = 306;
-  EXPECT_TRUE(plan.run(in, outputs));
+  EXPECT_EQ(plan.run(in, outputs), CompiledPlan::Run::kComputed);
+}
+
+TEST_F(CompiledPlanTest, AWatchedWordThatChangedComputesNothing) {
+  write_mini();
+  CompiledPlan plan(dir_);
+  std::vector<uint32_t> words{1, 2, 3};
+  const std::vector<const uint32_t*> watched{&words[0], &words[2]};
+  plan.watch(watched);
+  EXPECT_LT(error_of(plan), 1e-5);
+  words[1] = 9;  // nobody asked for it
+  EXPECT_LT(error_of(plan), 1e-5);
+  words[2] = 4;
+  EXPECT_EQ(error_of(plan), 9) << "it computed";
+  words[2] = 3;
+  EXPECT_LT(error_of(plan), 1e-5);
+  words[2] = 4;
+  plan.watch(watched);  // as it is now
+  EXPECT_LT(error_of(plan), 1e-5);
 }
 
 TEST_F(CompiledPlanTest, ThreadsOfTheCallersWaitForEachOther) {

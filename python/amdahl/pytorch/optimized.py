@@ -8,13 +8,13 @@ import torch
 from torch.nn.modules import module as torch_modules
 
 from ..errors import BadInput
-from ..plan import BAD_INDEX, Plan
+from ..plan import BAD_INDEX, COMPUTED, Plan
 from ..session import Report, Session
 from .dtypes import TORCH_DTYPES
+from .layout import find_layout
 from .structure import Skeleton, builder, gather
-from .weights import WeightWatch
+from .weights import PLAIN, WeightWatch
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)  # subclasses compute something else, or trace
 
 
 def _autocast_query() -> Callable[[], bool]:
@@ -23,6 +23,7 @@ def _autocast_query() -> Callable[[], bool]:
     return private or (lambda: torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled())
 
 
+_CHANGED = "weights have changed since: refresh() tunes for those that there are now"
 _is_autocasting = _autocast_query()
 # Those that a call asks, bound to names of this module: each costs 50 to 100 ns, and looking it up in torch a third more.
 _grad_enabled, _threads, _empty_like = torch.is_grad_enabled, torch.get_num_threads, torch.empty_like
@@ -61,6 +62,7 @@ class Bound:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.threads, self.calls = plan.threads, 0
+        self.index_was_bad = False  # of the last call that run() refused
         self._inputs = [(torch.Size(spec.shape), TORCH_DTYPES[spec.dtype]) for spec in plan.inputs]
         # Outputs are made like these, which is half as dear as of a shape and a type; nothing is written to them, so that large ones take no memory.
         self._patterns = [torch.empty(spec.shape, dtype=TORCH_DTYPES[spec.dtype]) for spec in plan.outputs]
@@ -70,7 +72,7 @@ class Bound:
         if len(tensors) != len(self._inputs):
             return False
         for t, (shape, dtype) in zip(tensors, self._inputs):
-            if type(t) not in _PLAIN or t.shape != shape or t.dtype is not dtype or not t.is_cpu:
+            if type(t) not in PLAIN or t.shape != shape or t.dtype is not dtype or not t.is_cpu:
                 return False
         return True
 
@@ -79,7 +81,7 @@ class Bound:
         if len(tensors) != len(self._inputs):
             return "other arguments"
         for t, (shape, dtype) in zip(tensors, self._inputs):
-            if type(t) not in _PLAIN:
+            if type(t) not in PLAIN:
                 return f"a {type(t).__name__} is given where it was a tensor"
             if t.shape != shape:
                 return "other shapes"
@@ -88,7 +90,7 @@ class Bound:
         return "tensors elsewhere than in the processor's memory"
 
     def run(self, tensors: List[torch.Tensor]) -> Optional[List[torch.Tensor]]:
-        """None: an index is out of range. Raises RuntimeError for a tensor that has no memory of its own kind (sparse ones)."""
+        """None: an index is out of range, or weights that the plan watches have changed."""
         plan = self.plan
         outputs = [_empty_like(p) for p in self._patterns]
         try:
@@ -103,7 +105,10 @@ class Bound:
             out_of[i] = t.data_ptr()
         code = plan.run_at(plan.handle, into, out_of)
         self._free.append(pointers)
-        return None if code == BAD_INDEX else outputs
+        if code == COMPUTED:
+            return outputs
+        self.index_was_bad = code == BAD_INDEX
+        return None
 
 
 # Minutes, or None for as many as at first; the new plan's folder and its session.
@@ -130,7 +135,10 @@ class OptimizedModule(torch.nn.Module):
         self.plan_folder = plan_folder
         self._bound = Bound(Plan(plan_folder))
         self._trained = self.training
-        self._watch = WeightWatch(self.original) if self.original is not None else None
+        self._watch = None
+        if self.original is not None:
+            self._watch = WeightWatch(self.original, find_layout())
+            self._bound.plan.watch(self._watch.words)
 
     @property
     def fast_calls(self) -> int:
@@ -160,7 +168,7 @@ class OptimizedModule(torch.nn.Module):
         if not self._bound.fits(tensors):
             return self._bound.misfit(tensors)
         if self._watch is not None and not self._watch.unchanged():
-            return "weights have changed since: refresh() tunes for those that there are now"
+            return _CHANGED
         if self.training is not self._trained:
             return "it was optimized in the other mode, of train() and eval()"
         if _is_autocasting():
@@ -169,7 +177,7 @@ class OptimizedModule(torch.nn.Module):
             return f"PyTorch was told to use fewer threads than the {self._bound.threads} that it was tuned for"
         if _grad_enabled() and self._wants_gradient(tensors):
             return "a gradient is wanted: call it under torch.inference_mode() or torch.no_grad()"
-        return "an index is out of range"
+        return "an index is out of range" if self._bound.index_was_bad else _CHANGED
 
     def _wants_gradient(self, tensors: List[torch.Tensor]) -> bool:
         if any(t.requires_grad for t in tensors):
@@ -215,7 +223,7 @@ class OptimizedModule(torch.nn.Module):
 
     def __getstate__(self) -> Dict[str, Any]:
         state = dict(self.__dict__)
-        state["_weights_are_good"] = self._watch is None or self._watch.unchanged()
+        state["_weights_are_good"] = self._watch is None or (self._watch.unchanged() and self._bound.plan.unchanged())
         for name in ("_bound", "_watch"):
             state.pop(name)
         state["_tune_again"] = None

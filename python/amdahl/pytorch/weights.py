@@ -1,11 +1,14 @@
 """Whether a module's weights are still those that a plan was made of."""
 import weakref
 from operator import attrgetter
-from typing import Any, List, Set, Tuple
+from typing import Any, List, Optional, Set, Tuple
 
 import torch
 from torch.nn.modules import module as torch_modules
 
+from .layout import Layout
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)  # subclasses hold their numbers elsewhere, compute something else, or trace
 _version = attrgetter("_version")
 _address = torch.Tensor.data_ptr
 
@@ -19,8 +22,13 @@ class WeightWatch:
     """In-place changes count a tensor's version up; `p.data = …` and `module.to(…)` move its address; another Parameter in its place is told by PyTorch. Only
     writing through `p.data` or an array of NumPy that shares the memory is seen by nothing but the bytes: that is what `refresh()` is for."""
 
-    def __init__(self, module: torch.nn.Module) -> None:
+    def __init__(self, module: torch.nn.Module, layout: Optional[Layout] = None) -> None:
+        """With a layout `words` are to be looked at by others (Plan.watch), and unchanged() tells of nothing but other Parameters."""
         self._tensors = held_tensors(module)
+        if any(type(t) not in PLAIN or t.layout is not torch.strided or not t.is_cpu for t in self._tensors):
+            layout = None
+        self._storages = [t.untyped_storage() for t in self._tensors] if layout else []
+        self.words = [word for t in self._tensors for word in layout.words_of(t)] if layout else []
         # Tensors that inference mode made have no version; those cannot be changed outside of it.
         self._counted = [t for t in self._tensors if not t.is_inference()]
         self._versions = self._sum()
@@ -37,7 +45,7 @@ class WeightWatch:
         return tuple(map(_address, self._tensors))
 
     def unchanged(self) -> bool:
-        return not self._replaced and self._sum() == self._versions and self._places() == self._addresses
+        return not self._replaced and (bool(self.words) or (self._sum() == self._versions and self._places() == self._addresses))
 
     def replaced(self) -> None:
         self._replaced = True
