@@ -352,6 +352,43 @@ class Elsewhere(Case):
         self.in_worker("spawn")
 
 
+class Shapes(Case):
+    def test_several_sizes_beside_each_other(self):
+        class Mixed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words, self.mix = nn.Embedding(50, 16), nn.Linear(16, 16)
+
+            def forward(self, ids, mask):
+                x = self.words(ids) * mask[..., None]
+                return self.mix(x).mean(1)
+        torch.manual_seed(0)
+        module = Mixed().eval()
+
+        def call(n):
+            return {"ids": torch.randint(0, 50, (1, n)), "mask": torch.ones(1, n)}
+        fast = amdahl.optimize(module, call(6), minutes=2 * MINUTES, progress=False, dynamic_shapes={"ids": {1: [4, 6, 9]}, "mask": {1: [4, 6, 9]}})
+        self.assertEqual(sorted(shapes[0] for shapes in fast.shapes()), [(1, 4), (1, 6), (1, 9)])
+        before = fast.fast_calls
+        with torch.no_grad():
+            for n in (4, 6, 9, 4):
+                given = call(n)
+                self.assertClose(fast(**given), module(**given))
+            self.assertEqual(fast.fast_calls, before + 4)
+            given = call(7)
+            self.assertClose(self.assertOriginal(fast, "other shapes", lambda: fast(**given)), module(**given), 0)
+            with tempfile.TemporaryDirectory() as folder:
+                loaded = amdahl.load(amdahl.save(fast, os.path.join(folder, "saved")))
+                given = call(9)
+                self.assertClose(loaded(**given), module(**given))
+
+    def test_sizes_that_make_no_sense(self):
+        x = torch.randn(4, 24)
+        for asked, words in (({"y": {0: [1, 2]}}, "is no argument"), (({0: [1, 2], 1: [24]},), "one length"), (({5: [1, 2]},), "no dimension 5")):
+            with self.assertRaisesRegex(amdahl.BadUsage, words):
+                amdahl.optimize(small(), (x,), dynamic_shapes=asked, progress=False)
+
+
 class Refusals(Case):
     def test_what_cannot_be_optimized_says_why(self):
         x = torch.randn(4, 24)

@@ -4,14 +4,16 @@ import io
 import logging
 import os
 import warnings
-from typing import Any, Callable, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 import torch
 
 from ..errors import ExportFailed
 from .structure import Skeleton, builder, describe
 
-Exporter = Callable[["Flat", Tuple[torch.Tensor, ...], str], None]
+# Of each tensor that goes in: dimensions that are left open, with a name for what is always of one size.
+OpenSizes = List[Dict[int, str]]
+Exporter = Callable[["Flat", Tuple[torch.Tensor, ...], OpenSizes, str], None]
 
 
 class Flat(torch.nn.Module):
@@ -33,16 +35,20 @@ def _names(prefix: str, count: int) -> List[str]:
     return [f"{prefix}{i}" for i in range(count)]
 
 
-def _by_torch_export(flat: Flat, tensors: Tuple[torch.Tensor, ...], path: str) -> None:
-    program = torch.onnx.export(flat, tensors, dynamo=True, verbose=False, input_names=_names("in", len(tensors)))
+def _by_torch_export(flat: Flat, tensors: Tuple[torch.Tensor, ...], sizes: OpenSizes, path: str) -> None:
+    options: Any = {}
+    if any(sizes):
+        dims = {name: torch.export.Dim(name) for of in sizes for name in of.values()}
+        options["dynamic_shapes"] = (tuple({d: dims[name] for d, name in of.items()} for of in sizes),)  # of *tensors
+    program = torch.onnx.export(flat, tensors, dynamo=True, verbose=False, input_names=_names("in", len(tensors)), **options)
     assert program is not None
     for node in program.model.graph:  # where in the user's source a node comes from: a moved line is not another model
         node.metadata_props.clear()
     program.save(path, external_data=_is_large(flat))
 
 
-def _by_torch_script(flat: Flat, tensors: Tuple[torch.Tensor, ...], path: str) -> None:
-    options: Any = {"input_names": _names("in", len(tensors)), "opset_version": 17}
+def _by_torch_script(flat: Flat, tensors: Tuple[torch.Tensor, ...], sizes: OpenSizes, path: str) -> None:
+    options: Any = {"input_names": _names("in", len(tensors)), "opset_version": 17, "dynamic_axes": {f"in{i}": of for i, of in enumerate(sizes) if of}}
     try:
         torch.onnx.export(flat, tensors, path, dynamo=False, **options)
     except TypeError:  # before PyTorch 2.5 there was this one alone
@@ -75,8 +81,8 @@ def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}"[:300]
 
 
-def write_onnx(module: torch.nn.Module, inputs: Skeleton, tensors: Sequence[torch.Tensor], path: str) -> str:
-    """Writes `path`; returns which exporter did. Raises ExportFailed with both reasons."""
+def write_onnx(module: torch.nn.Module, inputs: Skeleton, tensors: Sequence[torch.Tensor], sizes: OpenSizes, path: str) -> str:
+    """Writes `path`, inputs called in0, in1, …; returns which exporter did. Raises ExportFailed with both reasons."""
     flat = Flat(module, inputs)
     flat.training = False  # as the module itself is
     exporters: List[Tuple[str, Exporter]] = [("TorchScript", _by_torch_script)]
@@ -86,7 +92,7 @@ def write_onnx(module: torch.nn.Module, inputs: Skeleton, tensors: Sequence[torc
     for name, export in exporters:
         try:
             with torch.no_grad(), _quietly():
-                export(flat, tuple(t.detach() for t in tensors), path + ".new")
+                export(flat, tuple(t.detach() for t in tensors), sizes, path + ".new")
             os.replace(path + ".new", path)
             return name
         except Exception as error:  # exporters raise what they like

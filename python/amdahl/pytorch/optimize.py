@@ -16,7 +16,7 @@ from ..progress import Progress, Shown
 from ..session import Session, last_words
 from .export import write_onnx
 from .optimized import OptimizedModule, Signature, TuneAgain
-from .structure import NotTraceable, Skeleton, describe
+from .structure import NotTraceable, Skeleton, builder, describe
 
 # Of the outputs beside the original's, relative norm: rounding of fp32 comes to 1e-6 to 1e-5; a wrong export to 1e-1 and more.
 _MOST_DIFFERENCE = 1e-3
@@ -56,6 +56,40 @@ class Example:
         return self.signature.inputs
 
 
+class Sizes:
+    """Sizes that a module is tuned for beside the example's, as the user says it: {argument: {dimension: [sizes]}}, or a tuple of {dimension: [sizes]} an argument. Lists
+    are taken in turn, so that all have one length; equal ones are one size."""
+
+    def __init__(self, example: Example, asked: Any) -> None:
+        self.of: List[Dict[int, List[int]]] = [{} for _ in example.tensors]
+        self._shapes = [list(t.shape) for t in example.tensors]
+        args, kwargs = example.inputs["tuple"]
+        places = dict(zip(kwargs["keys"], kwargs["items"])) if isinstance(asked, Mapping) else dict(enumerate(args["tuple"]))
+        for argument, dims in (asked.items() if isinstance(asked, Mapping) else enumerate(asked or ())):
+            if "tensor" not in places.get(argument, {}):
+                raise BadUsage(f"dynamic_shapes: {argument!r} is no argument of the example that is a tensor")
+            self.of[places[argument]["tensor"]] = {int(d): [int(n) for n in sizes] for d, sizes in (dims or {}).items()}
+        self.count = len({len(sizes) for dims in self.of for sizes in dims.values()})
+        if self.count > 1:
+            raise BadUsage("dynamic_shapes: the lists of sizes are taken in turn, and must have one length")
+        for dims, shape in zip(self.of, self._shapes):
+            if any(not 0 <= d < len(shape) for d in dims):
+                raise BadUsage(f"dynamic_shapes: there is no dimension {next(d for d in dims if not 0 <= d < len(shape))} in {shape}")
+
+    def names(self) -> List[Dict[int, str]]:
+        known: Dict[Tuple[int, ...], str] = {}
+        return [{d: known.setdefault(tuple(sizes), f"size{len(known)}") for d, sizes in dims.items()} for dims in self.of]
+
+    def words(self) -> List[str]:
+        """--shape 'in0=1,{16,64}' of each input that has open sizes."""
+        words = []
+        for i, (dims, shape) in enumerate(zip(self.of, self._shapes)):
+            if dims:
+                text = [("{" + ",".join(map(str, dims[d])) + "}" if len(dims[d]) > 1 else str(dims[d][0])) if d in dims else str(n) for d, n in enumerate(shape)]
+                words += ["--shape", f"in{i}={','.join(text)}"]
+        return words
+
+
 def _device_of(module: torch.nn.Module, example: Example, device: Optional[str]) -> None:
     kinds = {t.device.type for t in [*module.parameters(), *module.buffers(), *example.tensors]}
     if (device or "cpu") != "cpu" or kinds - {"cpu"}:
@@ -83,9 +117,9 @@ def _name(module: torch.nn.Module) -> str:
 class Job:
     """A module on its way: exported, tuned, and made into an OptimizedModule. Each step can be done again."""
 
-    def __init__(self, module: torch.nn.Module, example: Example, allow: Optional[str], max_error: Optional[float],
-                 name: Optional[str] = None) -> None:
-        self.module, self.example = module, example
+    def __init__(self, module: torch.nn.Module, example: Example, allow: Optional[str], max_error: Optional[float], name: Optional[str] = None,
+                 dynamic_shapes: Any = None) -> None:
+        self.module, self.example, self.sizes = module, example, Sizes(example, dynamic_shapes)
         self.allow, self.max_error = allow, max_error
         self.threads = torch.get_num_threads()
         self.name = name or _name(module)
@@ -96,8 +130,8 @@ class Job:
         os.makedirs(parent, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=parent, prefix="export-") as scratch:
             path = os.path.join(scratch, self.name + ".onnx")
-            write_onnx(self.module, self.example.inputs, self.example.tensors, path)
-            key = _digest_of(scratch, {"threads": self.threads, "allow": self.allow, "max_error": self.max_error})
+            write_onnx(self.module, self.example.inputs, self.example.tensors, self.sizes.names(), path)
+            key = _digest_of(scratch, {"threads": self.threads, "allow": self.allow, "max_error": self.max_error, "sizes": self.sizes.words()})
             self.folder = module_folder(f"{self.name}-{key}")
             for file in os.listdir(scratch):
                 os.replace(os.path.join(scratch, file), os.path.join(self.folder, file))
@@ -110,20 +144,21 @@ class Job:
         words = ["tune", os.path.join(self.folder, self.name + ".onnx"), "--session", self.session.path, "--minutes", f"{minutes:g}", "--threads", str(self.threads)]
         words += ["--allow", self.allow] if self.allow else []
         words += ["--max-error", f"{self.max_error:g}"] if self.max_error is not None else []
+        words += self.sizes.words()
         return program.run_with_events(words, show, cancelled)  # type: ignore[no-any-return]
 
     def run(self, minutes: float, bar: Progress) -> OptimizedModule:
         """All of it, under one live line."""
-        def again(given: Optional[float]) -> Tuple[str, Session]:
+        def again(given: Optional[float]) -> Tuple[List[str], Session]:
             fast = self.run(given if given is not None else minutes, Progress(self.name, bar.asked))
-            return fast.plan_folder, self.session
+            return fast.plan_folders, self.session
 
         try:
             bar.phase("exporting from PyTorch")
             self.export()
             report = self.tune(minutes, bar.show)
             bar.phase("loading")
-            fast = self.finish(again)
+            fast = self.finish([shape["name"] for shape in report.get("shapes", [])] or [None], again)
         except KeyboardInterrupt:
             bar.end("interrupted; what was finished is kept, and the same call goes on")
             raise
@@ -133,16 +168,37 @@ class Job:
         bar.end(last_words(report))
         return fast
 
-    def finish(self, tune_again: Optional[TuneAgain] = None) -> OptimizedModule:
-        """Exported as compiled, loaded, and held against the original on the example."""
-        fast = OptimizedModule(self.module, self._export_plan(), self.example.signature, self.session, tune_again)
-        self._compare(fast)
+    def finish(self, shapes: List[Optional[str]], tune_again: Optional[TuneAgain] = None) -> OptimizedModule:
+        """Exported as compiled, loaded, and held against the original on the example. `shapes`: names of them, or None for the one there is."""
+        plans = [self._export_plan(shape) for shape in shapes]
+        self._remove_older(plans)
+        fast = OptimizedModule(self.module, plans, self.example.signature, self.session, tune_again)
+        if shapes == [None]:
+            self._compare(fast, self.example.args, self.example.kwargs)
+        else:
+            for of_inputs in fast.shapes():
+                self._compare(fast, *self._call_of(of_inputs))
         return fast
 
-    def _export_plan(self) -> str:
+    def _call_of(self, shapes: List[Tuple[int, ...]]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+        """The example at other sizes: its numbers, again and again or the first of them."""
+        tensors = []
+        for t, shape in zip(self.example.tensors, shapes):
+            for d, n in enumerate(shape):
+                t = t.index_select(d, torch.arange(n) % t.shape[d])
+            tensors.append(t)
+        call = builder(self.example.inputs)(tensors)
+        return call[0], call[1]
+
+    def _remove_older(self, plans: List[str]) -> None:
+        others = sorted((f for f in glob.glob(os.path.join(self.folder, "plan-*")) if f not in plans), key=os.path.getmtime)
+        for old in others[:-len(plans)]:  # those before may be another process's, which is just loading them
+            shutil.rmtree(old, ignore_errors=True)
+
+    def _export_plan(self, shape: Optional[str]) -> str:
         """A folder a plan: one that another process, or a module of this one, has loaded stays as it is."""
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="new-") as scratch:
-            new = self.session.export(os.path.join(scratch, "plan"), "compiled")
+            new = self.session.export(os.path.join(scratch, "plan"), "compiled", shape)
             with open(os.path.join(new, "plan.json"), encoding="utf-8") as file:
                 program_of_it = json.load(file)["program"]  # and none of what was measured meanwhile
             plan = os.path.join(self.folder, f"plan-{_digest_of(os.path.join(new, 'kernels'), program_of_it)}")
@@ -151,18 +207,15 @@ class Job:
             except OSError:  # it is there already
                 if not os.path.exists(os.path.join(plan, "plan.json")):
                     raise
-        others = sorted((f for f in glob.glob(os.path.join(self.folder, "plan-*")) if f != plan), key=os.path.getmtime)
-        for old in others[:-1]:  # the one before may be another process's, which is just loading it
-            shutil.rmtree(old, ignore_errors=True)
         return plan
 
-    def _compare(self, fast: OptimizedModule) -> None:
+    def _compare(self, fast: OptimizedModule, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         most = max(_MOST_DIFFERENCE, 2 * (self.max_error or (0.02 if self.allow else 0.0)))
         got: List[torch.Tensor] = []
         want: List[torch.Tensor] = []
         with torch.no_grad():
-            describe(fast(*self.example.args, **self.example.kwargs), got)
-            describe(self.module(*self.example.args, **self.example.kwargs), want)
+            describe(fast(*args, **kwargs), got)
+            describe(self.module(*args, **kwargs), want)
         if fast.calls:
             raise AmdahlError(f"the tuned module does not take the example inputs: {next(iter(fast.calls))}; please report this")
         for number, (ours, theirs) in enumerate(zip(got, want)):
@@ -190,6 +243,8 @@ def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, 
 
     example_inputs  a tensor, a tuple of arguments, or a mapping of keyword arguments
     minutes         of tuning, earlier runs of the same call counted: a call that was interrupted goes on, one that is done begins at once
+    dynamic_shapes  sizes to tune for, beside each other: {"ids": {1: [16, 64, 128]}} of keyword arguments, ({1: [16, 64, 128]},) of a tuple; the example is of
+                    one of them; lists are taken in turn. Sizes between go to the original
     progress        True: a live line in a terminal or notebook; a function: called with every event (docs/json.md)
     allow           "bf16": products may round their operands to bfloat16; `max_error` limits what that may do to the outputs (relative norm, default 0.02)
 
@@ -199,8 +254,6 @@ def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, 
         raise BadUsage(f"optimize() takes a torch.nn.Module, not {type(module).__name__}")
     if module.training:
         raise BadUsage("the module is in training mode: call module.eval() first, or what is tuned is not what you will run")
-    if dynamic_shapes is not None:
-        raise Unsupported("dynamic_shapes is not done yet: optimize() once for each shape, others go to the original")
     example = Example(module, example_inputs)
     _device_of(module, example, device)
-    return Job(module, example, allow, max_error).run(minutes, Progress(_name(module), progress))
+    return Job(module, example, allow, max_error, dynamic_shapes=dynamic_shapes).run(minutes, Progress(_name(module), progress))

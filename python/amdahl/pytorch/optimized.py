@@ -2,7 +2,7 @@
 import os
 import warnings
 from collections import Counter
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
 from torch.nn.modules import module as torch_modules
@@ -111,8 +111,8 @@ class Bound:
         return None
 
 
-# Minutes, or None for as many as at first; the new plan's folder and its session.
-TuneAgain = Callable[[Optional[float]], Tuple[str, Session]]
+# Minutes, or None for as many as at first; the new plans' folders and their session.
+TuneAgain = Callable[[Optional[float]], Tuple[List[str], Session]]
 
 
 class OptimizedModule(torch.nn.Module):
@@ -121,7 +121,7 @@ class OptimizedModule(torch.nn.Module):
 
     original: Optional[torch.nn.Module]
 
-    def __init__(self, original: Optional[torch.nn.Module], plan_folder: str, signature: Signature, session: Optional[Session] = None,
+    def __init__(self, original: Optional[torch.nn.Module], plan_folders: Sequence[str], signature: Signature, session: Optional[Session] = None,
                  tune_again: Optional[TuneAgain] = None) -> None:
         super().__init__()
         self.original = original
@@ -129,21 +129,22 @@ class OptimizedModule(torch.nn.Module):
         self.calls: "Counter[str]" = Counter()
         self._told: set = set()  # type: ignore[type-arg]
         self.training = original.training if original is not None else False
-        self._bind(plan_folder)
+        self._bind(plan_folders)
 
-    def _bind(self, plan_folder: str) -> None:
-        self.plan_folder = plan_folder
-        self._bound = Bound(Plan(plan_folder))
+    def _bind(self, plan_folders: Sequence[str]) -> None:
+        self.plan_folders = list(plan_folders)  # one a shape
+        self._bounds = [Bound(Plan(folder)) for folder in plan_folders]
         self._trained = self.training
         self._watch = None
         if self.original is not None:
             self._watch = WeightWatch(self.original, find_layout())
-            self._bound.plan.watch(self._watch.words)
+            for bound in self._bounds:
+                bound.plan.watch(self._watch.words)
 
     @property
     def fast_calls(self) -> int:
         """How many calls the winners computed."""
-        return self._bound.calls
+        return sum(bound.calls for bound in self._bounds)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # nn.Module's own takes a microsecond to find that there are no hooks.
@@ -151,10 +152,14 @@ class OptimizedModule(torch.nn.Module):
             return super().__call__(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
+    def shapes(self) -> List[List[Tuple[int, ...]]]:
+        """That it was tuned for: of each, what its inputs have."""
+        return [[spec.shape for spec in bound.plan.inputs] for bound in self._bounds]
+
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         tensors = self.signature.tensors(args, kwargs)
-        bound, watch = self._bound, self._watch
-        if (tensors is not None and bound.fits(tensors) and (watch is None or watch.unchanged()) and self.training is self._trained and not _is_autocasting()
+        bound, watch = self._fitting(tensors), self._watch
+        if (bound is not None and (watch is None or watch.unchanged()) and self.training is self._trained and not _is_autocasting()
                 and _threads() >= bound.threads and not (_grad_enabled() and self._wants_gradient(tensors))):
             outputs = bound.run(tensors)
             if outputs is not None:
@@ -162,22 +167,30 @@ class OptimizedModule(torch.nn.Module):
                 return self.signature.build_outputs(outputs)
         return self._otherwise(self._why_not(tensors), args, kwargs)
 
+    def _fitting(self, tensors: Optional[List[torch.Tensor]]) -> Any:
+        if tensors is not None:
+            for bound in self._bounds:
+                if bound.fits(tensors):
+                    return bound
+        return None
+
     def _why_not(self, tensors: Optional[List[torch.Tensor]]) -> str:
         if tensors is None:
             return "other arguments"
-        if not self._bound.fits(tensors):
-            return self._bound.misfit(tensors)
+        bound = self._fitting(tensors)
+        if bound is None:
+            return self._bounds[0].misfit(tensors)
         if self._watch is not None and not self._watch.unchanged():
             return _CHANGED
         if self.training is not self._trained:
             return "it was optimized in the other mode, of train() and eval()"
         if _is_autocasting():
             return "autocast is on"
-        if _threads() < self._bound.threads:
-            return f"PyTorch was told to use fewer threads than the {self._bound.threads} that it was tuned for"
+        if _threads() < bound.threads:
+            return f"PyTorch was told to use fewer threads than the {bound.threads} that it was tuned for"
         if _grad_enabled() and self._wants_gradient(tensors):
             return "a gradient is wanted: call it under torch.inference_mode() or torch.no_grad()"
-        return "an index is out of range" if self._bound.index_was_bad else _CHANGED
+        return "an index is out of range" if bound.index_was_bad else _CHANGED
 
     def _wants_gradient(self, tensors: List[torch.Tensor]) -> bool:
         if any(t.requires_grad for t in tensors):
@@ -186,7 +199,7 @@ class OptimizedModule(torch.nn.Module):
 
     def _otherwise(self, why: str, args: Any, kwargs: Dict[str, Any]) -> Any:
         if self.original is None:
-            wanted = ", ".join(f"{s.dtype}{list(s.shape)}" for s in self._bound.plan.inputs)
+            wanted = " or ".join(", ".join(f"{s.dtype}{list(s.shape)}" for s in bound.plan.inputs) for bound in self._bounds)
             raise BadInput(f"the saved module cannot compute this call ({why}): it takes {wanted}; amdahl.load(path, original=module) gives it one that can")
         self.calls[why] += 1
         if why not in self._told:
@@ -199,8 +212,8 @@ class OptimizedModule(torch.nn.Module):
         were written in ways that nobody is told of (`p.data.add_(…)`, an array of NumPy that shares their memory)."""
         if self._tune_again is None:
             raise BadInput("this module was loaded: call amdahl.optimize() with the original, and save what that returns")
-        plan_folder, self.session = self._tune_again(minutes)
-        self._bind(plan_folder)
+        plan_folders, self.session = self._tune_again(minutes)
+        self._bind(plan_folders)
         return self
 
     def report(self) -> Report:
@@ -209,7 +222,7 @@ class OptimizedModule(torch.nn.Module):
 
     def verify(self) -> Dict[str, Any]:
         """Runs the recorded case, then proves the session's headline again (a minute or so). Raises NotVerified."""
-        error = self._bound.plan.verify()
+        error = max(bound.plan.verify() for bound in self._bounds)
         return {"relative_norm": error, **(self._session().verify() or {})}
 
     def _session(self) -> Session:
@@ -218,13 +231,13 @@ class OptimizedModule(torch.nn.Module):
         return self.session
 
     def extra_repr(self) -> str:
-        facts = self._bound.plan.facts
+        facts = self._bounds[0].plan.facts
         return f"{facts['provenance']}; {self.fast_calls} calls by the winners, {sum(self.calls.values())} by the original"
 
     def __getstate__(self) -> Dict[str, Any]:
         state = dict(self.__dict__)
-        state["_weights_are_good"] = self._watch is None or (self._watch.unchanged() and self._bound.plan.unchanged())
-        for name in ("_bound", "_watch"):
+        state["_weights_are_good"] = self._watch is None or (self._watch.unchanged() and self._bounds[0].plan.unchanged())
+        for name in ("_bounds", "_watch"):
             state.pop(name)
         state["_tune_again"] = None
         state["signature"] = (self.signature.inputs, self.signature.outputs)
@@ -235,7 +248,7 @@ class OptimizedModule(torch.nn.Module):
         trained = state["_trained"]
         super().__setstate__(state)
         self.signature = Signature(*state["signature"])
-        self._bind(self.plan_folder)
+        self._bind(self.plan_folders)
         self._trained = trained
         if not good and self._watch is not None:
             self._watch.replaced()

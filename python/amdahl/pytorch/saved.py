@@ -19,10 +19,12 @@ def save(fast: OptimizedModule, path: str) -> str:
     ours = os.path.join(path, "module.json")
     if os.path.exists(path) and os.listdir(path) and not os.path.exists(ours):
         raise BadUsage(f"{path} holds something else: name a new folder, or one that save() wrote")
-    facts = {"format": _FORMAT, "inputs": fast.signature.inputs, "outputs": fast.signature.outputs}
+    plans = ["."] if len(fast.plan_folders) == 1 else [f"shape-{i}" for i in range(len(fast.plan_folders))]
+    facts = {"format": _FORMAT, "inputs": fast.signature.inputs, "outputs": fast.signature.outputs, "plans": plans}
     new = f"{path.rstrip('/')}.new-{os.getpid()}"
     try:
-        shutil.copytree(fast.plan_folder, new)
+        for plan, folder in zip(plans, fast.plan_folders):
+            shutil.copytree(folder, os.path.join(new, plan))
         with open(os.path.join(new, "module.json"), "w", encoding="utf-8") as file:
             json.dump(facts, file, indent=1)
         shutil.rmtree(path, ignore_errors=True)
@@ -42,4 +44,4 @@ def load(path: str, original: Optional[torch.nn.Module] = None) -> OptimizedModu
         raise MachineError(f"{path} is no saved module: {error}; name a folder that amdahl.save() wrote") from error
     if facts.get("format") != _FORMAT:
         raise MachineError(f"{path} was saved in version {facts.get('format')} of the format, this package reads {_FORMAT}: take the package that wrote it")
-    return OptimizedModule(original, path, Signature(facts["inputs"], facts["outputs"]))
+    return OptimizedModule(original, [os.path.join(path, plan) for plan in facts["plans"]], Signature(facts["inputs"], facts["outputs"]))
