@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <optional>
 
 #include "base/entropy.h"
 #include "base/error.h"

@@ -13,9 +13,11 @@
 namespace amdahl {
 namespace {
 
+bool has_other_weights(const ComparedArm& row) { return row.difference && row.compared_with != "ours"; }
+
 std::string difference_text(const ComparedArm& row) {
   if (!row.difference) return "-";
-  return (*row.difference == 0 ? "none" : fmt::format("{:.1e}", *row.difference)) + (row.compared_with == "ours" ? "" : " from " + row.compared_with);
+  return (*row.difference == 0 ? "none" : fmt::format("{:.1e}", *row.difference)) + (has_other_weights(row) ? "*" : "");
 }
 
 // Columns as wide as what is in them.
@@ -66,7 +68,8 @@ std::string compared_table(const std::vector<ComparedArm>& rows) {
   for (const ComparedArm* row : measured)
     cells.push_back({label_of(*row), time_text(row->seconds), row == ours ? "" : interval_text(row->over_ours), std::to_string(row->threads), row->precision,
                      row == ours ? "" : difference_text(*row)});
-  return lines_of(cells) + not_measured(rows);
+  const bool marked = std::any_of(measured.begin(), measured.end(), [](const ComparedArm* row) { return has_other_weights(*row); });
+  return lines_of(cells) + (marked ? "* from its own eager run: its weights are other numbers than ours\n" : "") + not_measured(rows);
 }
 
 std::string standing_text(const Baseline& baseline) {

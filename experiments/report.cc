@@ -102,9 +102,8 @@ void profile_line(const SessionStore& store, std::string& out) {
 void baseline_line(const SessionStore& store, std::string& out) {
   const std::vector<ComparedArm> rows = shown_comparison(store);
   const std::optional<Baseline> baseline = best_baseline(rows);
-  if (baseline)
-    out += fmt::format("best baseline: {}\n  {}{}\n", standing_text(*baseline), conditions_text(*baseline),
-                       fmt::format("{}{}", age_text(*baseline, store).empty() ? "" : "; ", age_text(*baseline, store)));
+  const std::string age = baseline ? age_text(*baseline, store) : "";
+  if (baseline) out += fmt::format("best baseline: {}\n  {}{}\n", standing_text(*baseline), conditions_text(*baseline), age.empty() ? "" : "; " + age);
   else if (rows.empty()) out += "best baseline: not measured; `amdahl compare FILE` measures ONNX Runtime, OpenVINO and PyTorch beside ours\n";
   else out += "best baseline: none of the runtimes could be measured; the report says why\n";
 }

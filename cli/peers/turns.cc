@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <memory>
 
 #include "base/error.h"
-#include "base/interrupt.h"
 #include "base/random.h"
 #include "base/statistics.h"
 #include "experiments/comparison_text.h"

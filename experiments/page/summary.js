@@ -59,7 +59,7 @@ function baselines(data) {
     ["Starter plan", h ? h.starter : starter && starter.seconds, h ? "headline pairs" : starter ? "first profile" : ""],
     ["Final plan", h ? h.kept : newest && newest.plan !== starter.plan ? newest.seconds : null, h ? "headline pairs" : "newest profile"],
     ["Sum of roofline floors", newest && newest.floor, newest ? "of the plan profiled last: a bound, not a run" : ""],
-    data.baseline ? [`Best baseline: ${data.baseline.title}`, data.baseline.seconds, [data.baseline.by, data.baseline.age].filter(Boolean).join("; ")]
+    data.baseline ? [`Best baseline: ${data.baseline.title}`, data.baseline.seconds, ["in turns with ours, below", data.baseline.age].filter(Boolean).join("; ")]
       : ["ONNX Runtime, OpenVINO, PyTorch", null, data.compared.length ? "none could be measured: see below" : "amdahl compare FILE measures them beside ours"],
   ];
   return el("div", {}, el("h3", {}, "What it is held against"), table("Time of one run of the whole model", [
@@ -79,7 +79,7 @@ function peers(data) {
       {title: "Times ours", number: true, cell: r => r.over_ours ? `${factor(r.over_ours.log)} (${interval(r.over_ours)})` : ""},
       {title: "Threads", number: true, cell: r => r.threads},
       {title: "Precision", cell: r => r.precision},
-      {title: "Outputs differ by", cell: r => there(r.difference) ? `${r.difference.toExponential(1)}${r.compared_with === "ours" ? "" : ` from ${r.compared_with}`}` : ""},
+      {title: "Outputs differ by", cell: r => there(r.difference) ? `${r.difference ? r.difference.toExponential(1) : "nothing"}${r.compared_with === "ours" ? "" : ` from ${r.compared_with}`}` : ""},
       {title: "", cell: r => r.reason ? el("span", {class: "note"}, r.advice ? [`${r.reason}: `, el("code", {}, r.advice)] : r.reason) : ""},
     ], data.compared));
 }

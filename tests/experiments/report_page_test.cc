@@ -101,7 +101,7 @@ TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
 
 // Also where it wins.
 TEST_F(ReportInABrowser, TheBestOfOtherRuntimesStandsAtTheTop) {
-  MemoryStore store = made_session(60);
+  MemoryStore store = made_session(110);
   Commit c;
   c.compared = made_comparison(1);
   c.compared[1].reason = "python3 has no onnxruntime";
