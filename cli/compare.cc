@@ -60,9 +60,15 @@ struct Arguments {
   std::vector<std::pair<std::string, std::string>> of_user;  // name, command
 };
 
+std::vector<std::string> names_to_choose() {
+  std::vector<std::string> names = peer_names();
+  names.emplace_back(kStarter);
+  return names;
+}
+
 std::vector<std::string> read_only(const std::string& text) {
-  std::vector<std::string> known = peer_names(), names;
-  known.emplace_back(kStarter);
+  const std::vector<std::string> known = names_to_choose();
+  std::vector<std::string> names;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     names.push_back(text.substr(at, end - at));
@@ -73,10 +79,21 @@ std::vector<std::string> read_only(const std::string& text) {
   return names;
 }
 
-std::pair<std::string, std::string> read_arm(const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) throw Error(ExitCode::kUsage, fmt::format("--arm {}: write NAME=COMMAND", text));
-  return {text.substr(0, equals), text.substr(equals + 1)};
+// Rows are known by their names: no two have the same.
+std::vector<std::pair<std::string, std::string>> read_arms(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> arms;
+  std::vector<std::string> taken = names_to_choose();
+  taken.emplace_back("tuned");
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw Error(ExitCode::kUsage, fmt::format("--arm {}: write NAME=COMMAND", text));
+    arms.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    if (std::find(taken.begin(), taken.end(), arms.back().first) != taken.end())
+      throw Error(ExitCode::kUsage, fmt::format("--arm {}: there is an arm '{}' already: give it another name", text, arms.back().first));
+    taken.push_back(arms.back().first);
+  }
+  return arms;
 }
 
 Arguments read(const po::variables_map& values) {
@@ -94,8 +111,7 @@ Arguments read(const po::variables_map& values) {
   a.rounds = values["rounds"].as<int>();
   a.limit = values["limit"].as<double>();
   if (const auto only = read_text(values, "only")) a.only = read_only(*only);
-  if (values.count("arm"))
-    for (const std::string& text : values["arm"].as<std::vector<std::string>>()) a.of_user.push_back(read_arm(text));
+  if (values.count("arm")) a.of_user = read_arms(values["arm"].as<std::vector<std::string>>());
   return a;
 }
 

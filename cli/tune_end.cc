@@ -59,12 +59,18 @@ void print_left(const Session& session) {
              left[0].count);
 }
 
+// The plan that is kept was not measured beside other runtimes yet. Those that we know run on processors.
+bool wants_comparison(const Session& session) {
+  const std::optional<Baseline> baseline = best_baseline(shown_comparison(session));
+  return backend_of(session).workers().candidates_run_on_host() && (!baseline || !age_text(*baseline, session).empty());
+}
+
 void print_next(const Session& session, const std::string& path, TuneEnd end) {
   const std::string file = shell_word(path);
   std::vector<std::string> next{"report " + file};
+  if (wants_comparison(session)) next.push_back("compare " + file);
   if (session.headline() || any_kept(session))
-    next.insert(next.end(),
-                {"compare " + file, "verify " + file, fmt::format("export {} --format {} -o DIR", file, export_format_for(session.identity().backend).name)});
+    next.insert(next.end(), {"verify " + file, fmt::format("export {} --format {} -o DIR", file, export_format_for(session.identity().backend).name)});
   if (end != TuneEnd::kConverged) next.push_back("resume " + file);
   for (const std::string& command : next) fmt::print("{}amdahl {}\n", &command == &next.front() ? "next     " : "         ", command);
 }

@@ -1,4 +1,4 @@
-"""An export as an arm of the peers' protocol (docs/compare.md): export_arm.py {cxx|onnxruntime|pytorch} FOLDER INPUT_DIR"""
+"""An export as an arm of the peers' protocol (docs/compare.md): export_arm.py {cxx|onnxruntime|pytorch} FOLDER MODEL INPUT_DIR"""
 import ctypes
 import glob
 import os
@@ -72,7 +72,7 @@ def pytorch(folder, inputs):
 
 
 def main():
-    form, folder, inputs = sys.argv[1:4]
+    form, folder, _, inputs = sys.argv[1:5]
     start = time.perf_counter()
     run = {"cxx": cxx, "onnxruntime": onnxruntime, "pytorch": pytorch}[form](folder, arm.load_inputs(inputs))
     run()

@@ -43,7 +43,7 @@ def arms_of(options, session, folder, failed):
         try:
             with open(at + ".log", "w") as log:
                 export(options.program, session, form, at, log)
-            arms[form] = python_arm(f"{HERE}/export_arm.py", form, at, environment=env)
+            arms[f"export {form}"] = python_arm(f"{HERE}/export_arm.py", form, at, environment=env)
         except subprocess.CalledProcessError as error:
             failed.append(f"{folder}/{form}: {error}; see {at}.log")
     return arms
@@ -61,20 +61,21 @@ def measure(options, session, failed):
     for start in range(0, options.rounds, ROUNDS_OF_A_PROCESS):
         print(f"{name}: rounds from {start + 1} of {options.rounds}", file=sys.stderr, flush=True)
         words = ["--python", sys.executable, "--threads", options.threads, "--rounds", min(ROUNDS_OF_A_PROCESS, options.rounds - start), "--only", RUNTIME]
-        rows = {label: row for label, row in compare(options.program, subject, *words, arms=arms)["rows"].items() if label not in rows or not rows[label]["reason"]}
-        for label, row in rows.items():
+        for label, row in compare(options.program, subject, *words, arms=arms)["rows"].items():
             rounds.setdefault(label, []).extend(rounds_ms(row))
+            if label not in rows or not rows[label]["reason"]:
+                rows[label] = row
     cells = [name, f"{statistics.median(rounds['tuned']):.2f}"]
-    for form in [*FORMATS, RUNTIME]:
-        row = rows.get(form)
+    for label in [*(f"export {form}" for form in FORMATS), RUNTIME]:
+        row = rows.get(label)
         if row is None or row["reason"]:
             cells.append("failed")
-            failed += [f"{name}: {form}: {row['reason']}"] if row else []
+            failed += [f"{name}: {label}: {row['reason']}"] if row else []
             continue
-        middle, low, high = ratios.ratio(rounds[form], rounds["tuned"])
+        middle, low, high = ratios.ratio(rounds[label], rounds["tuned"])
         error = row["difference"]
-        if form in FORMATS and not error <= LARGEST_DIFFERENCE:
-            failed.append(f"{name}: {form}: its outputs are {error:.1e} from the plan's")
+        if label != RUNTIME and not error <= LARGEST_DIFFERENCE:
+            failed.append(f"{name}: {label}: its outputs are {error:.1e} from the plan's")
         cells.append(f"{middle:.3f} [{low:.3f}, {high:.3f}], {error:.0e}")
     return cells
 

@@ -219,6 +219,7 @@ TEST_F(Compare, BadWordsSayWhatToGive) {
   };
   refused({"--only", "tensorrt"}, "no arm 'tensorrt': give some of onnxruntime,");
   refused({"--arm", "name"}, "write NAME=COMMAND");
+  refused({"--arm", "onnxruntime=a"}, "there is an arm 'onnxruntime' already");
   refused({"--threads", "2"}, "is tuned for 1 thread");
   refused({"--torch", dir_ / "none.py"}, "no such file");
   refused({"--only-shape", "64"}, "one shape alone");
