@@ -25,6 +25,7 @@
 #include "experiments/comparison_text.h"
 #include "playbook/playbook.h"
 #include "profiler/core_distance.h"
+#include "profiler/processor_load.h"
 #include "starter_kernels/toolchain/scratch_folder.h"
 
 namespace amdahl {
@@ -152,7 +153,7 @@ std::vector<ArmSpec> specs_of(const Arguments& arguments, const ComparedModel& m
 }
 
 // Rows get their numbers, and go into the session where there is one.
-void keep(std::vector<ComparedArm>& rows, const ComparedModel& model) {
+void keep(std::vector<ComparedArm>& rows, double others, const ComparedModel& model) {
   const std::vector<ComparedArm> before = model.session ? model.session->compared() : std::vector<ComparedArm>{};
   const int64_t comparison = before.empty() ? 1 : before.back().comparison + 1;
   int64_t id = before.empty() ? 0 : before.back().id;
@@ -161,6 +162,7 @@ void keep(std::vector<ComparedArm>& rows, const ComparedModel& model) {
     row.comparison = comparison;
     row.made_at = std::time(nullptr);
     row.shape = model.shape;
+    row.others = others;
   }
   if (!model.session) return;
   Commit commit;
@@ -188,6 +190,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
   std::optional<Interpreter> python;
   std::vector<ComparedArm> rows;
   std::vector<std::vector<double>> distances(static_cast<size_t>(arguments.rounds));
+  const OthersLoad others;  // arms, which end with the turns, are none
   {
     Progress progress("comparing", global.progress());
     progress.update(0, 0, "writing the model and its inputs");
@@ -198,7 +201,7 @@ int run(const Arguments& arguments, const GlobalOptions& global) {
       watch.before_turn = [&](int round) { distances[static_cast<size_t>(round)].push_back(core_distance_seconds()); };
     rows = take_turns(specs, {arguments.rounds, arguments.limit, scratch.path(), entropy()}, watch);
   }
-  keep(rows, model);
+  keep(rows, others.share(), model);
   if (global.json) print_json(document(arguments, model, rows, python, distances));
   else fmt::print("{}{}", compared_table(rows), compare_end(rows, arguments.subject.session, model.name));
   return 0;

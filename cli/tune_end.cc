@@ -62,7 +62,7 @@ void print_left(const Session& session) {
 // The plan that is kept was not measured beside other runtimes yet. Those that we know run on processors.
 bool wants_comparison(const Session& session) {
   const std::optional<Baseline> baseline = best_baseline(shown_comparison(session));
-  return backend_of(session).workers().candidates_run_on_host() && (!baseline || !age_text(*baseline, session).empty());
+  return session.state().is_object() && backend_of(session).workers().candidates_run_on_host() && (!baseline || !age_text(*baseline, session).empty());
 }
 
 void print_next(const Session& session, const std::string& path, TuneEnd end) {

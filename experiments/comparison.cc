@@ -39,6 +39,7 @@ void to_json(Json& j, const ComparedArm& row) {
            {"quiet_seconds", row.quiet_seconds},
            {"over_ours", row.over_ours},
            {"difference", row.difference ? Json(*row.difference) : Json()},
+           {"others", row.others},
            {"compared_with", row.compared_with},
            {"reason", row.reason},
            {"advice", row.advice}};
@@ -62,6 +63,7 @@ void from_json(const Json& j, ComparedArm& row) {
   j.at("quiet_seconds").get_to(row.quiet_seconds);
   j.at("over_ours").get_to(row.over_ours);
   if (j.at("difference").is_number()) row.difference = j["difference"].get<double>();
+  row.others = j.value("others", row.others);
   j.at("compared_with").get_to(row.compared_with);
   j.at("reason").get_to(row.reason);
   j.at("advice").get_to(row.advice);
@@ -96,6 +98,7 @@ Json baseline_json(const Baseline& baseline) {
           {"standing", name_of(standing_of(peer.over_ours))},
           {"ours", {{"arm", ours.arm}, {"plan", ours.plan}, {"precision", ours.precision}, {"seconds", ours.seconds}}},
           {"threads", ours.threads},
+          {"others", peer.others},
           {"shape", ours.shape},
           {"made_at", peer.made_at},
           {"comparison", peer.comparison}};

@@ -31,6 +31,7 @@ struct ComparedArm {
   double quiet_seconds = 0;           // the time that a tenth of all runs did not exceed
   Gain over_ours;                     // log(its time / ours), round by round
   std::optional<double> difference;   // of its outputs, relative norm; nothing where they were not compared
+  double others = 0;                  // share of the processors that other programs had meanwhile, 0 to 1
   std::string compared_with;          // "ours", "its own eager": whose outputs
   std::string reason;                 // why it does not count: not measured, died, computes something else; "" where it does
   std::string advice;                 // what to type then

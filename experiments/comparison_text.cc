@@ -80,19 +80,21 @@ std::string standing_text(const Baseline& baseline) {
   return fmt::format("{} is {} as fast as ours", peer, interval_text({-g.log, -g.hi, -g.lo, g.pairs}));
 }
 
-// Where a call from Python, some microseconds of it, is a part of what a peer took that one sees.
-constexpr double kShortRun = 300e-6;
-
 std::string conditions_text(const Baseline& baseline) {
+  constexpr double kShortRun = 300e-6;    // a call from Python, some microseconds of a peer's time, is a part of it that one sees
+  constexpr double kQuietMachine = 0.05;  // what it does beside us stays below that
   const auto [peer, ours] = baseline;
   const auto made = static_cast<std::time_t>(peer.made_at);
   char when[32] = "?";
   if (std::tm utc{}; gmtime_r(&made, &utc)) std::strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
   const bool by_python = !peer.version.empty() && peer.seconds < kShortRun;  // an arm of the user's own has no version
-  return fmt::format("{} beside {} a run{}, {}, {}{}, {}, {}", time_text(ours.seconds), time_text(peer.seconds), by_python ? " called from Python" : "",
-                     counted(ours.threads, "thread"),
-                     ours.precision == peer.precision ? ours.precision : fmt::format("{} beside {}", ours.precision, peer.precision),
-                     ours.shape.empty() ? "" : ", shape " + ours.shape, counted(peer.round_seconds.size(), "round"), when);
+  std::string text = fmt::format("{} beside {} a run{}, {}, ", time_text(ours.seconds), time_text(peer.seconds), by_python ? " called from Python" : "",
+                                 counted(ours.threads, "thread"));
+  text += ours.precision == peer.precision ? ours.precision : fmt::format("{} beside {}", ours.precision, peer.precision);
+  if (!ours.shape.empty()) text += ", shape " + ours.shape;
+  text += fmt::format(", {}, {}", counted(peer.round_seconds.size(), "round"), when);
+  if (peer.others >= kQuietMachine) text += fmt::format("; others had {:.0f}% of the processors", 100 * peer.others);
+  return text;
 }
 
 std::string age_text(const Baseline& baseline, const SessionStore& store) {

@@ -30,8 +30,9 @@ nlohmann::json answer_in(const std::string& output) {
 }  // namespace
 
 std::optional<std::string> Interpreter::version_of(const std::string& name) const {
-  const auto found = packages.lower_bound(name);
-  return found != packages.end() && found->first.starts_with(name) ? std::optional(found->second) : std::nullopt;
+  if (const auto found = packages.find(name); found != packages.end()) return found->second;
+  const auto build = packages.lower_bound(name + "-");
+  return build != packages.end() && build->first.starts_with(name + "-") ? std::optional(build->second) : std::nullopt;
 }
 
 std::string Interpreter::install_text(const std::string& names) const { return fmt::format("{} -m pip install {}", shell_word(program), names); }

@@ -12,7 +12,7 @@ struct Interpreter {
   std::map<std::string, std::string> packages;     // distribution to version: "torch", "2.9.0"
   std::map<std::string, std::string> torch_names;  // shipped models that have a definition in PyTorch, and the package that it takes
 
-  // Of the distributions whose names begin so (there is an onnxruntime-openvino): the first one's version.
+  // Of the distribution, or of a build of it under a longer name: onnxruntime-openvino.
   std::optional<std::string> version_of(const std::string& name) const;
   // What to type for packages that are missing: "python3 -m pip install numpy openvino".
   std::string install_text(const std::string& names) const;

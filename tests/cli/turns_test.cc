@@ -94,6 +94,7 @@ TEST(PeerSpecs, ThoseThatCannotBeMeasuredSayWhyAndWhatToType) {
   const auto spec = [&](const std::string& arm) { return peer_specs(python, request, {arm}).at(0); };
   EXPECT_EQ(spec("onnxruntime").row.reason, "");
   EXPECT_EQ(spec("onnxruntime").row.version, "1.20") << "a build for something else is a build of it";
+  EXPECT_FALSE((Interpreter{"py", {{"torchvision", "1"}}, {}}.version_of("torch")));
   EXPECT_EQ(spec("openvino f32").row.reason, "py has no openvino");
   EXPECT_EQ(spec("openvino f32").row.advice, "py -m pip install openvino");
   EXPECT_EQ(spec("pytorch eager f32").row.reason, "PyTorch does not read ONNX files");

@@ -57,6 +57,8 @@ TEST(ComparisonText, SaysWhoIsAheadAlsoWhenItIsNotUs) {
   baseline.peer.over_ours.lo = -0.1;
   EXPECT_EQ(standing_text(baseline), "ours is level with OpenVINO 2026.1: 1.50x [0.90, 1.60]");
   EXPECT_EQ(conditions_text(baseline), "10.0 ms beside 8.00 ms a run, 2 threads, f32, 3 rounds, 2026-11-21 10:02 UTC");
+  baseline.peer.others = 0.3;
+  EXPECT_NE(conditions_text(baseline).find("UTC; others had 30% of the processors"), std::string::npos) << conditions_text(baseline);
   baseline.peer.seconds = 100e-6;
   EXPECT_NE(conditions_text(baseline).find("100 µs a run called from Python, 2 threads"), std::string::npos) << conditions_text(baseline);
 }
