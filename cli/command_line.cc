@@ -122,6 +122,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     if (command->name == name) return run_command(*command, {arguments.begin() + 1, arguments.end()});
     names.emplace_back(command->name);
   }
+  if (name == kPeerArmCommand.name) return run_command(kPeerArmCommand, {arguments.begin() + 1, arguments.end()});
   const std::string near = nearest(name, names);
   throw usage_error(
       fmt::format("unknown command '{}'{}; `amdahl --help` lists the commands", name, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));

@@ -4,8 +4,8 @@ namespace amdahl {
 
 const std::vector<const Command*>& commands() {
   static const std::vector<const Command*> list{
-      &kTuneCommand,   &kResumeCommand, &kProfileCommand, &kStatusCommand,   &kReportCommand, &kVerifyCommand, &kReplayCommand,
-      &kExportCommand, &kRunCommand,    &kModelsCommand,  &kPlaybookCommand, &kWisdomCommand, &kDoctorCommand,
+      &kTuneCommand,   &kResumeCommand, &kProfileCommand, &kStatusCommand, &kReportCommand,   &kVerifyCommand, &kCompareCommand,
+      &kReplayCommand, &kExportCommand, &kRunCommand,     &kModelsCommand, &kPlaybookCommand, &kWisdomCommand, &kDoctorCommand,
   };
   return list;
 }

@@ -53,6 +53,7 @@ int run_amdahl(const std::vector<std::string>& arguments);
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 extern const Command kDoctorCommand, kModelsCommand, kPlaybookCommand, kProfileCommand, kReportCommand, kRunCommand, kStatusCommand, kTuneCommand,
-    kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand, kWisdomCommand;
+    kResumeCommand, kVerifyCommand, kReplayCommand, kExportCommand, kWisdomCommand, kCompareCommand;
+extern const Command kPeerArmCommand;  // what `compare` starts; in no list
 
 }  // namespace amdahl

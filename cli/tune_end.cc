@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "cli/open_session.h"
 #include "experiments/bucket_times.h"
+#include "experiments/comparison_text.h"
 #include "experiments/report.h"
 #include "experiments/standing.h"
 #include "export/exporter.h"
@@ -25,6 +26,14 @@ void print_headline(const Session& session, bool any_kept, TuneEnd end) {
   fmt::print("{:<8} {}, {} -> {} a run\n         {}, in {} of fresh processes\n", level ? "level" : "won", interval_text(h->gain),
              time_text(h->starter_seconds), time_text(h->kept_seconds), level ? "no difference from the starter plan is shown" : "over the starter plan",
              counted(h->gain.pairs, "pair"));
+}
+
+// The best of other runtimes, also where it is ahead.
+void print_baseline(const Session& session) {
+  const std::optional<Baseline> baseline = best_baseline(shown_comparison(session));
+  if (!baseline) return;
+  const std::string age = age_text(*baseline, session);
+  fmt::print("beside   {}\n         {}\n{}", standing_text(*baseline), conditions_text(*baseline), age.empty() ? "" : "         " + age + "\n");
 }
 
 int64_t kept_by_gates(const Session& session) {
@@ -50,9 +59,16 @@ void print_left(const Session& session) {
              left[0].count);
 }
 
+// The plan that is kept was not measured beside other runtimes yet. Those that we know run on processors.
+bool wants_comparison(const Session& session) {
+  const std::optional<Baseline> baseline = best_baseline(shown_comparison(session));
+  return session.state().is_object() && backend_of(session).workers().candidates_run_on_host() && (!baseline || !age_text(*baseline, session).empty());
+}
+
 void print_next(const Session& session, const std::string& path, TuneEnd end) {
   const std::string file = shell_word(path);
   std::vector<std::string> next{"report " + file};
+  if (wants_comparison(session)) next.push_back("compare " + file);
   if (session.headline() || any_kept(session))
     next.insert(next.end(), {"verify " + file, fmt::format("export {} --format {} -o DIR", file, export_format_for(session.identity().backend).name)});
   if (end != TuneEnd::kConverged) next.push_back("resume " + file);
@@ -64,6 +80,7 @@ void print_next(const Session& session, const std::string& path, TuneEnd end) {
 void print_end(const Session& session, const std::string& path, const TuneSummary& summary, const TuneOptions& options, int learnt) {
   fmt::print("{}: {}\n", short_name(session.identity().model), summary.why);
   print_headline(session, any_kept(session), summary.end);
+  print_baseline(session);
   const int64_t kept = kept_by_gates(session);
   fmt::print("proven   {} of {} kept,\n         each by two tests on fresh processes and by the whole model\n", kept,
              counted(summary.status.experiments, "experiment"));

@@ -22,6 +22,7 @@ void MemoryStore::commit(const Commit& commit) {
   upsert(ledger_, commit.ledger);
   upsert(plans_, commit.plans);
   upsert(profiles_, commit.profiles);
+  upsert(compared_, commit.compared);
   if (commit.options) options_ = *commit.options;
   if (commit.state) state_ = *commit.state;
   if (commit.headline) headline_ = commit.headline;
@@ -31,5 +32,6 @@ std::vector<Experiment> MemoryStore::experiments() const { return rows_of(experi
 std::vector<LedgerEntry> MemoryStore::ledger() const { return rows_of(ledger_); }
 std::vector<PlanRecord> MemoryStore::plans() const { return rows_of(plans_); }
 std::vector<ProfileRecord> MemoryStore::profiles() const { return rows_of(profiles_); }
+std::vector<ComparedArm> MemoryStore::compared() const { return rows_of(compared_); }
 
 }  // namespace amdahl

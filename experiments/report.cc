@@ -11,6 +11,7 @@
 #include "base/statistics.h"
 #include "base/time_text.h"
 #include "experiments/bucket_times.h"
+#include "experiments/comparison_text.h"
 #include "experiments/session_time.h"
 #include "experiments/standing.h"
 #include "experiments/win_factors.h"
@@ -97,6 +98,16 @@ void profile_line(const SessionStore& store, std::string& out) {
                      time_text(newest.model_seconds), time_text(std::min(floor, newest.model_seconds)));
 }
 
+// The best of other runtimes, also where it is ahead.
+void baseline_line(const SessionStore& store, std::string& out) {
+  const std::vector<ComparedArm> rows = shown_comparison(store);
+  const std::optional<Baseline> baseline = best_baseline(rows);
+  const std::string age = baseline ? age_text(*baseline, store) : "";
+  if (baseline) out += fmt::format("best baseline: {}\n  {}{}\n", standing_text(*baseline), conditions_text(*baseline), age.empty() ? "" : "; " + age);
+  else if (rows.empty()) out += "best baseline: not measured; `amdahl compare FILE` measures ONNX Runtime, OpenVINO and PyTorch beside ours\n";
+  else out += "best baseline: none of the runtimes could be measured; the report says why\n";
+}
+
 void head_line(const SessionStore& store, const SessionIdentity& identity, std::string& out) {
   const std::vector<Experiment> experiments = store.experiments();
   const std::vector<LedgerEntry> ledger = store.ledger();
@@ -117,6 +128,7 @@ void head_line(const SessionStore& store, const SessionIdentity& identity, std::
   if (const std::optional<Headline> h = store.headline(); h && h->gain.pairs > 0)
     out += fmt::format("headline: {}, starter {} -> kept {} a run, in {} of fresh processes\n", claim_text(h->gain), time_text(h->starter_seconds),
                        time_text(h->kept_seconds), counted(h->gain.pairs, "pair"));
+  baseline_line(store, out);
   profile_line(store, out);
 
   double seconds = 0;
@@ -210,6 +222,10 @@ void bucket_table(const SessionStore& store, const SessionIdentity& identity, st
   }
 }
 
+void peer_table(const SessionStore& store, std::string& out) {
+  if (const std::vector<ComparedArm> rows = shown_comparison(store); !rows.empty()) out += "\nbeside other runtimes\n" + compared_table(rows);
+}
+
 void experiment_table(const std::vector<Experiment>& experiments, size_t last, std::string& out) {
   const size_t first = experiments.size() > last ? experiments.size() - last : 0;
   out += first > 0 ? fmt::format("\nlast {}\n", counted(last, "experiment")) : "\nexperiments\n";
@@ -247,6 +263,7 @@ std::string report_text(const SessionStore& store, const SessionIdentity& identi
   declared_line(store, out);
   ledger_table(store, store.ledger(), out);
   bucket_table(store, identity, out);
+  if (options.all_experiments) peer_table(store, out);
   left_table(store, options.left_rows, out);
   experiment_table(experiments, options.all_experiments ? experiments.size() : 5, out);
   return out;
@@ -268,6 +285,9 @@ Json report_json(const SessionStore& store, const SessionIdentity& identity) {
     j["headline"] = *h;
     j["headline"]["standing"] = h->gain.pairs > 0 ? name_of(standing_of(h->gain)) : "";
   }
+  const std::vector<ComparedArm> rows = shown_comparison(store);
+  if (const std::optional<Baseline> baseline = best_baseline(rows)) j["best_baseline"] = baseline_json(*baseline);
+  if (!rows.empty()) j["compared"] = rows;
   for (const BucketTime& t : bucket_times(store, identity))
     j["shapes"].push_back({{"name", t.name},
                            {"starter_seconds", t.starter_seconds},

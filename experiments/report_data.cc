@@ -9,6 +9,7 @@
 
 #include "base/statistics.h"
 #include "experiments/bucket_times.h"
+#include "experiments/comparison_text.h"
 #include "experiments/kernel_texts.h"
 #include "experiments/report.h"
 #include "experiments/standing.h"
@@ -126,6 +127,35 @@ Json ledger_of(const std::vector<LedgerEntry>& ledger) {
   return rows;
 }
 
+// Fastest first, those that were not measured last.
+Json compared_of(std::vector<ComparedArm> rows) {
+  const ComparedArm* first = first_of_ours(rows);
+  const int64_t ours = first ? first->id : 0;
+  std::stable_sort(rows.begin(), rows.end(), [](const ComparedArm& a, const ComparedArm& b) {
+    return is_measured(a) != is_measured(b) ? is_measured(a) : is_measured(a) && a.seconds < b.seconds;
+  });
+  Json out = Json::array();
+  for (const ComparedArm& row : rows)
+    out.push_back({{"title", label_of(row)},
+                   {"ours", row.ours},
+                   {"seconds", is_measured(row) ? number(row.seconds) : Json()},
+                   {"over_ours", is_measured(row) && row.id != ours ? gain(row.over_ours) : Json()},
+                   {"threads", row.threads},
+                   {"precision", row.precision},
+                   {"difference", row.difference ? number(*row.difference) : Json()},
+                   {"compared_with", row.compared_with},
+                   {"reason", row.reason},
+                   {"advice", row.advice}});
+  return out;
+}
+
+Json baseline_of(const SessionStore& store, const std::vector<ComparedArm>& rows) {
+  const std::optional<Baseline> baseline = best_baseline(rows);
+  if (!baseline) return nullptr;
+  return {{"title", label_of(baseline->peer)}, {"seconds", number(baseline->peer.seconds)},        {"says", standing_text(*baseline)},
+          {"by", conditions_text(*baseline)},  {"standing", baseline_json(*baseline)["standing"]}, {"age", age_text(*baseline, store)}};
+}
+
 Json profile_of(const SessionStore& store, const ProfileRecord& profile) {
   Json groups = Json::array();
   double floor = 0;
@@ -207,6 +237,9 @@ Json report_data(const SessionStore& store, const SessionIdentity& identity, con
     data["starter"] = profile_of(store, profiles.front());
     data["newest"] = profile_of(store, profiles.back());
   }
+  const std::vector<ComparedArm> compared = shown_comparison(store);
+  data["compared"] = compared_of(compared);
+  data["baseline"] = baseline_of(store, compared);
   for (const BucketTime& t : bucket_times(store, identity))
     data["shapes"].push_back({{"name", t.name},
                               {"starter", number(t.starter_seconds)},

@@ -26,6 +26,7 @@ struct Table {
   const char* name;
   std::vector<std::string> columns;
   const char* definition;
+  int64_t since = Session::kOldestSchemaVersion;  // of the schema
 };
 const std::vector<Table> kTables{
     {"meta", {"key", "value"}, "key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
@@ -38,6 +39,7 @@ const std::vector<Table> kTables{
     {"ledger", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
     {"profiles", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)"},
     {"variants", {"id", "kind", "source"}, "id TEXT PRIMARY KEY, kind TEXT NOT NULL, source TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
+    {"compared", {"id", "document"}, "id INTEGER PRIMARY KEY, document TEXT NOT NULL, checksum INTEGER NOT NULL)", 3},
 };
 constexpr const char* kTallyTable = "CREATE TABLE tally(id INTEGER PRIMARY KEY, commits INTEGER NOT NULL, rows INTEGER NOT NULL, sum INTEGER NOT NULL)";
 
@@ -95,7 +97,8 @@ class Session::Tables {
   void create(const SessionIdentity& identity) {
     for (const Table& table : kTables) database.execute(create_table(table));
     database.execute(kTallyTable);
-    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kSchemaVersion));
+    database.execute(fmt::format("PRAGMA application_id = {};", kApplicationId));
+    set_version(kSchemaVersion);
     put("meta", "identity", Json(identity).dump());
     write_tally();
   }
@@ -106,6 +109,8 @@ class Session::Tables {
       for (const LedgerEntry& row : commit.ledger) put("ledger", row.id, text_of(row));
       for (const PlanRecord& row : commit.plans) put("plans", row.id, text_of(row));
       for (const ProfileRecord& row : commit.profiles) put("profiles", row.id, text_of(row));
+      if (!commit.compared.empty() && version() < kSchemaVersion) add_tables();
+      for (const ComparedArm& row : commit.compared) put("compared", row.id, text_of(row));
       if (commit.options) put("meta", "options", text_of(*commit.options));
       if (commit.state) put("meta", "state", text_of(*commit.state));
       if (commit.headline) put("meta", "headline", text_of(*commit.headline));
@@ -130,6 +135,8 @@ class Session::Tables {
     }
   }
 
+  int64_t version() { return database.integer("PRAGMA user_version"); }
+
   std::string meta(std::string_view key) {
     Statement select(database, "SELECT value FROM meta WHERE key = ?");
     return select.bind(1, key).step() ? select.text(0) : "";
@@ -141,10 +148,12 @@ class Session::Tables {
       return database.text(fmt::format("SELECT sql FROM sqlite_schema WHERE name = '{}'", name)) == definition;
     };
     if (!is_there("tally", kTallyTable)) throw damaged(database.path(), "its tables are not those of a session");
+    const int64_t schema = version();
     for (const Table& table : kTables)
-      if (!is_there(table.name, create_table(table))) throw damaged(database.path(), "its tables are not those of a session");
+      if (!is_there(table.name, table.since <= schema ? create_table(table) : "")) throw damaged(database.path(), "its tables are not those of a session");
     SessionTally found;
     for (const Table& table : kTables) {
+      if (table.since > schema) continue;
       Statement select(database, fmt::format("SELECT {}, checksum, {} FROM {}", table.columns[0], checksum_of(table), table.name));
       while (select.step()) {
         if (select.integer(1) != select.integer(2))
@@ -170,6 +179,14 @@ class Session::Tables {
     for (char& c : text)
       if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
     return text.substr(0, 40);
+  }
+
+  void set_version(int64_t version) { database.execute(fmt::format("PRAGMA user_version = {};", version)); }
+  // Of an older schema: what it lacks.
+  void add_tables() {
+    for (const Table& table : kTables)
+      if (table.since > version()) database.execute(create_table(table));
+    set_version(kSchemaVersion);
   }
 
   // Inserts or replaces the row of this key, with its checksum, and counts it.
@@ -303,11 +320,11 @@ std::unique_ptr<Session> Session::open(const std::string& path, Access access) {
                 fmt::format("{} is not a session (or one whose beginning is damaged, or that was cut off while it was created): give a file that "
                             "`amdahl tune` wrote, or start one with `amdahl tune MODEL --session FILE`, FILE being a new name",
                             path));
-  const int64_t version = database.integer("PRAGMA user_version");
-  if (version != kSchemaVersion)
-    throw Error(
-        ExitCode::kSessionMismatch,
-        fmt::format("{} has schema version {}, this program reads {}: use the program that wrote it, or start a new session", path, version, kSchemaVersion));
+  const int64_t version = session->tables_->version();
+  if (version < kOldestSchemaVersion || version > kSchemaVersion)
+    throw Error(ExitCode::kSessionMismatch,
+                fmt::format("{} has schema version {}, this program reads {} to {}: use the program that wrote it, or start a new session", path, version,
+                            kOldestSchemaVersion, kSchemaVersion));
   try {
     session->read();
   } catch (const nlohmann::json::exception& error) {
@@ -346,6 +363,7 @@ void Session::read() {
   all.ledger = read_documents<LedgerEntry>(database, "ledger");
   all.plans = read_documents<PlanRecord>(database, "plans");
   all.profiles = read_documents<ProfileRecord>(database, "profiles");
+  if (tables_->version() >= kSchemaVersion) all.compared = read_documents<ComparedArm>(database, "compared");
   if (const std::string options = tables_->meta("options"); !options.empty()) all.options = Json::parse(options);
   if (const std::string state = tables_->meta("state"); !state.empty()) all.state = Json::parse(state);
   if (const std::string headline = tables_->meta("headline"); !headline.empty()) all.headline = Json::parse(headline).get<Headline>();

@@ -7,6 +7,7 @@
 //   ledger       id, document           predicted against measured, for the whole model
 //   profiles     id, document
 //   variants     id, kind, source       the text of every kernel that was tried
+//   compared     id, document           arms that took turns in `amdahl compare`
 //   tally        commits, rows, sum     of all rows above
 //
 // One process writes (session_lock.h: locks that the kernel drops when the process dies), others may read at the same time. A
@@ -46,7 +47,8 @@ void from_json(const Json& j, SessionIdentity& s);
 class Session : public SessionStore {
  public:
   // Bumped when the tables or documents change their meaning. Frozen by files that exist.
-  static constexpr int64_t kSchemaVersion = 2;
+  // 3: the table `compared`. A session of version 2 gets it, and the version, when a first row is written; until then the programs that made it read it.
+  static constexpr int64_t kSchemaVersion = 3, kOldestSchemaVersion = 2;
 
   enum class Access { kRead, kWrite };
 
@@ -72,6 +74,7 @@ class Session : public SessionStore {
   std::vector<LedgerEntry> ledger() const override { return rows_.ledger(); }
   std::vector<PlanRecord> plans() const override { return rows_.plans(); }
   std::vector<ProfileRecord> profiles() const override { return rows_.profiles(); }
+  std::vector<ComparedArm> compared() const override { return rows_.compared(); }
   Json options() const override { return rows_.options(); }
   Json state() const override { return rows_.state(); }
   std::optional<Headline> headline() const override { return rows_.headline(); }

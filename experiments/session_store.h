@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "experiments/comparison.h"
 #include "experiments/experiment.h"
 
 namespace amdahl {
@@ -25,6 +26,7 @@ struct Commit {
   std::optional<Json> options;  // of the run (tuner/search/tune_options.h), written once at the start
   std::optional<Json> state;    // the loop's small rest: head and gated plan, pending wins, seconds spent
   std::optional<Headline> headline;
+  std::vector<ComparedArm> compared;
 };
 
 class SessionStore {
@@ -37,6 +39,7 @@ class SessionStore {
   virtual std::vector<LedgerEntry> ledger() const = 0;
   virtual std::vector<PlanRecord> plans() const = 0;
   virtual std::vector<ProfileRecord> profiles() const = 0;
+  virtual std::vector<ComparedArm> compared() const = 0;
   virtual Json options() const = 0;  // null before the first commit
   virtual Json state() const = 0;    // null before the first commit
   virtual std::optional<Headline> headline() const = 0;
@@ -49,6 +52,7 @@ class MemoryStore : public SessionStore {
   std::vector<LedgerEntry> ledger() const override;
   std::vector<PlanRecord> plans() const override;
   std::vector<ProfileRecord> profiles() const override;
+  std::vector<ComparedArm> compared() const override;
   Json options() const override { return options_; }
   Json state() const override { return state_; }
   std::optional<Headline> headline() const override { return headline_; }
@@ -58,6 +62,7 @@ class MemoryStore : public SessionStore {
   std::map<int64_t, LedgerEntry> ledger_;
   std::map<int64_t, PlanRecord> plans_;
   std::map<int64_t, ProfileRecord> profiles_;
+  std::map<int64_t, ComparedArm> compared_;
   Json options_, state_;
   std::optional<Headline> headline_;
 };

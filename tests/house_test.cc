@@ -51,8 +51,9 @@ const std::map<std::string, Folders> kMayInclude{
     {"export",
      {"base/cuda", "export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds",
       "starter_kernels/toolchain"}},
+    {"cli/peers", {"experiments", "graph/onnx", "tuner/measurement"}},
     {"cli",
-     {"base/cuda", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain",
+     {"base/cuda", "cli/peers", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain",
       "tuner/measurement", "tuner/search", "tuner/trials", "tuner/worker"}},
 };
 

@@ -1,4 +1,4 @@
-"""Whole models on a card beside PyTorch, in one run: models.py --program DIR/amdahl --arm DIR/amdahl-bench-arm --json FILE [MODEL ...]
+"""Whole models on a card beside PyTorch, in one run: models.py --program DIR/amdahl --json FILE [MODEL ...]
 
 Every arm is a process that replays one CUDA graph when it is told to, timed by two events; arms take turns in random order, and of each turn the median
 counts. Ours: the starter plan, and the kept plan of a session NAME.amdahl in --sessions. PyTorch: eager, compiled and max-autotune, each captured into a
@@ -10,9 +10,7 @@ import argparse
 import importlib.metadata
 import json
 import os
-import random
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,7 +19,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "peers"))
 import ratios  # noqa: E402
-from arm_process import Arm, write_inputs  # noqa: E402
+from comparison import compare, copy_of, python_arm, rounds_ms  # noqa: E402
 
 MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "resnet50-b8", "mobilenet-v2", "vit-b16", "gpt2-decode", "llama-160m-decode"]
 FORMS = ["eager", "compiled", "max-autotune"]
@@ -39,51 +37,25 @@ def shipped(name, dtype):
     return stem if dtype == "fp32" else f"{stem}@{dtype}", ["--batch", "8"] if eight else []
 
 
-def write_model(options, name, folder):
-    path = os.path.join(folder, "model.onnx")
-    stem, batch = shipped(name, options.dtype)
-    subprocess.run([options.program, "models", stem, *batch, "-o", path], check=True, stdout=subprocess.DEVNULL)
-    return path
-
-
-def wanted(options, name, folder):
-    """(label, command), ours first."""
-    arms = []
-    if options.arm:
-        path = write_model(options, name, folder)
-        write_inputs(path, folder)
-        ours = [options.arm, path, folder, options.device]
-        arms.append(("starter", ours))
-        session = os.path.join(options.sessions or "", f"{name}.amdahl")
-        if options.sessions and os.path.exists(session):
-            arms.append(("tuned", [*ours, session]))
-    return arms + [(f"pytorch {form}", [sys.executable, f"{HERE}/torch_arm.py", name, form, options.dtype]) for form in options.forms]
-
-
 def measure(options, name):
-    failed, arms = {}, []
+    stem, batch = shipped(name, options.dtype)
+    arms = {f"pytorch {form}": python_arm(f"{HERE}/torch_arm.py", name, form, options.dtype) for form in options.forms}
+    session = os.path.join(options.sessions or "", f"{name}.amdahl")
+    print(f"{name}: measuring", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for label, command in wanted(options, name, folder):
-            print(f"{name}: starting {label}", file=sys.stderr, flush=True)
-            try:
-                arms.append(Arm(label, command))
-            except RuntimeError as error:
-                failed[label] = str(error)
-        for _ in range(options.rounds):
-            for arm in random.sample(arms, len(arms)):
-                arm.turn(options.runs)
-        for arm in arms:
-            arm.quit()
-    rows = {arm.label: {"us": 1e3 * statistics.median(arm.rounds), "rounds_us": [1e3 * ms for ms in arm.rounds]} for arm in arms}
-    peers = [arm for arm in arms if arm.label.startswith("pytorch")]
+        tuned = options.sessions and os.path.exists(session)
+        subject = [copy_of(session, folder), "--only", "starter"] if tuned else [f"builtin:{stem}", *batch, "--only", "starter"]
+        document = compare(options.program, *subject, "--device", options.device, "--rounds", options.rounds, arms=arms)
+    measured = {label: row for label, row in document["rows"].items() if not row["reason"]}
+    rows = {label: {"us": 1e6 * row["seconds"], "rounds_us": [1e3 * ms for ms in rounds_ms(row)]} for label, row in measured.items()}
+    peers = [label for label in measured if label in arms]
     if peers:
-        best = min(peers, key=lambda arm: statistics.median(arm.rounds))
-        for arm in arms:
-            if arm not in peers:
-                middle, low, high = ratios.ratio(best.rounds, arm.rounds)
-                rows[arm.label]["over_best_peer"] = {"peer": best.label, "ratio": middle, "low": low, "high": high}
-    for label, why in failed.items():
-        rows[label] = {"failed": why}
+        best = min(peers, key=lambda label: measured[label]["seconds"])
+        for label in set(measured) - set(peers):
+            middle, low, high = ratios.ratio(rows[best]["rounds_us"], rows[label]["rounds_us"])
+            rows[label]["over_best_peer"] = {"peer": best, "ratio": middle, "low": low, "high": high}
+    for label in set(document["rows"]) - set(measured):
+        rows[label] = {"failed": document["rows"][label]["reason"]}
     return rows
 
 
@@ -102,13 +74,11 @@ def options_of_command_line():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=MODELS)
     parser.add_argument("--program", default="amdahl")
-    parser.add_argument("--arm", help="path of amdahl-bench-arm; without it the peers alone are measured")
     parser.add_argument("--sessions", help="folder with NAME.amdahl")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--dtype", default="fp16", choices=["fp16", "bf16", "fp32"])
     parser.add_argument("--forms", type=lambda text: text.split(","), default=FORMS)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--json", required=True)
     return parser.parse_args()

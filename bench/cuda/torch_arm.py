@@ -2,7 +2,7 @@
 torch_arm.py NAME FORM DTYPE
 
 FORM: eager, compiled or max-autotune. One run is one replay between two events, as ours is; outside of a graph a model of batch 1 waits for the host, and
-every ratio would be an advertisement. Images are laid out channels last. The protocol is bench/peers/arm.py's."""
+every ratio would be an advertisement. Images are laid out channels last. The protocol is that of docs/compare.md."""
 import os
 import sys
 import time
@@ -10,7 +10,7 @@ import time
 import torch
 import torch._inductor.config
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "peers", "arms"))
 import arm  # noqa: E402
 
 KEYS = 512  # of a decode step: those that it attends to, its own one among them

@@ -1,4 +1,4 @@
-"""An export as an arm of the peers' protocol (bench/peers/arm.py): export_arm.py {cxx|onnxruntime|pytorch} FOLDER INPUT_DIR"""
+"""An export as an arm of the peers' protocol (docs/compare.md): export_arm.py {cxx|onnxruntime|pytorch} FOLDER MODEL INPUT_DIR"""
 import ctypes
 import glob
 import os
@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../peers"))
+sys.path.insert(0, os.path.join(HERE, "../../cli/peers/arms"))
 import arm  # noqa: E402
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "i64": np.int64, "i32": np.int32, "bool": np.bool_}
@@ -72,7 +72,7 @@ def pytorch(folder, inputs):
 
 
 def main():
-    form, folder, inputs = sys.argv[1:4]
+    form, folder, _, inputs = sys.argv[1:5]
     start = time.perf_counter()
     run = {"cxx": cxx, "onnxruntime": onnxruntime, "pytorch": pytorch}[form](folder, arm.load_inputs(inputs))
     run()

@@ -1,5 +1,5 @@
 #pragma once
-// What the peers of single kernels have in common: a process that speaks the protocol of bench/peers/arm.py around one kernel.
+// What the peers of single kernels have in common: a process that speaks the protocol of docs/compare.md around one kernel.
 
 #include <functional>
 #include <vector>

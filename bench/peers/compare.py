@@ -1,31 +1,28 @@
-"""Interleaved comparison of runtimes on whole models; bench/peers/run starts it.
+"""Runtimes beside ours on many models; bench/peers/run starts it. `amdahl compare` measures (docs/compare.md says how); this has the list of models, the files of
+results, the means, and what the placement of the cores did.
 
-Arms take turns in random order; all but the running one are stopped. A turn is untimed runs for 50 ms, one at least, and timed ones, three and 0.1 s at
-least; its figure is their median. Reported: the median over rounds; the ratio to ONNX Runtime (with its optimiser or without, whichever is
-faster) round by round, its median and the 95% interval of that; and the time that a tenth of all runs did not exceed: what the arm takes in the
-machine's quiet moments, the same for all arms given enough rounds. Exit status 1: an arm could not be measured, or ours computes
-something else."""
+Reported: the median over rounds; the ratio to ONNX Runtime (with its optimiser or without, whichever is faster) round by round, its median and the 95% interval of
+that; and the time that a tenth of all runs did not exceed: what the arm takes in the machine's quiet moments, the same for all arms given enough rounds. Exit status
+1: an arm could not be measured, or ours computes something else."""
 import argparse
 import importlib.metadata
 import json
 import math
 import os
-import random
 import shlex
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import placement
 import ratios
-from arm_process import Arm, write_inputs
+from comparison import compare, plan_arm, rounds_ms
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = ["gpt2", "bert-base", "llama-160m", "resnet50", "mobilenet-v2", "vit-b16"]
 RUNTIMES = ["onnxruntime", "onnxruntime plain"]  # the optimiser on and off
-OURS = {"starter": 1e-4, "tuned": 1e-4, "tuned bf16": 0.02}  # largest difference from ONNX Runtime's outputs
+OURS = {"starter": 1e-4, "tuned": 1e-4, "tuned bf16": 0.02}  # largest difference of outputs: ONNX Runtime's from the first that is there, the others from that one
 
 
 def has_bf16():
@@ -54,92 +51,71 @@ def provenance(options):
             "commit": commit.stdout.strip() or None, "rounds": options.rounds, "interval": "95% of the median of ratios round by round"}
 
 
-def wanted_arms(onnx_file, torch_name, sessions, options, inputs):
-    """(label, command), ours first."""
-    py, threads = sys.executable, str(options.threads)
-    precisions = ("f32", "bf16") if has_bf16() else ("f32",)
-    wanted = [("starter", [options.arm, onnx_file, inputs, threads])]
-    wanted += [(name, [options.arm, onnx_file, inputs, threads, file]) for name, file in sessions.items()]
-    wanted += [(name, [py, f"{HERE}/onnxruntime_arm.py", onnx_file, inputs, threads, level])
-               for name, level in zip(RUNTIMES, ("optimised", "plain"))]
-    wanted += [(f"openvino {p}", [py, f"{HERE}/openvino_arm.py", onnx_file, inputs, threads, p]) for p in precisions]
-    if torch_name and not options.no_torch:
-        wanted += [(f"pytorch {form} {p}", [py, f"{HERE}/torch_arm.py", torch_name, inputs, threads, form, p])
-                   for form in ("eager", "compiled", "max-autotune") for p in precisions]
-    if options.only:
-        wanted = [w for w in wanted if w[0] == "onnxruntime" or w[0] in options.only.split(",")]
-    added = [peer.split("=", 1) for peer in options.peer]
-    return wanted + [(name, [*shlex.split(command), onnx_file, inputs, threads]) for name, command in added]
-
-
-def started(label, wanted, threads, failed):
-    env = {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
-    bound_by_env = (*OURS, "pytorch")  # the others bind their threads themselves
-    arms = []
-    for name, argv in wanted:
-        try:
-            print(f"\r  {label}: starting {name}" + 20 * " ", end="", file=sys.stderr, flush=True)
-            arms.append(Arm(name, argv, env if name.startswith(bound_by_env) else {}))
-        except RuntimeError as error:
-            failed[name] = str(error)
-    return arms
-
-
-def take_turns(label, arms, options, failed):
-    """Where the cores were in each round (placement.py)."""
-    watch = placement.Watch(os.path.dirname(options.arm), options.threads)
-    for r in range(options.rounds):
-        for arm in random.sample(arms, len(arms)):
-            watch.look()
-            try:
-                arm.turn(options.runs)
-            except RuntimeError as error:
-                failed[arm.label] = str(error)
-                arm.quit()
-                arms.remove(arm)
-        watch.end_round()
-        print(f"\r  {label}: round {r + 1} of {options.rounds}" + 20 * " ", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return watch.rounds
-
-
-def rows_of(arms):
-    by_name = {arm.label: arm for arm in arms}
-    present = [by_name[name] for name in RUNTIMES if name in by_name]
-    if not present:
-        return {}
-    base = min(present, key=lambda arm: statistics.median(arm.rounds))
-    want = present[0].outputs()
+def rows_of(document):
+    """A row for each arm that was in the running or should have been, {"failed": reason} where it was not; ratios to the better of ONNX Runtime's."""
+    arms = document["rows"]
+    rounds = {label: rounds_ms(row) for label, row in arms.items() if not row["reason"]}
+    runtimes = [label for label in RUNTIMES if label in rounds]
+    if not runtimes:
+        return {label: {"failed": row["reason"] or "ONNX Runtime was not measured"} for label, row in arms.items()}
+    base = min(runtimes, key=lambda label: arms[label]["seconds"])
     rows = {}
-    for arm in arms:
-        middle, low, high = ratios.ratio(base.rounds, arm.rounds)
-        reference = arm.outputs("reference") if arm.label.startswith("pytorch") else want
-        rows[arm.label] = {"ms": statistics.median(arm.rounds), "rounds": arm.rounds, "over_onnxruntime": middle, "low": low, "high": high,
-                           "quiet_ms": ratios.fastest_tenth(arm.runs), "error": ratios.difference(arm.outputs(), reference)}
+    for label, row in arms.items():
+        if row["reason"]:
+            rows[label] = {"failed": row["reason"]}
+            continue
+        middle, low, high = ratios.ratio(rounds[base], rounds[label])
+        # Ours is what the program holds the others against.
+        error = arms[base]["difference"] if row["difference"] is None else row["difference"]
+        rows[label] = {"ms": 1e3 * row["seconds"], "rounds": rounds[label], "over_onnxruntime": middle, "low": low, "high": high,
+                       "quiet_ms": 1e3 * row["quiet_seconds"], "error": math.inf if error is None else error}
     return rows
 
 
-def measure(label, onnx_file, torch_name, sessions, options, folder):
-    """A row for each arm, {"failed": reason} for one that could not be measured; and where the cores were."""
-    inputs = os.path.join(folder, "inputs")
-    os.makedirs(inputs, exist_ok=True)
-    write_inputs(onnx_file, inputs)
-    failed = {}
-    arms = started(label, wanted_arms(onnx_file, torch_name, sessions, options, inputs), options.threads, failed)
-    distances = take_turns(label, arms, options, failed)
-    rows = rows_of(arms)
-    for arm in arms:
-        arm.quit()
-    for name, most in OURS.items():
-        if name in rows and not rows[name]["error"] <= most:
-            failed[name] = f"its outputs are {rows[name]['error']:.1e} from ONNX Runtime's"
-    for name, why in failed.items():
-        rows[name] = {"failed": why}
-        print(f"  {label}: {name}: {why}", file=sys.stderr)
-    for name in set(OURS) & set(rows):
-        if best := over_best_peer(rows, name, peers_of(rows, name)):
-            rows[name]["over_best_peer"] = best
-    return rows, distances
+def arms_of(options, shipped):
+    wanted = ["starter", *RUNTIMES, "openvino f32", "openvino bf16"]
+    if shipped and not options.no_torch:
+        wanted += [f"pytorch {form} {p}" for form in ("eager", "compiled", "max-autotune") for p in ("f32", "bf16")]
+    if not has_bf16():
+        wanted = [label for label in wanted if not label.endswith("bf16")]
+    if options.only:
+        wanted = [label for label in wanted if label == "onnxruntime" or label in options.only.split(",")]
+    return wanted
+
+
+def inputs_beside(model):
+    """FOLDER/inputs/NAME.npy beside FOLDER/model.onnx: what it must be measured on."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(model)), "inputs")
+    files = sorted(os.listdir(folder)) if model.endswith(".onnx") and os.path.isdir(folder) else []
+    return [word for file in files for word in ("--input", f"{file.removesuffix('.npy')}={os.path.join(folder, file)}")]
+
+
+def measure(label, model, sessions, options):
+    """Rows, and where the cores were."""
+    shipped = not model.endswith(".onnx")
+    name = f"builtin:{model}" if shipped else model
+    subject = sessions.get("tuned", name)
+    words = ["--python", sys.executable, "--threads", options.threads, "--rounds", options.rounds, "--only", ",".join(arms_of(options, shipped)), *inputs_beside(model)]
+    arms = dict(peer.split("=", 1) for peer in options.peer)
+    if "tuned bf16" in sessions and (not options.only or "tuned bf16" in options.only.split(",")):
+        arms["tuned bf16"] = plan_arm(options.program, sessions["tuned bf16"], options.threads)
+    print(f"  {label}: measuring", file=sys.stderr, flush=True)
+    try:
+        document = compare(options.program, subject, *words, arms=arms)
+    except RuntimeError as error:
+        print(f"  {label}: {error}", file=sys.stderr)
+        return {"tuned" if "tuned" in sessions else "starter": {"failed": str(error)}}, []
+    rows = rows_of(document)
+    for ours, most in OURS.items():
+        if ours in rows and "failed" not in rows[ours] and not rows[ours]["error"] <= most:
+            rows[ours] = {"failed": f"its outputs are {rows[ours]['error']:.1e} from the others'"}
+    for arm, row in rows.items():
+        if "failed" in row:
+            print(f"  {label}: {arm}: {row['failed']}", file=sys.stderr)
+    for ours in set(OURS) & set(rows):
+        if best := over_best_peer(rows, ours, peers_of(rows, ours)):
+            rows[ours]["over_best_peer"] = best
+    return rows, [[1e9 * s for s in turns if s > 0] for turns in document["core_distance_seconds"]]
 
 
 def over_best_peer(rows, name, peers):
@@ -225,13 +201,11 @@ def options_of_command_line():
     parser.add_argument("--sessions", help="folder with NAME.amdahl, and NAME.bf16.amdahl where bf16 was allowed; adds the arms 'tuned' and 'tuned bf16'")
     parser.add_argument("--only", help="arms to run, separated by commas (ONNX Runtime always runs)")
     parser.add_argument("--peer", action="append", default=[], metavar="LABEL=COMMAND",
-                        help="one more arm, whatever --only says: COMMAND MODEL INPUT_DIR THREADS obeys the protocol of arm.py")
+                        help="one more arm, whatever --only says: COMMAND MODEL INPUT_DIR THREADS obeys the protocol of docs/compare.md")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--json", help="file for all figures, written anew after each model; one in bench/results gets a place in docs/results.md (bench/results/page)")
-    parser.add_argument("--arm", required=True, help="path of amdahl-bench-arm")
     parser.add_argument("--program", required=True, help="path of amdahl")
     return parser.parse_args()
 
@@ -241,18 +215,14 @@ def main():
     results = {**provenance(options), "machine": machine(options.threads), "models": {}, "core_distance_ns": {}}
     print(json.dumps(results["machine"]))
     for model in options.models:
-        with tempfile.TemporaryDirectory() as folder:
-            shipped = not model.endswith(".onnx")
-            path = os.path.join(folder, "model.onnx") if shipped else model
-            if shipped:
-                subprocess.run([options.program, "models", model, "-o", path], check=True, stdout=subprocess.DEVNULL)
-            stem = model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))
-            label = model if shipped else stem + "/" + os.path.basename(model)
-            sessions = sessions_of(stem, label, options.sessions)
-            rows, distances = measure(label, path, model if shipped else None, sessions, options, folder)
-            results["models"][label], results["core_distance_ns"][label] = rows, distances
-            print_table(label, rows, {name: share_of_floor(options.program, file) for name, file in sessions.items()})
-            print_places(rows, distances)
+        shipped = not model.endswith(".onnx")
+        stem = model if shipped else os.path.basename(os.path.dirname(os.path.abspath(model)))
+        label = model if shipped else stem + "/" + os.path.basename(model)
+        sessions = sessions_of(stem, label, options.sessions)
+        rows, distances = measure(label, model, sessions, options)
+        results["models"][label], results["core_distance_ns"][label] = rows, distances
+        print_table(label, rows, {name: share_of_floor(options.program, file) for name, file in sessions.items()})
+        print_places(rows, distances)
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(results, file, indent=1)

@@ -1,26 +1,7 @@
-"""How far apart the cores are. A hypervisor moves virtual CPUs under one last-level cache and apart again, for seconds or minutes: together a cache line
-takes some 40 ns from one to the other, apart some 170, while two caches hold twice as much. Runtimes differ in what that does to them."""
-import os
+"""How far apart the cores were, as `amdahl compare` asks before every turn. A hypervisor moves virtual CPUs under one last-level cache and apart again, for seconds
+or minutes: together a cache line takes some 40 ns from one to the other, apart some 170, while two caches hold twice as much. Runtimes differ in what that does to
+them."""
 import statistics
-import subprocess
-
-
-class Watch:
-    """Asks at the beginning of every turn; a round is what lies between two calls of end_round()."""
-
-    def __init__(self, folder, threads):
-        self.program = os.path.join(folder, "amdahl-bench-core-distance") if threads > 1 else None
-        self.now, self.rounds = [], []
-
-    def look(self):
-        if self.program:
-            self.now.append(float(subprocess.run([self.program], check=True, capture_output=True, text=True).stdout))
-
-    def end_round(self):
-        self.look()
-        self.rounds.append([ns for ns in self.now if ns > 0])
-        self.now = []
-
 
 APART_NS = 100  # on Zen 4 lines took 34 to 47 ns, or 157 to 182
 

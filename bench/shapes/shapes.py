@@ -1,15 +1,17 @@
 """The regret of tuning several shapes in one session. See bench/shapes/run."""
 import argparse
 import os
-import random
+import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
 
+import numpy as np
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../peers"))
-from arm_process import Arm, write_inputs  # noqa: E402
+from comparison import compare, copy_of, plan_arm, rounds_ms  # noqa: E402
 
 
 def tune(options, name, seq, minutes):
@@ -21,31 +23,26 @@ def tune(options, name, seq, minutes):
     return session
 
 
-def model_file(options, folder, size):
-    path = os.path.join(folder, f"{size}.onnx")
-    subprocess.run([options.program, "models", options.model, "--seq", str(size), "-o", path], check=True, stdout=subprocess.DEVNULL)
+def larger_inputs(options, folder, size):
+    """Token numbers of another length, as a plan for that length takes them."""
     inputs = os.path.join(folder, f"inputs-{size}")
     os.makedirs(inputs)
-    write_inputs(path, inputs)
-    return path, inputs
+    np.save(os.path.join(inputs, "0.npy"), np.random.default_rng(5).integers(0, 1000, (1, size)))
+    with open(os.path.join(inputs, "names.txt"), "w") as names:
+        names.write("input_ids\n")
+    return inputs
 
 
 def measure(options, folder, size, runs_at, shared, own):
-    threads = str(options.threads)
-    env = {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
-    path, inputs = model_file(options, folder, size)
-    larger = (path, inputs) if runs_at == size else model_file(options, folder, f"{runs_at}")
-    arms = [Arm("starter", [options.arm, path, inputs, threads], env), Arm("own", [options.arm, path, inputs, threads, own], env),
-            Arm("shared", [options.arm, *larger, threads, shared], env)]
-    for _ in range(options.rounds):
-        for arm in random.sample(arms, len(arms)):
-            arm.turn(options.runs)
-    ms = {arm.label: statistics.median(arm.rounds) for arm in arms}
-    regret = sorted(s / o for s, o in zip(arms[2].rounds, arms[1].rounds))
-    for arm in arms:
-        arm.quit()
+    inputs = {} if runs_at == size else {"inputs": shlex.quote(larger_inputs(options, folder, runs_at))}
+    arms = {"shared": plan_arm(options.program, shared, options.threads, **inputs)}
+    rows = compare(options.program, copy_of(own, folder), "--threads", options.threads, "--rounds", options.rounds, "--only", "starter", arms=arms)["rows"]
+    if runs_at == size and rows["shared"]["reason"]:
+        raise RuntimeError(f"{shared}: {rows['shared']['reason']}")
+    ms = {label: rounds_ms(row) for label, row in rows.items()}
+    regret = sorted(s / o for s, o in zip(ms["shared"], ms["tuned"]))
     where = str(size) if runs_at == size else f"{size}, padded to {runs_at}"
-    print(f"| {where} | {ms['starter']:.2f} | {ms['own']:.2f} | {ms['shared']:.2f} | "
+    print(f"| {where} | {statistics.median(ms['starter']):.2f} | {statistics.median(ms['tuned']):.2f} | {statistics.median(ms['shared']):.2f} | "
           f"{statistics.median(regret):.2f} ({regret[0]:.2f} .. {regret[-1]:.2f}) |", flush=True)
 
 
@@ -59,9 +56,7 @@ def main():
     parser.add_argument("--folder", default="shapes")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--arm", required=True)
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     shapes = [int(s) for s in options.shapes.split(",")]

@@ -59,13 +59,29 @@ function baselines(data) {
     ["Starter plan", h ? h.starter : starter && starter.seconds, h ? "headline pairs" : starter ? "first profile" : ""],
     ["Final plan", h ? h.kept : newest && newest.plan !== starter.plan ? newest.seconds : null, h ? "headline pairs" : "newest profile"],
     ["Sum of roofline floors", newest && newest.floor, newest ? "of the plan profiled last: a bound, not a run" : ""],
-    ["ONNX Runtime, OpenVINO, PyTorch", null, "a session does not hold them; bench/peers/run measures them side by side"],
+    data.baseline ? [`Best baseline: ${data.baseline.title}`, data.baseline.seconds, ["in turns with ours, below", data.baseline.age].filter(Boolean).join("; ")]
+      : ["ONNX Runtime, OpenVINO, PyTorch", null, data.compared.length ? "none could be measured: see below" : "amdahl compare FILE measures them beside ours"],
   ];
   return el("div", {}, el("h3", {}, "What it is held against"), table("Time of one run of the whole model", [
     {title: "", cell: r => r[0]},
     {title: "Time", number: true, cell: r => there(r[1]) ? seconds(r[1]) : el("span", {class: "note"}, "not measured")},
-    {title: "By", cell: r => el("span", {class: "note"}, there(r[1]) || r[0].startsWith("ONNX") ? r[2] : "")},
+    {title: "By", cell: r => el("span", {class: "note"}, r[2])},
   ], rows));
+}
+
+// Who took turns in the newest comparison, fastest first, also those that could not.
+function peers(data) {
+  if (!data.compared.length) return null;
+  return el("div", {id: "peers"}, el("h3", {}, "Beside other runtimes"), data.baseline ? el("p", {class: "note"}, `${data.baseline.by}.`) : null,
+    table("Time of one run of the whole model, in turns", [
+      {title: "", cell: r => r.ours ? el("strong", {}, r.title) : r.title},
+      {title: "Time", number: true, cell: r => there(r.seconds) ? seconds(r.seconds) : el("span", {class: "note"}, "not in the running")},
+      {title: "Times ours", number: true, cell: r => r.over_ours ? `${factor(r.over_ours.log)} (${interval(r.over_ours)})` : ""},
+      {title: "Threads", number: true, cell: r => r.threads},
+      {title: "Precision", cell: r => r.precision},
+      {title: "Outputs differ by", cell: r => there(r.difference) ? `${r.difference ? r.difference.toExponential(1) : "nothing"}${r.compared_with === "ours" ? "" : ` from ${r.compared_with}`}` : ""},
+      {title: "", cell: r => r.reason ? el("span", {class: "note"}, r.advice ? [`${r.reason}: `, el("code", {}, r.advice)] : r.reason) : ""},
+    ], data.compared));
 }
 
 function drawSummary(data) {
@@ -73,5 +89,6 @@ function drawSummary(data) {
   document.title = `Amdahl: ${name}${data.headline ? ` ${data.headline.standing === "level" ? "level" : factor(data.headline.gain.log)}` : ""}`;
   document.getElementById("summary").append(
     el("p", {class: "kicker"}, `Amdahl \u00b7 ${data.identity.machine || "unknown machine"}`), ...claim(data),
-    el("div", {class: "columns"}, facts(data), baselines(data)));
+    ...(data.baseline ? [el("p", {class: "claim"}, `Beside other runtimes: ${data.baseline.says}.${data.baseline.age ? ` (${data.baseline.age})` : ""}`)] : []),
+    el("div", {class: "columns"}, facts(data), baselines(data)), ...[peers(data)].filter(Boolean));
 }

@@ -99,6 +99,24 @@ TEST_F(ReportInABrowser, DrawsFiltersSortsAndOpensFiveThousandExperiments) {
   EXPECT_LT(fastest, 2000);
 }
 
+// Also where it wins.
+TEST_F(ReportInABrowser, TheBestOfOtherRuntimesStandsAtTheTop) {
+  MemoryStore store = made_session(110);
+  Commit c;
+  c.compared = made_comparison(1);
+  c.compared[1].reason = "python3 has no onnxruntime";
+  c.compared[1].advice = "python3 -m pip install onnxruntime";
+  c.state = Json{{"gated", 2}};
+  store.commit(c);
+  const Json seen = probe(store);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.at("errors"), Json::array()) << seen.dump();
+  const std::string claims = seen.at("claims"), peers = seen.at("peers");
+  EXPECT_NE(claims.find("Beside other runtimes: OpenVINO 2026.1 is 1.25x [1.20, 1.30] as fast as ours."), std::string::npos) << claims;
+  EXPECT_LT(peers.find("OpenVINO"), peers.find("ours, the kept plan")) << peers;
+  EXPECT_NE(peers.find("python3 -m pip install onnxruntime"), std::string::npos) << peers;
+}
+
 // #100 is the row that the probe opens, #50 the one in the ledger.
 TEST_F(ReportInABrowser, ASessionWithKernelsFromOutsideSaysOfEachWhereItCameFrom) {
   MemoryStore store = made_session(110);

@@ -45,6 +45,8 @@ document.addEventListener("DOMContentLoaded", () => {
     seen.facts = document.querySelector("dl.facts").textContent;
     seen.bars = [...document.querySelectorAll("#time .stack")].map(bar => [bar.getAttribute("aria-label").replace(/\u00a0/g, " "),
       [...bar.children].filter(part => part.className !== "rest").reduce((width, part) => width + part.getBoundingClientRect().width, 0) / bar.getBoundingClientRect().width]);
+    seen.claims = [...document.querySelectorAll("#summary p.claim")].map(p => p.textContent).join(" ");
+    seen.peers = document.getElementById("peers") ? document.getElementById("peers").textContent : "";
     seen.claim = document.querySelector("#summary h1").textContent;
     seen.plots = document.querySelectorAll(".plot svg").length;
     seen.points = document.querySelectorAll("#progress .mark-symbol path").length - document.querySelectorAll("#progress .mark-symbol path[stroke='var(--ink)']").length;

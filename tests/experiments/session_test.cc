@@ -229,6 +229,38 @@ TEST_F(SessionFile, OtherSchemaVersionIsNamed) {
   EXPECT_NE(message_.find("99"), std::string::npos) << message_;
 }
 
+// As programs before `amdahl compare` wrote them.
+TEST_F(SessionFile, OneOfTheOlderSchemaOpensAndGetsItsNewTableWithTheFirstRow) {
+  make(3);
+  Database(path_, SQLITE_OPEN_READWRITE).execute("DROP TABLE compared; PRAGMA user_version = 2");
+  const auto version = [&] { return Database(path_, SQLITE_OPEN_READONLY).integer("PRAGMA user_version"); };
+  {
+    const auto session = Session::open(path_, Session::Access::kWrite);
+    EXPECT_TRUE(session->compared().empty());
+    Commit c;
+    c.experiments = {experiment(4)};
+    session->commit(c);
+    EXPECT_EQ(version(), 2) << "the program that made it can still read it";
+    ComparedArm row;
+    row.id = row.comparison = 1;
+    row.arm = "tuned";
+    c = {};
+    c.compared = {row};
+    session->commit(c);
+  }
+  EXPECT_EQ(version(), 3);
+  const auto session = Session::open(path_, Session::Access::kWrite);
+  ASSERT_EQ(session->compared().size(), 1u);
+  EXPECT_EQ(session->compared()[0].arm, "tuned");
+  EXPECT_EQ(session->experiments().size(), 4u);
+}
+
+TEST_F(SessionFile, OneThatSaysItIsOlderThanItIsIsDamaged) {
+  make(1);
+  Database(path_, SQLITE_OPEN_READWRITE).execute("PRAGMA user_version = 2");
+  EXPECT_EQ(open_code(), 9) << message_;
+}
+
 TEST_F(SessionFile, OtherModelOrMachineIsNamed) {
   make(1);
   const auto session = Session::open(path_, Session::Access::kWrite);
