@@ -1,6 +1,6 @@
-"""One way to call one of the twelve modules, in a process of its own: arm.py NAME eager|compiled|max-autotune|onnxruntime|amdahl THREADS MINUTES [ONNX_FILE]
+"""One way to call one of the twelve modules, in a process of its own: arm.py NAME eager|compiled|max-autotune|onnxruntime|amdahl THREADS MINUTES MODEL.onnx …
 
-Called from Python as its user calls it: tensors in, a new output each time. For the protocol see bench/peers/arm.py."""
+Called from Python as its user calls it: tensors in, a new output each time. For the protocol see docs/compare.md, which adds the file."""
 import os
 import sys
 import time
@@ -8,8 +8,10 @@ import time
 import torch
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [here, os.path.join(here, os.pardir, "peers")]
-import arm as protocol  # noqa: E402  (bench/peers)
+sys.path[:0] = [os.path.join(here, os.pardir, os.pardir, "cli", "peers", "arms")]
+import arm as protocol  # noqa: E402  (cli/peers/arms)
+
+sys.path[:0] = [here]
 import twelve  # noqa: E402
 
 name, form, threads, minutes = sys.argv[1:5]

@@ -1,5 +1,4 @@
 """tune.py NAME THREADS MINUTES: one of the twelve through amdahl.optimize, and what that took; the last line of stdout is JSON."""
-import glob
 import json
 import os
 import sys
@@ -30,4 +29,4 @@ seconds = time.perf_counter() - start
 data = fast.report().data
 print(json.dumps({"seconds": seconds, "experiments": len(data["experiments"]), "kept": data["outcomes"].get("kept", 0),
                   "first_win": wins[0] if wins else None,
-                  "onnx": glob.glob(os.path.join(os.path.dirname(fast.session.path), "*.onnx"))[0], "headline": data.get("headline")}))
+                  "session": fast.session.path, "headline": data.get("headline")}))
