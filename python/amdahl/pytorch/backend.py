@@ -13,7 +13,7 @@ from ..progress import Progress
 from .optimize import Example, Job
 from .optimized import OptimizedModule
 
-_OPTIONS = ("minutes", "mode", "allow", "max_error", "progress")
+_OPTIONS = ("minutes", "mode", "allow", "max_error", "progress", "never_slower")
 _MOST_SIZES = 16  # plans of one graph with open sizes
 
 
@@ -99,7 +99,8 @@ class CompiledGraph:
 
     def _job(self, module: Bound, inputs: Tuple[Any, ...]) -> Optional[Job]:
         try:
-            return Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph")
+            return Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph",
+                       never_slower=self.options["never_slower"])
         except AmdahlError as error:
             self._left_alone(error)
             return None
@@ -123,7 +124,7 @@ def amdahl(graph: torch.fx.GraphModule, example_inputs: Sequence[Any], mode: Opt
     unknown = sorted(set(given) - set(_OPTIONS))
     if unknown:
         raise BadUsage(f"torch.compile(backend='amdahl') knows no option {', '.join(unknown)}: give some of {', '.join(_OPTIONS)}")
-    chosen = {"minutes": 2.0, "mode": mode, "allow": None, "max_error": None, "progress": True, **given}
+    chosen = {"minutes": 2.0, "mode": mode, "allow": None, "max_error": None, "progress": True, "never_slower": True, **given}
     if chosen["mode"] not in (None, "default", "later"):
         raise BadUsage(f"torch.compile(backend='amdahl') has no mode '{chosen['mode']}': leave it out, or give 'later'")
     if torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in example_inputs):

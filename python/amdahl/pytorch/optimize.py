@@ -4,7 +4,9 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import tempfile
+import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import torch
@@ -12,7 +14,7 @@ import torch
 from .. import program
 from ..cache import cache_dir, module_folder
 from ..errors import AmdahlError, BadUsage, NotVerified, Unsupported
-from ..progress import Progress, Shown
+from ..progress import Progress, Shown, time_text
 from ..session import Session, last_words
 from .export import write_onnx
 from .optimized import OptimizedModule, Signature, TuneAgain
@@ -20,6 +22,8 @@ from .structure import NotTraceable, Skeleton, builder, describe
 
 # Of the outputs beside the original's, relative norm: rounding of fp32 comes to 1e-6 to 1e-5; a wrong export to 1e-1 and more.
 _MOST_DIFFERENCE = 1e-3
+_SECONDS_OF_TIMING = 2.0
+_SLOWER = 1.05  # a few per cent are noise, of a machine with other programs
 
 
 def call_of(example_inputs: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
@@ -118,7 +122,8 @@ class Job:
     """A module on its way: exported, tuned, and made into an OptimizedModule. Each step can be done again."""
 
     def __init__(self, module: torch.nn.Module, example: Example, allow: Optional[str], max_error: Optional[float], name: Optional[str] = None,
-                 dynamic_shapes: Any = None) -> None:
+                 dynamic_shapes: Any = None, never_slower: bool = True) -> None:
+        self.never_slower = never_slower
         self.module, self.example, self.sizes = module, example, Sizes(example, dynamic_shapes)
         self.allow, self.max_error = allow, max_error
         self.threads = torch.get_num_threads()
@@ -149,9 +154,8 @@ class Job:
 
     def run(self, minutes: float, bar: Progress) -> OptimizedModule:
         """All of it, under one live line."""
-        def again(given: Optional[float]) -> Tuple[List[str], Session]:
-            fast = self.run(given if given is not None else minutes, Progress(self.name, bar.asked))
-            return fast.plan_folders, self.session
+        def again(given: Optional[float]) -> OptimizedModule:
+            return self.run(given if given is not None else minutes, Progress(self.name, bar.asked))
 
         try:
             bar.phase("exporting from PyTorch")
@@ -165,8 +169,27 @@ class Job:
         except AmdahlError:
             bar.clear()
             raise
-        bar.end(last_words(report))
+        before, after = self.time(fast)
+        fast.seconds = after
+        fast.original_seconds = before
+        if self.never_slower and after > before * _SLOWER:
+            fast.leave_to_the_original(f"it was faster when both were measured, {time_text(before)} against {time_text(after)}: optimize with more minutes")
+        bar.end(f"{time_text(before)} -> {time_text(after)} a call ({before / after:.2f}x); the plan {last_words(report)}")
         return fast
+
+    def time(self, fast: OptimizedModule) -> Tuple[float, float]:
+        """Medians of calls of the original and of the tuned module, in turns, for two seconds at most: what a user of either sees."""
+        args, kwargs = self._call_of(fast.shapes()[0])
+        took: Dict[torch.nn.Module, List[float]] = {self.module: [], fast: []}
+        with torch.inference_mode():
+            end = time.perf_counter() + _SECONDS_OF_TIMING
+            while len(took[fast]) < 3 or (time.perf_counter() < end and len(took[fast]) < 200):
+                for called, times in took.items():
+                    called(*args, **kwargs)  # caches and threads are the other's
+                    start = time.perf_counter()
+                    called(*args, **kwargs)
+                    times.append(time.perf_counter() - start)
+        return statistics.median(took[self.module]), statistics.median(took[fast])
 
     def finish(self, shapes: List[Optional[str]], tune_again: Optional[TuneAgain] = None) -> OptimizedModule:
         """Exported as compiled, loaded, and held against the original on the example. `shapes`: names of them, or None for the one there is."""
@@ -238,13 +261,14 @@ def relative_difference(got: torch.Tensor, want: torch.Tensor) -> float:
 
 
 def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, device: Optional[str] = None, allow: Optional[str] = None,
-             max_error: Optional[float] = None, dynamic_shapes: Any = None, progress: Shown = True) -> OptimizedModule:
+             max_error: Optional[float] = None, dynamic_shapes: Any = None, progress: Shown = True, never_slower: bool = True) -> OptimizedModule:
     """Tunes `module` for calls like the example's, on this machine, and returns a module with the same signature that computes them faster.
 
     example_inputs  a tensor, a tuple of arguments, or a mapping of keyword arguments
     minutes         of tuning, earlier runs of the same call counted: a call that was interrupted goes on, one that is done begins at once
     dynamic_shapes  sizes to tune for, beside each other: {"ids": {1: [16, 64, 128]}} of keyword arguments, ({1: [16, 64, 128]},) of a tuple; the example is of
                     one of them; lists are taken in turn. Sizes between go to the original
+    never_slower    what turns out slower than the original, both called in turns, is left to the original; False: the winners compute all the same
     progress        True: a live line in a terminal or notebook; a function: called with every event (docs/json.md)
     allow           "bf16": products may round their operands to bfloat16; `max_error` limits what that may do to the outputs (relative norm, default 0.02)
 
@@ -256,4 +280,4 @@ def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, 
         raise BadUsage("the module is in training mode: call module.eval() first, or what is tuned is not what you will run")
     example = Example(module, example_inputs)
     _device_of(module, example, device)
-    return Job(module, example, allow, max_error, dynamic_shapes=dynamic_shapes).run(minutes, Progress(_name(module), progress))
+    return Job(module, example, allow, max_error, dynamic_shapes=dynamic_shapes, never_slower=never_slower).run(minutes, Progress(_name(module), progress))

@@ -111,13 +111,14 @@ class Bound:
         return None
 
 
-# Minutes, or None for as many as at first; the new plans' folders and their session.
-TuneAgain = Callable[[Optional[float]], Tuple[List[str], Session]]
+# Minutes, or None for as many as at first.
+TuneAgain = Callable[[Optional[float]], "OptimizedModule"]
 
 
 class OptimizedModule(torch.nn.Module):
-    """Called as the original is. `fast.original` is that; `fast.calls` counts by whom calls were computed and why. Outputs are new tensors each time; hooks
-    that the original's parts have got since are not called by the winners, and no gradient passes through them."""
+    """Called as the original is. `fast.original` is that; `fast.calls` counts the calls that it computed, by the reason; `fast.seconds` and `fast.original_seconds` are what a
+    call of either took when it was made. Outputs are new tensors each time; hooks that the original's parts have got since are not called by the winners, and no
+    gradient passes through them. Attributes that are not ours are the original's."""
 
     original: Optional[torch.nn.Module]
 
@@ -127,6 +128,9 @@ class OptimizedModule(torch.nn.Module):
         self.original = original
         self.signature, self.session, self._tune_again = signature, session, tune_again
         self.calls: "Counter[str]" = Counter()
+        self.seconds: Optional[float] = None
+        self.original_seconds: Optional[float] = None
+        self._left: Optional[str] = None
         self._told: set = set()  # type: ignore[type-arg]
         self.training = original.training if original is not None else False
         self._bind(plan_folders)
@@ -145,6 +149,19 @@ class OptimizedModule(torch.nn.Module):
     def fast_calls(self) -> int:
         """How many calls the winners computed."""
         return sum(bound.calls for bound in self._bounds)
+
+    def leave_to_the_original(self, why: str) -> None:
+        """From now on it computes every call."""
+        self._left = why
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            original = self.__dict__.get("_modules", {}).get("original")
+            if original is None:
+                raise
+            return getattr(original, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # nn.Module's own takes a microsecond to find that there are no hooks.
@@ -168,13 +185,15 @@ class OptimizedModule(torch.nn.Module):
         return self._otherwise(self._why_not(tensors), args, kwargs)
 
     def _fitting(self, tensors: Optional[List[torch.Tensor]]) -> Any:
-        if tensors is not None:
+        if tensors is not None and self._left is None:
             for bound in self._bounds:
                 if bound.fits(tensors):
                     return bound
         return None
 
     def _why_not(self, tensors: Optional[List[torch.Tensor]]) -> str:
+        if self._left is not None:
+            return self._left
         if tensors is None:
             return "other arguments"
         bound = self._fitting(tensors)
@@ -212,8 +231,9 @@ class OptimizedModule(torch.nn.Module):
         were written in ways that nobody is told of (`p.data.add_(…)`, an array of NumPy that shares their memory)."""
         if self._tune_again is None:
             raise BadInput("this module was loaded: call amdahl.optimize() with the original, and save what that returns")
-        plan_folders, self.session = self._tune_again(minutes)
-        self._bind(plan_folders)
+        again = self._tune_again(minutes)
+        self.session, self.seconds, self.original_seconds, self._left = again.session, again.seconds, again.original_seconds, again._left
+        self._bind(again.plan_folders)
         return self
 
     def report(self) -> Report:
