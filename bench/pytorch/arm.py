@@ -1,4 +1,4 @@
-"""One way to call one of the twelve modules, in a process of its own: arm.py NAME eager|compiled|max-autotune|onnxruntime|amdahl THREADS MINUTES MODEL.onnx …
+"""One way to call one of the twelve modules, in a process of its own: arm.py NAME eager|compiled|max-autotune|onnxruntime|amdahl THREADS MINUTES MODEL.onnx INPUT_DIR …
 
 Called from Python as its user calls it: tensors in, a new output each time. For the protocol see docs/compare.md, which adds the file."""
 import os
@@ -17,7 +17,8 @@ import twelve  # noqa: E402
 name, form, threads, minutes = sys.argv[1:5]
 torch.set_num_threads(int(threads))
 start = time.perf_counter()
-module, arguments = twelve.make(name)
+module, _ = twelve.make(name)
+arguments = [torch.from_numpy(a) for a in protocol.load_inputs(sys.argv[6]).values()]  # the same for all arms
 
 
 def tensors_of(value):
@@ -40,8 +41,8 @@ def made(form):
         return lambda *tensors: [torch.from_numpy(o) for o in session.run(None, {n: t.numpy() for n, t in zip(names, tensors)})]
     if form == "eager":
         return module
-    import torch._inductor.config
-    torch._inductor.config.freezing = True  # weights as constants: what inference on a CPU is advised to use
+    from torch._inductor import config
+    config.freezing = True  # weights as constants: what inference on a CPU is advised to use
     return torch.compile(module, mode="max-autotune" if form == "max-autotune" else None)
 
 

@@ -27,10 +27,11 @@ def tuned(name, options):
 
 
 def rows_of(name, facts, options, folder):
-    arms = {form: python_arm(os.path.join(HERE, "arm.py"), name, form, options.threads, options.minutes) for form in options.forms.split(",")}
+    arms = {f"called {form}": python_arm(os.path.join(HERE, "arm.py"), name, form, options.threads, options.minutes) for form in options.forms.split(",")}
     words = ["--python", sys.executable, "--only", "onnxruntime", "--rounds", options.rounds]
     rows = {}
     for label, row in compare(os.environ["AMDAHL_PROGRAM"], copy_of(facts["session"], folder), *words, arms=arms)["rows"].items():
+        label = label.removeprefix("called ") if label.startswith("called ") else f"bound {label}"  # beside ours, and ONNX Runtime with inputs bound
         rows[label] = {"failed": row["reason"]} if row.get("reason") else {"ms": 1e3 * row["seconds"], "rounds": rounds_ms(row), "error": row.get("difference")}
     return rows
 
@@ -50,7 +51,7 @@ def summary(rows):
 def print_row(name, facts, rows, beside):
     cells = [f"{rows[f]['ms']:.2f}" if "ms" in rows.get(f, {}) else "-" for f in FORMS]
     over = " | ".join(f"{beside[k][0]:.2f} [{beside[k][1]:.2f}, {beside[k][2]:.2f}]" if k in beside else "-" for k in ("over_pytorch", "over_onnxruntime"))
-    error = rows.get("amdahl", {}).get("error")
+    error = rows.get("eager", {}).get("error")  # between the two, seen from ours
     first = f"{facts['first_win']:.0f}" if facts.get("first_win") else "-"
     print(f"| {name} | {' | '.join(cells)} | {over} | {f'{error:.0e}' if error is not None else '-'} | {first} | {facts['experiments']} |", flush=True)
     for label, row in rows.items():

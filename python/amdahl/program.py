@@ -4,7 +4,8 @@ import os
 import shutil
 import signal
 import subprocess
-from typing import Any, Callable, Dict, List, Optional
+import tempfile
+from typing import Any, Callable, Dict, List
 
 from .errors import MachineError, error_of
 
@@ -39,10 +40,10 @@ def _start(arguments: List[str], **pipes: Any) -> "subprocess.Popen[str]":
 def _end(process: "subprocess.Popen[str]") -> None:
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(_SECONDS_TO_END)
+        process.communicate(timeout=_SECONDS_TO_END)  # it may have something to say yet, and waits until somebody listens
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 def _without_prefix(line: str) -> str:
@@ -62,17 +63,12 @@ def run_json(*arguments: str) -> Any:
     return json.loads(out) if out.strip() else None
 
 
-def run_with_events(arguments: List[str], on_event: Callable[[Event], None], cancelled: Optional[Callable[[], bool]] = None) -> Any:
-    """As run_json() of `tune` and `resume`, with what happens on the way (docs/json.md). An exception of `on_event`, KeyboardInterrupt among them, ends the
-    program first: what it has finished is kept."""
-    process = _start([*arguments, "--json", "--events"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None and process.stdout is not None
+def _listen(process: "subprocess.Popen[str]", on_event: Callable[[Event], None]) -> List[str]:
+    """Until the program has ended; the lines that are no events."""
+    assert process.stderr is not None
     other: List[str] = []
     try:
         for line in process.stderr:
-            if cancelled and cancelled():
-                process.send_signal(signal.SIGINT)
-                cancelled = None
             try:
                 event = json.loads(line) if line.startswith("{") else None
             except ValueError:
@@ -81,14 +77,23 @@ def run_with_events(arguments: List[str], on_event: Callable[[Event], None], can
                 other.append(line.strip())
             else:
                 on_event(event)
-        out = process.stdout.read()
         process.wait()
     except BaseException:
         _end(process)
         raise
     finally:
         process.stderr.close()
-        process.stdout.close()
+    return other
+
+
+def run_with_events(arguments: List[str], on_event: Callable[[Event], None]) -> Any:
+    """As run_json() of `tune` and `resume`, with what happens on the way (docs/json.md). An exception of `on_event`, KeyboardInterrupt among them, ends the
+    program first: what it has finished is kept."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as report:  # not a pipe: it is longer than one holds, and events are read first
+        process = _start([*arguments, "--json", "--events"], stdout=report, stderr=subprocess.PIPE)
+        other = _listen(process, on_event)
+        report.seek(0)
+        out = report.read()
     if process.returncode != 0:
         raise error_of(process.returncode, _without_prefix("\n".join(other)) or f"amdahl {arguments[0]} ended with {process.returncode}")
     return json.loads(out)

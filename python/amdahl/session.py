@@ -1,7 +1,7 @@
 """A session of the program, and `tune()`, which makes one of an ONNX file. Needs neither PyTorch nor NumPy."""
 import os
 import subprocess
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from . import program
 from .errors import AmdahlError
@@ -82,17 +82,10 @@ def last_words(report: Dict[str, Any]) -> str:
     return f"{time_text(head['starter_seconds'])} -> {time_text(head['kept_seconds'])} a run; {tried} tried, {kept} kept"
 
 
-def _tune(arguments: List[str], name: str, progress: Shown, on_event: Optional[Callable[[program.Event], None]] = None,
-          cancelled: Optional[Callable[[], bool]] = None) -> Dict[str, Any]:
+def _tune(arguments: List[str], name: str, progress: Shown) -> Dict[str, Any]:
     bar = Progress(name, progress)
-
-    def told(event: program.Event) -> None:
-        bar.show(event)
-        if on_event:
-            on_event(event)
-
     try:
-        report = program.run_with_events(arguments, told, cancelled)
+        report = program.run_with_events(arguments, bar.show)
     except KeyboardInterrupt:
         bar.end("interrupted; what was finished is kept, and the same call goes on")
         raise

@@ -145,12 +145,12 @@ class Job:
     def session(self) -> Session:
         return Session(os.path.join(self.folder, "session.amdahl"))
 
-    def tune(self, minutes: float, show: Callable[[program.Event], None], cancelled: Optional[Callable[[], bool]] = None) -> Dict[str, Any]:
+    def tune(self, minutes: float, show: Callable[[program.Event], None]) -> Dict[str, Any]:
         words = ["tune", os.path.join(self.folder, self.name + ".onnx"), "--session", self.session.path, "--minutes", f"{minutes:g}", "--threads", str(self.threads)]
         words += ["--allow", self.allow] if self.allow else []
         words += ["--max-error", f"{self.max_error:g}"] if self.max_error is not None else []
         words += self.sizes.words()
-        return program.run_with_events(words, show, cancelled)  # type: ignore[no-any-return]
+        return program.run_with_events(words, show)  # type: ignore[no-any-return]
 
     def run(self, minutes: float, bar: Progress) -> OptimizedModule:
         """All of it, under one live line."""
