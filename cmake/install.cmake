@@ -3,8 +3,13 @@
 # (experiments/vega.cc). Kernel sources, export templates and the report's page are inside the program.
 include(GNUInstallDirs)
 
-install(TARGETS amdahl RUNTIME DESTINATION bin)
-install(TARGETS amdahl-worker amdahl-nvrtc amdahl-plan RUNTIME DESTINATION libexec/amdahl LIBRARY DESTINATION libexec/amdahl)
+# The component `program` is what a wheel takes (pyproject.toml); without a word, everything is installed.
+install(TARGETS amdahl RUNTIME DESTINATION bin COMPONENT program)
+install(TARGETS amdahl-worker amdahl-nvrtc amdahl-plan RUNTIME DESTINATION libexec/amdahl COMPONENT program
+                                                       LIBRARY DESTINATION libexec/amdahl COMPONENT program)
+if(AMDAHL_WHEEL)
+  include(cmake/wheel.cmake)
+endif()
 
 # The manual page and completions are written by a small program that knows the option tables.
 add_executable(amdahl-manual cli/manual_main.cc)
@@ -23,16 +28,17 @@ add_custom_target(manual ALL DEPENDS ${MANUAL}/amdahl.1.gz ${MANUAL}/amdahl ${MA
 install(FILES ${MANUAL}/amdahl.1.gz DESTINATION share/man/man1)
 install(FILES ${MANUAL}/amdahl DESTINATION share/bash-completion/completions)
 install(FILES ${MANUAL}/_amdahl DESTINATION share/zsh/vendor-completions)
-install(FILES README.md cmake/copyright DESTINATION share/doc/amdahl)
+install(FILES cmake/copyright DESTINATION share/doc/amdahl COMPONENT program)
+install(FILES README.md DESTINATION share/doc/amdahl)
 install(DIRECTORY docs/ DESTINATION share/doc/amdahl/docs)
 
 # Debian has Vega as a package, which ours asks for; an installation under another prefix takes a copy along.
 option(AMDAHL_INSTALL_VEGA "Install a copy of Vega, for the plots of the report" ON)
 set(VEGA_FOLDER /usr/share/javascript/vega)
 if(AMDAHL_INSTALL_VEGA AND EXISTS ${VEGA_FOLDER})
-  install(DIRECTORY ${VEGA_FOLDER}/ DESTINATION share/amdahl/vega FILES_MATCHING PATTERN "vega-*.min.js")
+  install(DIRECTORY ${VEGA_FOLDER}/ DESTINATION share/amdahl/vega COMPONENT program FILES_MATCHING PATTERN "vega-*.min.js")
   if(EXISTS /usr/share/doc/libjs-vega/copyright)
-    install(FILES /usr/share/doc/libjs-vega/copyright DESTINATION share/amdahl/vega)
+    install(FILES /usr/share/doc/libjs-vega/copyright DESTINATION share/amdahl/vega COMPONENT program)
   endif()
 endif()
 
