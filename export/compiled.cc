@@ -1,5 +1,6 @@
 #include "export/compiled.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -27,6 +28,17 @@ void copy_into(ExportFolder& folder, const std::string& name, const std::string&
   fs::remove(to, error);  // a process that has the earlier one loaded keeps it
   fs::copy_file(from, to, error);
   if (error) throw Error(ExitCode::kIo, fmt::format("cannot copy {} to {}: {}", from, to, error.message()));
+}
+
+// Where kernels get their threads. It comes with a compiler, and so may be missing where a plan is loaded.
+constexpr const char* kOpenMp = "libgomp.so.1";
+
+std::string openmp_library() {
+  Dl_info where{};
+  void* const library = dlopen(kOpenMp, RTLD_NOW);  // this process holds it
+  if (!library || !dladdr(dlsym(library, "GOMP_parallel"), &where))
+    throw Error(ExitCode::kIo, fmt::format("cannot find {}, which the kernels need: apt-get install libgomp1", kOpenMp));
+  return fs::canonical(where.dli_fname);
 }
 
 // kernels/k003_matmul.so of every step: from the cache of compiled kernels, where what was measured lies.
@@ -91,6 +103,7 @@ std::vector<std::string> write_compiled(const ExportRequest& request) {
   folder.text("plan.json", plan.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   write_self_test(folder, request.self_test);
   copy_into(folder, "libamdahl-plan.so", own_program("libamdahl-plan.so", "AMDAHL_PLAN_LIBRARY"));
+  copy_into(folder, kOpenMp, openmp_library());
   for (const auto& [from, to] : {std::pair{"amdahl_plan.h.in", "amdahl_plan.h"}, {"README.md.in", "README.md"}})
     folder.text(to, filled_template(fmt::format("compiled_templates/{}", from), words));
   return folder.files();

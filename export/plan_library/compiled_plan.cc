@@ -1,5 +1,6 @@
 #include "export/plan_library/compiled_plan.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -59,6 +60,12 @@ Program read_program(const Json& plan, const std::string& folder) {
   return program;
 }
 
+// Kernels ask for it by this name, and take the one that is loaded. The system's goes before the folder's: other libraries in this process may need a newer one.
+void load_openmp(const std::string& folder) {
+  for (const std::string& library : {std::string("libgomp.so.1"), std::filesystem::absolute(folder + "/libgomp.so.1").string()})
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return;
+}
+
 template <typename T>
 bool all_below(const void* data, int64_t count, int64_t limit) {
   const T* const first = static_cast<const T*>(data);
@@ -80,6 +87,7 @@ CompiledPlan::CompiledPlan(const std::string& folder) {
       const int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
       indices_.push_back({i, dtype_from_name(input.at("dtype").get<std::string>()), count, input.at("limit").get<int64_t>()});
     }
+    load_openmp(folder);
     Program program = read_program(plan, folder);
     const std::byte* const weights = read_weights(folder, program.blob_bytes, plan.at("weights_hash"), device_);
     executor_.emplace(std::move(program), device_, weights);
