@@ -29,7 +29,7 @@ size_t first_extra(const MlpSizes& s) { return s.gated ? 4 : 3; }
 double cycles_of(const MlpSizes& s, const Knobs& k, int64_t x_row_bytes, int threads, const DeviceInfo& device) {
   const auto whole = [](int64_t n, int64_t unit) { return (n + unit - 1) / unit; };
   const int64_t lanes = k.at("VLEN"), partition = k.at("PARTITION");
-  const int64_t hidden = whole(s.h, lanes * k.at("NRV")) * k.at("NRV") / (partition == 2 ? threads : 1);
+  const int64_t hidden = whole(whole(s.h, lanes * k.at("NRV")) * k.at("NRV"), partition == 2 ? threads : 1);  // of the slowest thread
   GemmBlocking b;
   b.lanes = lanes, b.mr = k.at("MR"), b.nrv = k.at("NRV");
   b.block_rows = std::min(s.m, whole(k.at("MC"), b.mr) * b.mr);

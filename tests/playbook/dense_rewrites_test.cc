@@ -219,6 +219,24 @@ Graph gated_form() {
   return g.finish({g.node("MatMul", {g.node("Mul", {gate, up}), g.normal({70, 18}, 3)})});
 }
 
+// 75 hidden columns are fewer vectors than 64 threads: some have none, and none may be divided by.
+TEST(FuseMlp, CountsCyclesWhereThreadsHaveLessThanAVectorEach) {
+  const Graph graph = mlp_form();
+  const Applied fused = apply(graph, starter_plan(graph, 64, cpu_target()), "fuse_mlp");
+  ASSERT_EQ(fused.times, 1);
+  for (const Step& step : fused.plan.steps) {
+    if (step.variant.problem.kind != "fused_mlp") continue;
+    const SearchSpace space = cpu_target().space(step.variant.problem);
+    for (const Knob& knob : space.knobs)
+      for (int64_t value : knob.values) {
+        Knobs knobs = space.starters();
+        knobs["PARTITION"] = 2;
+        knobs[knob.name] = value;
+        EXPECT_GT(space.cycles(knobs), 0) << knob.name << " = " << value;
+      }
+  }
+}
+
 TEST(FuseMlp, TwoProductsAndAnActivationBecomeOneKernel) {
   for (const Graph& graph : {mlp_form(), gated_form()}) {
     const Applied fused = apply(graph, starter_plan(graph, 2, cpu_target()), "fuse_mlp");
