@@ -64,7 +64,9 @@ def load_module(folder: str) -> None:
     require_nothing_here()
     x = torch.tensor(_inputs()).reshape(4, 32)
     with torch.no_grad():
-        require_close(amdahl.load(folder)(x).flatten().tolist(), _module()(x).flatten().tolist())
+        fast = amdahl.load(folder)
+        require_close(fast(x).flatten().tolist(), _module()(x).flatten().tolist())
+    assert fast.fast_calls == 1
 
 
 if __name__ == "__main__":
