@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cli/tune_view.h"
-#include "starter_kernels/kinds/problem.h"
 
 namespace amdahl {
 

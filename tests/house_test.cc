@@ -51,6 +51,8 @@ const std::map<std::string, Folders> kMayInclude{
     {"export",
      {"base/cuda", "export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds",
       "starter_kernels/toolchain"}},
+    {"export/compiled_templates", {}},
+    {"export/plan_library", {"export/compiled_templates", "export/kernel_templates", "plan", "starter_kernels/kinds"}},
     {"cli/peers", {"experiments", "graph/onnx", "tuner/measurement"}},
     {"cli",
      {"base/cuda", "cli/peers", "experiments", "export", "graph", "graph/models", "graph/onnx", "plan", "playbook", "profiler", "starter_kernels/toolchain",

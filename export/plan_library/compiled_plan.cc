@@ -60,10 +60,12 @@ Program read_program(const Json& plan, const std::string& folder) {
   return program;
 }
 
-// Kernels ask for it by this name, and take the one that is loaded. The system's goes before the folder's: other libraries in this process may need a newer one.
-void load_openmp(const std::string& folder) {
+// Kernels ask for OpenMP's library by its name, and take the one that is loaded. The system's goes before the folder's: other libraries in this process may
+// need a newer one. They ask for C++'s by nobody's: newer compilers write into their tables how an exception would end them, and programs of C++ have that.
+void load_runtimes(const std::string& folder) {
   for (const std::string& library : {std::string("libgomp.so.1"), std::filesystem::absolute(folder + "/libgomp.so.1").string()})
-    if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return;
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) break;
+  dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL);
 }
 
 template <typename T>
@@ -87,7 +89,7 @@ CompiledPlan::CompiledPlan(const std::string& folder) {
       const int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
       indices_.push_back({i, dtype_from_name(input.at("dtype").get<std::string>()), count, input.at("limit").get<int64_t>()});
     }
-    load_openmp(folder);
+    load_runtimes(folder);
     Program program = read_program(plan, folder);
     const std::byte* const weights = read_weights(folder, program.blob_bytes, plan.at("weights_hash"), device_);
     executor_.emplace(std::move(program), device_, weights);

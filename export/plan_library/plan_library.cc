@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/error.h"
 #include "export/compiled_templates/amdahl_plan.h.in"
 #include "export/plan_library/compiled_plan.h"
 #include "export/plan_library/forked_thread.h"
@@ -30,13 +31,15 @@ void forget_other_threads() {
 
 #define AMDAHL_API extern "C" __attribute__((visibility("default")))
 
-AMDAHL_API amdahl_plan* amdahl_plan_load(const char* folder, char* error, size_t error_bytes) try {
+AMDAHL_API amdahl_plan* amdahl_plan_load(const char* folder, int* code, char* error, size_t error_bytes) try {
   amdahl::watch_forks(forget_other_threads);
   auto plan = std::make_unique<amdahl_plan>(folder);
   const std::lock_guard lock(*loaded_lock);
   loaded.insert(plan.get());
   return plan.release();
 } catch (const std::exception& why) {
+  const auto* known = dynamic_cast<const amdahl::Error*>(&why);
+  if (code) *code = static_cast<int>(known ? known->code() : amdahl::ExitCode::kInternal);
   if (error && error_bytes > 0) std::snprintf(error, error_bytes, "%s", why.what());
   return nullptr;
 }

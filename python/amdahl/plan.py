@@ -6,7 +6,7 @@ import os
 import struct
 from typing import Any, List, NamedTuple, Sequence, Tuple
 
-from .errors import BadInput, MachineError, NotVerified
+from .errors import BadInput, MachineError, NotVerified, error_of
 
 _SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8, "bool": 1}
 # Of the module struct; bf16 is the upper half of a float.
@@ -39,24 +39,24 @@ class Plan:
         try:
             with open(os.path.join(self.folder, "plan.json"), encoding="utf-8") as file:
                 self.facts = json.load(file)
+            self.inputs, self.outputs = _specs(self.facts["inputs"]), _specs(self.facts["outputs"])
+            self.threads: int = self.facts["threads"]
             library = ctypes.CDLL(path)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise MachineError(f"{self.folder} is no compiled plan: {error}; name a folder that `amdahl export --format compiled` or amdahl.save() wrote") from error
-        self.inputs, self.outputs = _specs(self.facts["inputs"]), _specs(self.facts["outputs"])
-        self.threads: int = self.facts["threads"]
         self._library = library
         library.amdahl_plan_load.restype = ctypes.c_void_p
-        library.amdahl_plan_load.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+        library.amdahl_plan_load.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int), ctypes.c_char_p, ctypes.c_size_t]
         library.amdahl_plan_free.argtypes = [ctypes.c_void_p]
         run = library.amdahl_plan_run
         run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         library.amdahl_plan_watch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
         library.amdahl_plan_watch.restype = None
         self._watched: List[Tuple[Any, int]] = []
-        said = ctypes.create_string_buffer(2048)
-        self.handle = library.amdahl_plan_load(os.fsencode(self.folder), said, len(said))
+        said, code = ctypes.create_string_buffer(2048), ctypes.c_int()
+        self.handle = library.amdahl_plan_load(os.fsencode(self.folder), ctypes.byref(code), said, len(said))
         if not self.handle:
-            raise MachineError(said.value.decode("utf-8", "replace"))
+            raise error_of(code.value, said.value.decode("utf-8", "replace"))
         self.run_at = run  # (handle, array of input pointers, array of output pointers) -> COMPUTED or BAD_INDEX
         self.input_pointers, self.output_pointers = ctypes.c_void_p * len(self.inputs), ctypes.c_void_p * len(self.outputs)
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Dict, List
 
-from .errors import MachineError, error_of
+from .errors import AmdahlError, MachineError, NoCompiler, error_of
 
 Event = Dict[str, Any]
 
@@ -46,21 +46,29 @@ def _end(process: "subprocess.Popen[str]") -> None:
         process.communicate()
 
 
-def _without_prefix(line: str) -> str:
-    return line[len("amdahl: "):] if line.startswith("amdahl: ") else line
+def _error(code: int, said: str, command: str) -> AmdahlError:
+    if "libgomp.so.1" in said and "shared libraries" in said:  # the loader's word: it did not even begin
+        return NoCompiler("OpenMP's library is missing, which comes with the C++ compiler that tuning needs: apt-get install g++")
+    return error_of(code, (said[len("amdahl: "):] if said.startswith("amdahl: ") else said) or f"amdahl {command} ended with {code}")
 
 
 def run_json(*arguments: str) -> Any:
     """What a command prints with --json. Raises an AmdahlError with its line where it fails."""
-    process = _start([*arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out = run_text(*arguments, "--json")
+    return json.loads(out) if out.strip() else None
+
+
+def run_text(*arguments: str) -> str:
+    """What a command prints. Raises an AmdahlError with its line where it fails."""
+    process = _start([*arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, said = process.communicate()
     except BaseException:
         _end(process)
         raise
     if process.returncode != 0:
-        raise error_of(process.returncode, _without_prefix(said.strip()) or f"amdahl {arguments[0]} ended with {process.returncode}")
-    return json.loads(out) if out.strip() else None
+        raise _error(process.returncode, said.strip(), arguments[0])
+    return out
 
 
 def _listen(process: "subprocess.Popen[str]", on_event: Callable[[Event], None]) -> List[str]:
@@ -95,5 +103,5 @@ def run_with_events(arguments: List[str], on_event: Callable[[Event], None]) -> 
         report.seek(0)
         out = report.read()
     if process.returncode != 0:
-        raise error_of(process.returncode, _without_prefix("\n".join(other)) or f"amdahl {arguments[0]} ended with {process.returncode}")
+        raise _error(process.returncode, "\n".join(other), arguments[0])
     return json.loads(out)

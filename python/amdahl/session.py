@@ -1,6 +1,5 @@
 """A session of the program, and `tune()`, which makes one of an ONNX file. Needs neither PyTorch nor NumPy."""
 import os
-import subprocess
 from typing import Any, Dict, List, Optional
 
 from . import program
@@ -28,7 +27,7 @@ class Report:
         return f"<iframe srcdoc=\"{html.escape(self.html(), quote=True)}\" style='width:100%;height:700px;border:0'></iframe>"
 
     def __str__(self) -> str:
-        return subprocess.run([program.find_program(), "report", self._session.path], check=True, capture_output=True, text=True).stdout
+        return program.run_text("report", self._session.path)
 
     __repr__ = __str__
 
@@ -96,7 +95,7 @@ def _tune(arguments: List[str], name: str, progress: Shown) -> Dict[str, Any]:
     return report
 
 
-def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
+def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = None, experiments: Optional[int] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
          threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, progress: Shown = True) -> Session:
     """Tunes an ONNX file, or `builtin:NAME`, as `amdahl tune` does; the same call goes on where an earlier one stopped.
 
@@ -105,6 +104,7 @@ def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = N
     stem = model[len("builtin:"):] if model.startswith("builtin:") else os.path.splitext(os.path.basename(model))[0]
     path = session or stem + ".amdahl"
     words = ["tune", model, "--session", path, *_minutes(minutes)]
+    words += ["--experiments", str(experiments)] if experiments is not None else []
     words += ["--allow", allow] if allow else []
     words += ["--max-error", f"{max_error:g}"] if max_error is not None else []
     words += ["--threads", str(threads)] if threads else []

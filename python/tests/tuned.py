@@ -5,7 +5,6 @@ import tempfile
 from typing import List, Tuple
 
 import amdahl
-from amdahl import session as amdahl_session
 from small_model import SmallModel, WIDTH, WORDS, packed
 
 MODEL = SmallModel()
@@ -37,7 +36,7 @@ def tear_down() -> None:
 
 def session() -> amdahl.Session:
     if not os.path.exists(path("small.amdahl")):
-        amdahl_session._tune(["tune", path("small.onnx"), "--session", path("small.amdahl"), "--experiments", "1"], "small", False)
+        amdahl.tune(path("small.onnx"), session=path("small.amdahl"), experiments=1, progress=False)
     return amdahl.Session(path("small.amdahl"))
 
 

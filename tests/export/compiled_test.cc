@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   size_t size[8];
   int i, n = 0, m = 0, bad = 0;
   FILE* file = fopen("selftest.bin", "rb");
-  amdahl_plan* plan = amdahl_plan_load(".", error, sizeof error);
+  amdahl_plan* plan = amdahl_plan_load(".", NULL, error, sizeof error);
   if (!plan) return puts(error), 1;
   for (i = 1; strcmp(argv[i], "-"); ++i, ++n) in[n] = malloc(atol(argv[i])), fread(in[n], 1, atol(argv[i]), file);
   for (++i; i < argc; ++i, ++m) size[m] = atol(argv[i]), out[m] = malloc(size[m]), want[m] = malloc(size[m]), fread(want[m], 1, size[m], file);
@@ -198,7 +198,7 @@ TEST_F(CompiledPlanTest, ThreadsOfTheCallersWaitForEachOther) {
 TEST_F(CompiledPlanTest, AForkedChildComputes) {
   write_mini();
   char error[512] = "";
-  amdahl_plan* plan = amdahl_plan_load(dir_.c_str(), error, sizeof error);
+  amdahl_plan* plan = amdahl_plan_load(dir_.c_str(), nullptr, error, sizeof error);
   ASSERT_NE(plan, nullptr) << error;
   std::vector<float> out(static_cast<size_t>(test_.expected[0].numel())), again(out.size());
   const void* in[] = {test_.inputs[0].data()};
@@ -218,7 +218,9 @@ TEST_F(CompiledPlanTest, AForkedChildComputes) {
   EXPECT_EQ(amdahl_plan_run(plan, in, others), AMDAHL_PLAN_COMPUTED);
   EXPECT_EQ(again, out);
   amdahl_plan_free(plan);
-  EXPECT_EQ(amdahl_plan_load("/nowhere", error, sizeof error), nullptr);
+  int code = 0;
+  EXPECT_EQ(amdahl_plan_load("/nowhere", &code, error, sizeof error), nullptr);
+  EXPECT_EQ(code, static_cast<int>(ExitCode::kIo));
   EXPECT_NE(std::string(error).find("/nowhere/plan.json"), std::string::npos) << error;
 }
 
