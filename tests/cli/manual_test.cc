@@ -95,7 +95,7 @@ TEST(BashCompletion, OffersCommandsOptionsValuesAndModels) {
   for (const Command* command : commands()) EXPECT_EQ(std::count(all.begin(), all.end(), command->name), 1) << command->name;
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--min"}), Offers{"--minutes"});
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--allow", ""}), Offers{"bf16"});
-  EXPECT_EQ(bash_offers({"amdahl", "export", "x.amdahl", "--format", "c"}), Offers{"cxx", "compiled"});
+  EXPECT_EQ(bash_offers({"amdahl", "export", "x.amdahl", "--format", "c"}), (Offers{"cxx", "compiled"}));
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--minutes", ""}), Offers{}) << "a number";
   EXPECT_EQ(bash_offers({"amdahl", "tune", "builti"}), Offers{"builtin:"});
   for (const ShippedModel& model : shipped_models()) {
