@@ -27,7 +27,7 @@ Json read_plan(const std::string& folder) {
   std::ifstream in(folder + "/plan.json");
   if (!in) throw Error(ExitCode::kIo, fmt::format("{}/plan.json cannot be read: name a folder that `amdahl export --format compiled` wrote", folder));
   Json plan = Json::parse(in, nullptr, false);
-  if (plan.is_discarded()) throw damaged(folder, "plan.json is not JSON");
+  if (!plan.is_object()) throw damaged(folder, "plan.json is not JSON, or no object of it");
   if (plan.value("format", 0) != kFormat)
     throw Error(ExitCode::kIo, fmt::format("{} is of version {} of the format, this library reads {}: take the libamdahl-plan.so of the folder itself", folder,
                                            plan.value("format", 0), kFormat));

@@ -1,6 +1,6 @@
 """torch.compile(module, backend="amdahl", options={…}).
 
-Dynamo hands over a graph whose parameters and buffers are inputs. They are bound as constants (resnet18 took 12.4 ms as inputs and 8.3 as constants), and looked at in
+Dynamo hands over a graph whose parameters and buffers are inputs. They are bound as constants, which exporters fold and kernels pack, and looked at in
 every call: with others than those, or when they have changed, the graph itself is run."""
 import threading
 import warnings
@@ -99,15 +99,17 @@ class CompiledGraph:
 
     def _job(self, module: Bound, inputs: Tuple[Any, ...]) -> Optional[Job]:
         try:
-            return Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph",
-                       never_slower=self.options["never_slower"])
+            job = Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph",
+                      never_slower=self.options["never_slower"])
+            job.export()  # not behind the running program, whose output it would take away: exporters are silenced for the whole process
+            return job
         except AmdahlError as error:
             self._left_alone(error)
             return None
 
     def _tune(self, sizes: Tuple[Any, ...], job: Job) -> None:
         try:
-            fast = job.run(self.options["minutes"], Progress(job.name, self.options["progress"]))
+            fast = job.tune_and_load(self.options["minutes"], Progress(job.name, self.options["progress"]))
         except AmdahlError as error:
             self._left_alone(error)
             return
@@ -118,8 +120,8 @@ class CompiledGraph:
 
 
 def amdahl(graph: torch.fx.GraphModule, example_inputs: Sequence[Any], mode: Optional[str] = None, options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
-    """The entry point `torch_dynamo_backends`. Options: minutes (of each graph, default 2), allow, max_error, progress, and mode="later": the first call takes
-    what is known at once, and tuning goes on behind the running program."""
+    """The entry point `torch_dynamo_backends`. Options: minutes (of each graph, default 2), allow, max_error, progress, and mode="later": the graph
+    runs as it is while it is tuned behind the running program."""
     given = dict(options or {})
     unknown = sorted(set(given) - set(_OPTIONS))
     if unknown:

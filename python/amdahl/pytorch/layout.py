@@ -1,6 +1,6 @@
 """Where PyTorch's tensors hold what says that they have changed.
 
-To ask 160 tensors for `_version` and `data_ptr()` from Python takes 25 us; C reads the same words in one. Where they lie is PyTorch's own business and no interface: it is
+To ask 160 tensors for `_version` and `data_ptr()` from Python takes 24 us; C reads the same words. Where they lie is PyTorch's own business and no interface: it is
 found out by experiment in each process, and where the experiment does not come out as it must, `find_layout()` says None, and Python asks."""
 import ctypes
 from typing import List, NamedTuple, Optional

@@ -154,12 +154,16 @@ class Job:
 
     def run(self, minutes: float, bar: Progress) -> OptimizedModule:
         """All of it, under one live line."""
+        bar.phase("exporting from PyTorch")
+        self.export()
+        return self.tune_and_load(minutes, bar)
+
+    def tune_and_load(self, minutes: float, bar: Progress) -> OptimizedModule:
+        """What was exported."""
         def again(given: Optional[float]) -> OptimizedModule:
             return self.run(given if given is not None else minutes, Progress(self.name, bar.asked))
 
         try:
-            bar.phase("exporting from PyTorch")
-            self.export()
             report = self.tune(minutes, bar.show)
             bar.phase("loading")
             fast = self.finish([shape["name"] for shape in report.get("shapes", [])] or [None], again)
@@ -170,6 +174,7 @@ class Job:
             bar.clear()
             raise
         before, after = self.time(fast)
+        fast.forget_calls()  # those were ours
         fast.seconds = after
         fast.original_seconds = before
         if self.never_slower and after > before * _SLOWER:
@@ -178,7 +183,7 @@ class Job:
         return fast
 
     def time(self, fast: OptimizedModule) -> Tuple[float, float]:
-        """Medians of calls of the original and of the tuned module, in turns, for two seconds at most: what a user of either sees."""
+        """Medians of calls of the original and of the tuned module, in turns, for two seconds, or three calls of each where they are slow: what a user of either sees."""
         args, kwargs = self._call_of(fast.shapes()[0])
         took: Dict[torch.nn.Module, List[float]] = {self.module: [], fast: []}
         with torch.inference_mode():
