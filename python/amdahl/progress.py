@@ -78,9 +78,15 @@ class Progress:
         elif self.shown:
             print(f"amdahl {self.name}: {text}", file=sys.stderr, flush=True)
 
-    def clear(self) -> None:
-        """Without a last line: an exception has it."""
-        self._erase()
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """An exception is a last line itself; an interrupted user is told what became of his work."""
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.end("interrupted; what was finished is kept, and the same call goes on")
+        elif kind is not None:
+            self._erase()
 
     def _once(self, note: str) -> None:
         if self.shown and not self._notebook:

@@ -3,7 +3,6 @@ import os
 from typing import Any, Dict, List, Optional
 
 from . import program
-from .errors import AmdahlError
 from .plan import Plan
 from .progress import Progress, Shown, time_text
 
@@ -82,15 +81,8 @@ def last_words(report: Dict[str, Any]) -> str:
 
 
 def _tune(arguments: List[str], name: str, progress: Shown) -> Dict[str, Any]:
-    bar = Progress(name, progress)
-    try:
+    with Progress(name, progress) as bar:
         report = program.run_with_events(arguments, bar.show)
-    except KeyboardInterrupt:
-        bar.end("interrupted; what was finished is kept, and the same call goes on")
-        raise
-    except AmdahlError:
-        bar.clear()
-        raise
     bar.end(last_words(report))
     return report
 

@@ -163,16 +163,10 @@ class Job:
         def again(given: Optional[float]) -> OptimizedModule:
             return self.run(given if given is not None else minutes, Progress(self.name, bar.asked))
 
-        try:
+        with bar:
             report = self.tune(minutes, bar.show)
             bar.phase("loading")
             fast = self.finish([shape["name"] for shape in report.get("shapes", [])] or [None], again)
-        except KeyboardInterrupt:
-            bar.end("interrupted; what was finished is kept, and the same call goes on")
-            raise
-        except AmdahlError:
-            bar.clear()
-            raise
         before, after = self.time(fast)
         fast.forget_calls()  # those were ours
         fast.seconds = after
