@@ -264,7 +264,7 @@ void Matcher::set_params(Problem& problem) const {
   if (p_.causal) params.causal_offset = p_.offset;
   params.hidden_added = p_.hidden_added;
   if ((p_.hidden_added || p_.mask_selects) && std::isfinite(p_.masked_value)) params.masked_value = p_.masked_value;
-  params.zero_hidden_rows = p_.zero_hidden_rows;
+  params.zero_hidden_rows = params.zero_nan_weights = p_.zero_hidden_rows;
   params.write(problem);
 }
 

@@ -34,8 +34,9 @@ class AttentionOnCpu final : public KernelImplementation {
     const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
       space.knobs.push_back({name, std::move(values), starter, meaning});
     };
-    knob("VLEN", avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, 8, "vector width in 4-byte lanes");
-    knob("MR", {2, 4, 6, 8, 12}, 6, "rows of the register tile: keys for the scores, queries for the product with v");
+    const std::vector<int64_t> widths = avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8};
+    knob("VLEN", widths, widths.back(), "vector width in 4-byte lanes");
+    knob("MR", {2, 4, 6, 8, 12}, avx512 ? 8 : 6, "rows of the register tile: keys for the scores, queries for the product with v");
     knob("NRV", {1, 2, 3, 4}, 2, "vectors in a row of the register tile");
     knob("BLOCK_Q", up_to({16, 32, 64, 128}, s.queries), std::min<int64_t>(32, up_to({16, 32, 64, 128}, s.queries).back()), "queries of a block");
     knob("ONLINE", {0, 1}, 0, "1: running maximum over blocks of keys (flash); 0: all scores of a block of queries are held");
@@ -100,7 +101,7 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
   text += gemm_schedule(variant);
   text += fmt::format("constexpr bool CAUSAL = {}, MASK_ADDED = {}, MASK_SELECTS = {}, SAME_OUT = {};\n", s.causal, has_mask && !selects, selects,
                       out.dtype == acc);
-  text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {};\n", params.zero_hidden_rows);
+  text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {}, ZERO_NAN_WEIGHTS = {};\n", params.zero_hidden_rows, params.zero_nan_weights);
   constant("CAUSAL_OFFSET", params.causal_offset);
   text += fmt::format("#define SCALE {}\n", double_text(params.scale));
   text += fmt::format("#define MASKED {}\n", params.masked_value == -HUGE_VAL ? "(-__builtin_inf())" : double_text(params.masked_value));

@@ -45,6 +45,16 @@ double cycles_of(const MlpSizes& s, const Knobs& k, int64_t x_row_bytes, int thr
   return gemm_cycles(first, device) * (s.gated ? 2 : 1) + gemm_cycles(second, device);
 }
 
+// Of the product that makes a block of the hidden layer, which K steps pass at once.
+RegisterTile starter_tile(const MlpSizes& s, const std::vector<int64_t>& widths, const std::vector<int64_t>& rows, const std::vector<int64_t>& vectors,
+                          const DeviceInfo& device) {
+  GemmBlocking b;
+  b.k = b.block_k = s.k;
+  b.block_rows = std::min<int64_t>(s.m, 96);
+  b.b_prefetched = true;
+  return fewest_cycles(b, s.m, std::min<int64_t>(s.h, 256), widths, rows, vectors, device);
+}
+
 class FusedMlpOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kFusedMlp; }
@@ -56,17 +66,19 @@ class FusedMlpOnCpu final : public KernelImplementation {
     const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
       space.knobs.push_back({name, std::move(values), starter, meaning});
     };
-    knob("VLEN", avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, 8, "vector width in 4-byte lanes");
+    const std::vector<int64_t> widths = avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, nrv{1, 2, 3, 4};
     const auto mr = up_to({1, 2, 4, 6, 8, 10, 12, 14}, s.m);
-    knob("MR", mr, std::min<int64_t>(6, mr.back()), "rows of the register tile");
-    knob("NRV", {1, 2, 3, 4}, 2, "vectors in a row of the register tile");
+    const RegisterTile starter = starter_tile(s, widths, mr, nrv, device);
+    knob("VLEN", widths, starter.lanes, "vector width in 4-byte lanes");
+    knob("MR", mr, starter.rows, "rows of the register tile");
+    knob("NRV", nrv, starter.vectors, "vectors in a row of the register tile");
     const auto mc = up_to({24, 48, 96, 192, 384}, s.m);
     knob("MC", mc, std::min<int64_t>(96, mc.back()), "rows of a block: their hidden values and sums stay in L2");
     const auto bh = up_to({64, 128, 256, 512, 1024}, s.h);
     knob("BLOCK_H", bh, std::min<int64_t>(256, bh.back()), "hidden columns of a block");
     if (problem.threads > 1) knob("PARTITION", {0, 1, 2}, 2, "0 one thread; 1 rows over threads; 2 the hidden layer over threads");
     else knob("PARTITION", {0}, 0, "0 one thread");
-    knob("PREFETCH", {0, 1, 2}, 0, "panels of weights fetched ahead; 0: left to the hardware");
+    knob("PREFETCH", {0, 1, 2}, 1, "panels of weights fetched ahead; 0: left to the hardware");
     knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps in the body of the inner loop");
     space.cycles = [s, device, x_row = problem.in[0].strides[0], threads = problem.threads](const Knobs& k) {
       return cycles_of(s, k, x_row * 4, threads, device);

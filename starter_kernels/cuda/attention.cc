@@ -119,7 +119,8 @@ std::string mask_text(const Problem& p, const AttentionParams& params, DType sum
   std::string text = has ? operand_text("mask", "MASK", p.in[3], heads)
                          : "typedef float mask_t;\nenum : long long { MASK_ROW, MASK_COLUMN = 0 };\nstatic inline int64_t mask_head(int64_t) { return 0; }\n"
                            "static inline float load_mask(mask_t x) { return x; }\n";
-  text += fmt::format("enum : bool {{ HAS_MASK = {}, CAUSAL = {}, ZERO_HIDDEN_ROWS = {} }};\n", has, params.causal, params.zero_hidden_rows);
+  text += fmt::format("enum : bool {{ HAS_MASK = {}, CAUSAL = {}, ZERO_HIDDEN_ROWS = {}, ZERO_NAN_WEIGHTS = {} }};\n", has, params.causal,
+                      params.zero_hidden_rows, params.zero_nan_weights);
   text += fmt::format("static inline sum_t masked(sum_t score, mask_t mask) {{ return {}; }}\n",
                       selects ? "load_mask(mask) ? score : sum_t(" + hidden + ")" : "score + sum_t(load_mask(mask))");
   return text + fmt::format("static inline sum_t hidden(sum_t score) {{ return {}{}; }}\n", params.hidden_added ? "score + " : "", hidden);
@@ -196,8 +197,9 @@ class AttentionOnCuda final : public KernelImplementation {
     text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
     if (on_mma) text = join_text({text, mma_text(p.in[0].dtype)});
     return join_text(
-        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text(on_mma ? "attention_mma.cu" : "attention.cu")),
-         skips ? std::string(cuda_text("attention_finite.cu")) : "", in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
+        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention_result.h")),
+         std::string(cuda_text(on_mma ? "attention_mma.cu" : "attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
+         in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
          fmt::format("TABLE Launch amdahl_launches[] = {{{}ATTENTION_LAUNCH{}}};", skips ? "FINITE_LAUNCH, " : "", in_parts ? ", PARTS_LAUNCH" : "")});
   }
 };

@@ -133,6 +133,7 @@ AttentionParams AttentionParams::of(const Problem& problem) {
   p.causal = params.value("causal", false);
   p.causal_offset = params.value("causal_offset", int64_t{0});
   p.zero_hidden_rows = params.value("zero_hidden_rows", false);
+  p.zero_nan_weights = params.value("zero_nan_weights", false);
   if (params.contains("masked_value")) p.masked_value = number_of(params.at("masked_value"));
   p.hidden_added = params.value("hidden_added", false);
   return p;
@@ -144,6 +145,7 @@ void AttentionParams::write(Problem& problem) const {
   put_param(params, "causal", causal, true);
   put_param(params, "causal_offset", causal_offset != 0, causal_offset);
   put_param(params, "zero_hidden_rows", zero_hidden_rows, true);
+  put_param(params, "zero_nan_weights", zero_nan_weights, true);
   put_param(params, "masked_value", masked_value != -HUGE_VAL, number_json(masked_value));
   put_param(params, "hidden_added", hidden_added, true);
 }

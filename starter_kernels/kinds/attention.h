@@ -12,6 +12,7 @@ struct AttentionParams {
   bool causal = false;              // key t is hidden from query s when t > s + causal_offset
   int64_t causal_offset = 0;        // in keys
   bool zero_hidden_rows = false;    // a query that sees no key gets zeros, not NaN
+  bool zero_nan_weights = false;    // weights that are no numbers become zeros, which values that are no numbers still show through
   double masked_value = -HUGE_VAL;  // score of what a mask of bools, or causality, hides
   bool hidden_added = false;        // causality adds it to the score rather than put it in its place (an infinite score then is no number)
 

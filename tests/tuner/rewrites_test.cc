@@ -303,6 +303,34 @@ TEST(Rewrites, WinogradNearAnInfinityThatAReluHides) {
                         "    for (int i = 0; sum != sum && i < 28; ++i) y[28 * row + i] = sum;\n  }\n");
 }
 
+// Where(IsNaN(w), 0, w) between softmax and values, as torch.export writes it: weights of a query whose scores hold an infinity or a NaN become zeros, and
+// zero times a value that is no number is none.
+TEST(Rewrites, WeightsThatAreNoNumbersBecomeZeros) {
+  ExampleGraph g("a guarded softmax");
+  const Shape heads{1, 2, 20, 16};
+  const ValueId q = g.input(heads), k = g.input(heads), v = g.input(heads);
+  const ValueId scores = g.node("MatMul", {q, g.node("Transpose", {k}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}})});
+  const ValueId weights = g.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
+  const ValueId guarded = g.node("Where", {g.node("IsNaN", {weights}), g.floats({}, {0}), weights});
+  const Graph graph = g.finish({g.node("MatMul", {guarded, v})});
+  const Plan plan = starter_plan(graph, kThreads, cpu_target());
+  const std::vector<Opportunity> offered = opportunities(graph, plan, {find_rewrite("fuse_attention")});
+  ASSERT_FALSE(offered.empty());
+  Bench bench(graph);
+  ASSERT_EQ(bench.enter(plan, offered[0].match.window), "");
+  for (const Knobs& changed : {Knobs{}, Knobs{{"ONLINE", 1}, {"PACK_KV", 1}}}) {
+    std::vector<Step> steps = offered[0].match.replacement;
+    for (const auto& [name, value] : changed) steps[0].variant.knobs[name] = value;
+    EXPECT_EQ(bench.judge(steps), "");
+    for (const auto& [find, put] : std::vector<std::pair<std::string, std::string>>{{"ZERO_NAN_WEIGHTS && x.sum", "false && x.sum"},
+                                                                                    {"is_nan ? zero_times_values(x.all_v + n0 + j * LANES)", "is_nan ? Vec{}"},
+                                                                                    {"load(v + t * V_STEP) * splat", "load(v + V_STEP) * splat"}}) {
+      const std::string verdict = judged_edited(bench, steps, find, put);
+      EXPECT_NE(verdict.find("special inputs"), std::string::npos) << put << ": " << verdict;
+    }
+  }
+}
+
 // A product of halves by the bounds of its own products, whatever the family of its inputs; operands of fewer bits are outside of them.
 TEST(Rewrites, StrassenIsJudgedByWhatItDeclares) {
   struct Size {

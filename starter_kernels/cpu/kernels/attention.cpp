@@ -162,10 +162,18 @@ struct Values {
   int64_t keys;
   bool first, last;    // of the blocks of keys
   const ACC *factor, *sum;
+  const ACC* all_v;    // first key of all
   ACC* held;           // [Q_BLOCK][DV_PADDED], between runs and blocks
   OUT_T* out;          // first query of the block
   int64_t queries;     // that exist
 };
+
+// The result of a query whose weights are no numbers and become zeros: values that are no numbers show.
+static Vec zero_times_values(const ACC* v) {
+  Vec sum{};
+  for (int64_t t = 0; t < T; ++t) sum += load(v + t * V_STEP) * splat(ACC(0));
+  return sum;
+}
 
 // Keys t … of the block, at most a run.
 template <int ROWS, int VECS>
@@ -183,10 +191,11 @@ INLINE void value_tile(const Values& x, int64_t t, int64_t i0, int64_t n0) {
       UNROLLED for (int j = 0; j < VECS; ++j) store(held + j * LANES, c[i][j]);
     } else if (i0 + i < x.queries) {
       const bool sees_nothing = ZERO_HIDDEN_ROWS && x.sum[i0 + i] == 0;
+      const bool is_nan = ZERO_NAN_WEIGHTS && x.sum[i0 + i] != x.sum[i0 + i];
       const Vec inverse = splat(sees_nothing ? ACC(0) : ACC(1) / x.sum[i0 + i]);
       OUT_T* row = x.out + (i0 + i) * OUT_ROW + n0 * OUT_COL;
       UNROLLED for (int j = 0; j < VECS; ++j) {
-        const Vec y = c[i][j] * inverse;
+        const Vec y = is_nan ? zero_times_values(x.all_v + n0 + j * LANES) : c[i][j] * inverse;
         if (SAME_OUT && OUT_COL == 1 && DV % LANES == 0) {
           store(reinterpret_cast<ACC*>(row) + j * LANES, y);
         } else {
@@ -244,7 +253,7 @@ static void attend(const Head& head, int64_t q0, bool skip, ACC* scratch) {
     score_block(head.k, t0, t1, scratch, count, scores);
     if (MASK_ADDED || MASK_SELECTS || (CAUSAL && t1 - 1 > q0 + CAUSAL_OFFSET)) mask_block(head.mask, q0, t0, t1, scores);
     softmax_block(t1 - t0, count, scores, maximum, sum, factor);
-    value_block({scores, head.v + t0 * V_STEP, t1 - t0, t0 == 0, t1 == end, factor, sum, scratch + AT_OUT,
+    value_block({scores, head.v + t0 * V_STEP, t1 - t0, t0 == 0, t1 == end, factor, sum, head.v, scratch + AT_OUT,
                  head.out + q0 * OUT_ROW, count});
   }
 }

@@ -174,7 +174,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
       statistics[0] = maximum[i], statistics[1] = sum[i];
     }
-    const sum_t inverse = ZERO_HIDDEN_ROWS && sum[i] == 0 ? sum_t(0) : sum_t(1) / sum[i];
 #pragma unroll
     for (int g = 0; g < VALUE_GROUPS; ++g)
 #pragma unroll
@@ -182,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
         const int64_t column = v0 + (g * ACROSS + across) * int(VALUE_LANES) + c;
         if (column >= DV) continue;
         if constexpr (PARTS > 1) ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column] = result[i][g][c];
-        else ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result[i][g][c] * inverse);
+        else ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result_of(o, head, column, result[i][g][c], sum[i]));
       }
   }
 }

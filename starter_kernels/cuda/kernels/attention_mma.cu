@@ -231,8 +231,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       }
       ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column] = x;
     } else {
-      const float inverse = ZERO_HIDDEN_ROWS && total == 0 ? 0.f : 1 / total;
-      ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(x * inverse);
+      ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result_of(o, head, column, x, total));
     }
   });
 }

@@ -19,8 +19,7 @@ extern "C" __global__ void __launch_bounds__(ADDING_THREADS) amdahl_kernel_2(con
     sum += statistics[2 * at + 1] * factor;
     result += rows[at * DV + column] * factor;
   }
-  const sum_t inverse = ZERO_HIDDEN_ROWS && sum == 0 ? sum_t(0) : sum_t(1) / sum;
-  ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result * inverse);
+  ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result_of(o, head, column, result, sum));
 }
 
 #define PARTS_LAUNCH {2, (HEADS * S * DV + ADDING_THREADS - 1) / ADDING_THREADS, 1, 1, ADDING_THREADS, 1, 1, 0}
