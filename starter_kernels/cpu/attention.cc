@@ -103,7 +103,7 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
                       out.dtype == acc);
   text += fmt::format("constexpr bool ZERO_HIDDEN_ROWS = {}, ZERO_NAN_WEIGHTS = {};\n", params.zero_hidden_rows, params.zero_nan_weights);
   constant("CAUSAL_OFFSET", params.causal_offset);
-  text += fmt::format("#define SCALE {}\n", double_text(params.scale));
+  text += fmt::format("#define SCALE {}\n#define LARGEST_WEIGHT {}\n", double_text(params.scale), double_text(s.largest_weight()));
   text += fmt::format("#define MASKED {}\n", params.masked_value == -HUGE_VAL ? "(-__builtin_inf())" : double_text(params.masked_value));
   text += selects ? "static inline ACC masked(ACC score, bool keep) { return keep ? score : ACC(MASKED); }\n"
                   : "static inline ACC masked(ACC score, MASK_T add) { return score + to_acc(add); }\n";

@@ -126,10 +126,12 @@ std::string mask_text(const Problem& p, const AttentionParams& params, DType sum
   return text + fmt::format("static inline sum_t hidden(sum_t score) {{ return {}{}; }}\n", params.hidden_added ? "score + " : "", hidden);
 }
 
-// A weight of 11 bits takes two halves to be as exact as a float; of 8, three.
-std::string mma_text(DType half) {
+// A weight of 11 bits takes two halves to be as exact as a float; of 8, three. fp16 has no exponents for small ones: they are made larger, as its values, at
+// most 65504, let them be.
+std::string mma_text(DType half, double largest_weight) {
   const bool bf16 = half == DType::kBF16;
   return join_text({fmt::format("#define HALF \"{}\"", bf16 ? "bf16" : "f16"), cuda_sizes({{"TERMS", bf16 ? 3 : 2}, {"ODD_BITS", bf16 ? 0x7f80 : 0x7c00}}),
+                    fmt::format("#define LARGER_BY {}", float_text(bf16 ? largest_weight : 32768)),
                     fmt::format("static inline v_t to_half(float y) {{ return {}; }}", store_text(half, "y")), std::string(cuda_text("mma.h"))});
 }
 
@@ -180,8 +182,8 @@ class AttentionOnCuda final : public KernelImplementation {
     int64_t reach = 0;  // of indices within a head
     for (const Access& a : p.in) reach = std::max(reach, a.shape[2] * std::abs(a.strides[2]) + a.shape[3] * std::abs(a.strides[3]));
     std::string text = join_text({cuda_opening(p),
-                                  fmt::format("typedef {} sum_t;\ntypedef {} index_t;\n#define SCALE {}", register_type(sum),
-                                              reach < kMostOfInt ? "int" : "int64_t", double_text(params.scale)),
+                                  fmt::format("typedef {} sum_t;\ntypedef {} index_t;\n#define SCALE {}\n#define LARGEST_WEIGHT {}", register_type(sum),
+                                              reach < kMostOfInt ? "int" : "int64_t", double_text(params.scale), double_text(s.largest_weight())),
                                   cuda_sizes({{"HEADS", s.batch * s.heads},
                                               {"S", s.queries},
                                               {"T", s.keys},
@@ -195,7 +197,7 @@ class AttentionOnCuda final : public KernelImplementation {
     text += operand_text("q", "Q", p.in[0], s.heads) + operand_text("k", "K", p.in[1], s.heads) + operand_text("v", "V", p.in[2], s.heads) +
             operand_text("out", "OUT", p.out[0], s.heads) + mask_text(p, params, sum, s.heads);
     text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
-    if (on_mma) text = join_text({text, mma_text(p.in[0].dtype)});
+    if (on_mma) text = join_text({text, mma_text(p.in[0].dtype, s.largest_weight())});
     return join_text(
         {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention_result.h")),
          std::string(cuda_text(on_mma ? "attention_mma.cu" : "attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",

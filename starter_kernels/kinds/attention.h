@@ -1,6 +1,7 @@
 #pragma once
 // The parameters and sizes of an attention problem (attention.cc says what its operands are).
 
+#include <algorithm>
 #include <cmath>
 
 #include "starter_kernels/kinds/problem.h"
@@ -31,6 +32,10 @@ struct AttentionSizes {
         width(p.in[0].shape[3]),
         value_width(p.out[0].shape[3]),
         causal(AttentionParams::of(p).causal) {}
+
+  // What kernels give the key of the highest score, a power of two: a sum over all keys, not divided by its weights yet, then exceeds no value. (64 equal
+  // weights of 1 and values of 6e36 overflow a float.)
+  double largest_weight() const { return std::exp2(-std::ceil(std::log2(static_cast<double>(std::max<int64_t>(keys, 1))))); }
 };
 
 }  // namespace amdahl

@@ -120,7 +120,7 @@ INLINE Vec exp_lanes(Vec x) {
   }
 }
 
-// Scores to exp(score - maximum). `maximum` and `sum` run over the blocks of keys; `factor` is what earlier sums and
+// Scores to exp(score - maximum), by LARGEST_WEIGHT: a sum of values overflows only where one of them is infinite. `maximum` and `sum` run over the blocks of keys; `factor` is what earlier sums and
 // outputs must be multiplied by. A maximum of -inf (all hidden so far) subtracts nothing: its weights become zero, and a
 // query that sees no key at all ends as 0 / 0 (or as zeros, where ZERO_HIDDEN_ROWS asks for them).
 static void softmax_block(int64_t keys, int64_t count, ACC* scores, ACC* maximum, ACC* sum, ACC* factor) {
@@ -142,7 +142,7 @@ static void softmax_block(int64_t keys, int64_t count, ACC* scores, ACC* maximum
     for (t = 0; t < keys;) {
       Vec run{};
       for (const int64_t end = min_of(t + RUN, keys); t < end; ++t) {
-        const Vec weight = exp_lanes(load(column + t * Q_BLOCK) - subtract);
+        const Vec weight = exp_lanes(load(column + t * Q_BLOCK) - subtract) * splat(ACC(LARGEST_WEIGHT));
         run += weight;
         store(column + t * Q_BLOCK, weight);
       }

@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       sum[i] *= factor;  // of this thread's keys
 #pragma unroll
       for (int j = 0; j < TK; ++j) {
-        const sum_t weight = scalar::exp(score[i][j] - subtract);
+        const sum_t weight = scalar::exp(score[i][j] - subtract) * sum_t(LARGEST_WEIGHT);
         sum[i] += weight;
         weights[(first + i) * WEIGHT_STEP + across + j * ACROSS] = weight;
       }

@@ -29,7 +29,6 @@ enum : int64_t {
   AT_ROWS = AT_STATISTICS + (PARTS > 1 ? PARTS * HEADS * S * 2 * sizeof(sum_t) : 0),
   WORKSPACE = AT_ROWS + (PARTS > 1 ? PARTS * HEADS * S * DV * sizeof(sum_t) : 0)
 };
-#define LARGER_BY 32768.f
 
 static inline sum_t larger(sum_t a, sum_t b) { return a > b ? a : b; }
 
