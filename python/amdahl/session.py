@@ -1,5 +1,6 @@
 """A session of the program, and `tune()`, which makes one of an ONNX file. Needs neither PyTorch nor NumPy."""
 import os
+import tempfile
 from typing import Any, Dict, List, Optional
 
 from . import program
@@ -16,10 +17,11 @@ class Report:
 
     def html(self) -> str:
         """The page, with its plots. It is one file that opens from the disk."""
-        path = self._session.path + ".html"
-        program.run_json("report", self._session.path, "--html", path)
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.html")
+            program.run_json("report", self._session.path, "--html", path)
+            with open(path, encoding="utf-8") as file:
+                return file.read()
 
     def _repr_html_(self) -> str:
         import html

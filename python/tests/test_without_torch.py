@@ -122,6 +122,10 @@ class Errors(unittest.TestCase):
         with self.assertRaises(AttributeError):
             amdahl.no_such_name
 
+    def test_an_old_pytorch_is_refused(self) -> None:
+        with mock.patch.dict(sys.modules, {"torch": mock.Mock(__version__="2.4.1+cpu")}), self.assertRaisesRegex(ImportError, "2.5 or newer, this is 2.4.1"):
+            amdahl.optimize
+
 
 class Tune(unittest.TestCase):
     def test_tells_what_happens_and_leaves_a_session(self) -> None:

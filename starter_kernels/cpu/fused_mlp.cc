@@ -45,16 +45,6 @@ double cycles_of(const MlpSizes& s, const Knobs& k, int64_t x_row_bytes, int thr
   return gemm_cycles(first, device) * (s.gated ? 2 : 1) + gemm_cycles(second, device);
 }
 
-// Of the product that makes a block of the hidden layer, which K steps pass at once.
-RegisterTile starter_tile(const MlpSizes& s, const std::vector<int64_t>& widths, const std::vector<int64_t>& rows, const std::vector<int64_t>& vectors,
-                          const DeviceInfo& device) {
-  GemmBlocking b;
-  b.k = b.block_k = s.k;
-  b.block_rows = std::min<int64_t>(s.m, 96);
-  b.b_prefetched = true;
-  return fewest_cycles(b, s.m, std::min<int64_t>(s.h, 256), widths, rows, vectors, device);
-}
-
 class FusedMlpOnCpu final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kFusedMlp; }
@@ -66,12 +56,11 @@ class FusedMlpOnCpu final : public KernelImplementation {
     const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
       space.knobs.push_back({name, std::move(values), starter, meaning});
     };
-    const std::vector<int64_t> widths = avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8}, nrv{1, 2, 3, 4};
+    const std::vector<int64_t> widths = avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8};
+    knob("VLEN", widths, widths.back(), "vector width in 4-byte lanes");
     const auto mr = up_to({1, 2, 4, 6, 8, 10, 12, 14}, s.m);
-    const RegisterTile starter = starter_tile(s, widths, mr, nrv, device);
-    knob("VLEN", widths, starter.lanes, "vector width in 4-byte lanes");
-    knob("MR", mr, starter.rows, "rows of the register tile");
-    knob("NRV", nrv, starter.vectors, "vectors in a row of the register tile");
+    knob("MR", mr, std::min<int64_t>(avx512 ? 8 : 6, mr.back()), "rows of the register tile");
+    knob("NRV", {1, 2, 3, 4}, 2, "vectors in a row of the register tile");
     const auto mc = up_to({24, 48, 96, 192, 384}, s.m);
     knob("MC", mc, std::min<int64_t>(96, mc.back()), "rows of a block: their hidden values and sums stay in L2");
     const auto bh = up_to({64, 128, 256, 512, 1024}, s.h);

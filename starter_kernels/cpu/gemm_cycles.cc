@@ -1,7 +1,5 @@
 #include "starter_kernels/cpu/gemm_cycles.h"
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/device_info.h"
@@ -49,24 +47,6 @@ double gemm_cycles(const GemmBlocking& b, const DeviceInfo& device) {
   if (!b.a_stays) cycles += lines_of_b * (up(b.rows, b.block_rows) - 1) * kAgainLine;
   const bool c_stays = b.block_rows * b.block_vectors * b.lanes * 4 < device.l2_bytes / 2;
   return cycles + lines_of_c * (kStoredLine + (up(b.k, b.block_k) - 1) * kAddedLine * (c_stays ? 1 : 2));
-}
-
-RegisterTile fewest_cycles(const GemmBlocking& blocking, int64_t rows, int64_t columns, const std::vector<int64_t>& widths,
-                           const std::vector<int64_t>& tile_rows, const std::vector<int64_t>& tile_vectors, const DeviceInfo& device) {
-  const int64_t registers = device.has("avx512f") ? 32 : 16;
-  RegisterTile best{widths.front(), tile_rows.front(), tile_vectors.front()};
-  double least = std::numeric_limits<double>::infinity();
-  for (int64_t lanes : widths)
-    for (int64_t mr : tile_rows)
-      for (int64_t nrv : tile_vectors) {
-        if (mr * nrv + nrv > registers) continue;
-        GemmBlocking b = blocking;
-        b.lanes = lanes, b.mr = mr, b.nrv = nrv;
-        b.rows = rows, b.vectors = (columns + lanes - 1) / lanes;
-        b.block_rows = std::min(rows, (blocking.block_rows + mr - 1) / mr * mr), b.block_vectors = b.vectors;
-        if (const double cycles = gemm_cycles(b, device); cycles < least) least = cycles, best = {lanes, mr, nrv};
-      }
-  return best;
 }
 
 }  // namespace amdahl

@@ -7,7 +7,6 @@
 // times 0.86, 0.72 and 0.57 (the last in a noisy hour), and of the six it put first the best came within 3% of the best of all 40.
 
 #include <cstdint>
-#include <vector>
 
 #include "base/device_info.h"
 
@@ -26,13 +25,5 @@ struct GemmBlocking {
 };
 
 double gemm_cycles(const GemmBlocking& blocking, const DeviceInfo& device);
-
-struct RegisterTile {
-  int64_t lanes, rows, vectors;
-};
-// The tile that counts fewest cycles for a part of `rows` x `columns` elements of C in blocks as `blocking` has them (its own tile, rows and vectors are
-// not looked at). `widths`: lanes of 4 bytes to choose from; of equal counts the first tile wins.
-RegisterTile fewest_cycles(const GemmBlocking& blocking, int64_t rows, int64_t columns, const std::vector<int64_t>& widths,
-                           const std::vector<int64_t>& tile_rows, const std::vector<int64_t>& tile_vectors, const DeviceInfo& device);
 
 }  // namespace amdahl

@@ -9,12 +9,13 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import torch
 
 from ..errors import AmdahlError, BadUsage
-from ..progress import Progress
+from ..progress import Progress, Shown
 from .optimize import Example, Job
 from .optimized import OptimizedModule
 
 _OPTIONS = ("minutes", "mode", "allow", "max_error", "progress", "never_slower")
 _MOST_SIZES = 16  # plans of one graph with open sizes
+_MINUTES_AT_ONCE = 0.001  # mode "later": the plan that is known already, or kernels as nobody has tuned them yet
 
 
 def _is_weight(node: torch.fx.Node, value: Any) -> bool:
@@ -93,9 +94,14 @@ class CompiledGraph:
         if job is None:
             return
         if self.options["mode"] == "later":
-            threading.Thread(target=self._tune, args=(sizes, job), daemon=True, name="amdahl").start()
+            threading.Thread(target=self._tune_behind, args=(sizes, job), daemon=True, name="amdahl").start()
         else:
-            self._tune(sizes, job)
+            self._tune(sizes, job, self.options["minutes"], self.options["progress"])
+
+    def _tune_behind(self, sizes: Tuple[Any, ...], job: Job) -> None:
+        """First what needs no search: seconds, where minutes come after."""
+        if self._tune(sizes, job, _MINUTES_AT_ONCE, False):
+            self._tune(sizes, job, self.options["minutes"], self.options["progress"])
 
     def _job(self, module: Bound, inputs: Tuple[Any, ...]) -> Optional[Job]:
         try:
@@ -107,13 +113,13 @@ class CompiledGraph:
             self._left_alone(error)
             return None
 
-    def _tune(self, sizes: Tuple[Any, ...], job: Job) -> None:
+    def _tune(self, sizes: Tuple[Any, ...], job: Job, minutes: float, progress: Shown) -> bool:
         try:
-            fast = job.tune_and_load(self.options["minutes"], Progress(job.name, self.options["progress"]))
+            self._fast[sizes] = job.tune_and_load(minutes, Progress(job.name, progress))
         except AmdahlError as error:
             self._left_alone(error)
-            return
-        self._fast[sizes] = fast
+            return False
+        return True
 
     def _left_alone(self, error: AmdahlError) -> None:
         warnings.warn(f"amdahl: a graph of {len(self.graph.graph.nodes)} nodes runs as it is: {error}", RuntimeWarning, stacklevel=2)

@@ -49,10 +49,7 @@ def _by_torch_export(flat: Flat, tensors: Tuple[torch.Tensor, ...], sizes: OpenS
 
 def _by_torch_script(flat: Flat, tensors: Tuple[torch.Tensor, ...], sizes: OpenSizes, path: str) -> None:
     options: Any = {"input_names": _names("in", len(tensors)), "opset_version": 17, "dynamic_axes": {f"in{i}": of for i, of in enumerate(sizes) if of}}
-    try:
-        torch.onnx.export(flat, tensors, path, dynamo=False, **options)
-    except TypeError:  # before PyTorch 2.5 there was this one alone
-        torch.onnx.export(flat, tensors, path, **options)
+    torch.onnx.export(flat, tensors, path, dynamo=False, **options)
 
 
 def _is_large(module: torch.nn.Module) -> bool:
@@ -85,9 +82,7 @@ def write_onnx(module: torch.nn.Module, inputs: Skeleton, tensors: Sequence[torc
     """Writes `path`, inputs called in0, in1, …; returns which exporter did. Raises ExportFailed with both reasons."""
     flat = Flat(module, inputs)
     flat.training = False  # as the module itself is
-    exporters: List[Tuple[str, Exporter]] = [("TorchScript", _by_torch_script)]
-    if hasattr(torch.onnx, "ONNXProgram"):
-        exporters.insert(0, ("torch.export", _by_torch_export))
+    exporters: List[Tuple[str, Exporter]] = [("torch.export", _by_torch_export), ("TorchScript", _by_torch_script)]
     reasons = []
     for name, export in exporters:
         try:

@@ -61,9 +61,8 @@ def _told(module: torch.nn.Module, name: str, value: Any) -> None:
 
 
 def _listen() -> None:
-    """Once a process. Hooks of PyTorch 2.0 and later; before, a replaced Parameter is not noticed."""
+    """Once a process."""
     for kind in ("parameter", "buffer"):
-        register = getattr(torch_modules, f"register_module_{kind}_registration_hook", None)
-        if register and kind not in _listening:
+        if kind not in _listening:
             _listening.add(kind)
-            register(_told)
+            getattr(torch_modules, f"register_module_{kind}_registration_hook")(_told)
