@@ -17,7 +17,7 @@ class Fusion final : public testing::TuneBlocks {
 class CampaignOnAProduct : public ::testing::Test {
  protected:
   Campaign campaign() {
-    const std::vector<Opportunity> found = find_opportunities(graph, plan, runner.profile(plan), {&blocks}, cpu_target());
+    const std::vector<Opportunity> found = find_opportunities(graph, plan, runner.profile(plan), {&blocks}, testing::simulated_target());
     return Campaign(graph, plan, found.at(0), runner.profile(plan).seconds);
   }
   // A form that is faster than the starter's by `log_ratio` in its race.
@@ -35,7 +35,7 @@ class CampaignOnAProduct : public ::testing::Test {
   }
 
   const Graph graph = testing::chain_of_matmuls(3);
-  const Plan plan = starter_plan(graph, 1, cpu_target());
+  const Plan plan = starter_plan(graph, 1, testing::simulated_target());
   testing::SimulatedTrials runner;
   const testing::TuneBlocks blocks;
   const Fusion fusion;
@@ -71,12 +71,12 @@ TEST_F(CampaignOnAProduct, AFormThatWonIsTheBestAndATieWithItIsNot) {
 
 TEST_F(CampaignOnAProduct, WhatBroughtNothingIsOfferedAgainOnAFasterDraft) {
   Campaign c = campaign();
-  EXPECT_EQ(c.offers({&blocks}, cpu_target()).size(), 1u);
+  EXPECT_EQ(c.offers({&blocks}, testing::simulated_target()).size(), 1u);
   c.give_up(blocks);
-  EXPECT_TRUE(c.offers({&blocks}, cpu_target()).empty());
+  EXPECT_TRUE(c.offers({&blocks}, testing::simulated_target()).empty());
   c.lead(raced(0.2, true), form(), {}, false);
   c.assume(form().steps);
-  const std::vector<Opportunity> offers = c.offers({&blocks}, cpu_target());
+  const std::vector<Opportunity> offers = c.offers({&blocks}, testing::simulated_target());
   ASSERT_EQ(offers.size(), 1u);
   EXPECT_LT(offers[0].seconds, 0.9 * c.target().seconds) << "the draft has won a part already";
   EXPECT_EQ(offers[0].match.replacement[0].variant.knobs.at("MR"), 8) << "on top of the draft";

@@ -10,7 +10,7 @@ namespace {
 
 class Carried : public ::testing::Test {
  protected:
-  Carried() : graph(testing::chain_of_matmuls(4)), before(starter_plan(graph, 1, cpu_target())), after(before) {
+  Carried() : graph(testing::chain_of_matmuls(4)), before(starter_plan(graph, 1, testing::simulated_target())), after(before) {
     profile = runner.profile(before);
     for (size_t i = 0; i < profile.steps.size(); ++i) {
       profile.steps[i].nodes = before.steps[i].nodes;

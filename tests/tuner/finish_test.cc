@@ -53,7 +53,7 @@ TEST_F(Finish, TakesBackWhatIsSlowerThanTheStarter) {
   finish(run);
   EXPECT_FALSE(any_kept(store));
   EXPECT_FALSE(store.headline()) << "nothing is left that a headline could be of";
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
 }
 
 TEST_F(Finish, IsByTheMeanWhereSingleRunsTakeFarLonger) {

@@ -14,7 +14,7 @@ class Headlines : public ::testing::Test {
   int pairs() { return measure_headline(runner, plan, plan, options).gain.pairs; }
 
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan plan = starter_plan(graph, 1, cpu_target());
+  const Plan plan = starter_plan(graph, 1, testing::simulated_target());
   testing::SimulatedTrials runner;
   HeadlineOptions options;
 };

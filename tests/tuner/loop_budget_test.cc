@@ -58,7 +58,7 @@ TEST_F(LoopBudget, TimeForTheGateAndTheHeadlineIsSetAside) {
   ASSERT_GT(store.ledger().size(), 0u);
   HeadlineOptions headline;
   headline.out_of_time = [&] { return runner.clock - start > options.seconds; };
-  measure_headline(runner, starter_plan(graph, 1, cpu_target()), gated_plan(store), headline);
+  measure_headline(runner, starter_plan(graph, 1, testing::simulated_target()), gated_plan(store), headline);
   EXPECT_LT(runner.clock - start, 1.03 * options.seconds);
 }
 
@@ -82,8 +82,8 @@ TEST_F(LoopBudget, AGateThatRanOverLeavesTheRestToAResumedRun) {
   EXPECT_FALSE(store.ledger()[0].kept);
   EXPECT_GT(store.ledger()[0].experiments.size(), 1u);
   EXPECT_NE(summary.why.find("resume"), std::string::npos) << summary.why;
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
-  EXPECT_FALSE(Json(head_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
+  EXPECT_FALSE(Json(head_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
   options.seconds = 20000;
   runner.model_ignores_wins = false;
   tune(store);
@@ -132,7 +132,7 @@ TEST_F(LoopBudget, AMachineThatGetsSlowerTakesNoHeadline) {
       HeadlineOptions headline;
       headline.out_of_time = [&] { return runner.clock - start > budget; };
       headline.must_stop = [&] { return runner.clock - start > latest_headline(budget); };
-      EXPECT_GE(measure_headline(runner, starter_plan(graph, 1, cpu_target()), gated_plan(store), headline).gain.pairs, kFewestHeadlinePairs)
+      EXPECT_GE(measure_headline(runner, starter_plan(graph, 1, testing::simulated_target()), gated_plan(store), headline).gain.pairs, kFewestHeadlinePairs)
           << budget << ' ' << share;
       EXPECT_LE(runner.clock - start, budget + overrun_allowed(budget)) << budget << ' ' << share;
     }
@@ -187,7 +187,7 @@ TEST_F(LoopBudget, ASessionEndsWithinATenthOrTwentySeconds) {
         const auto spent = [&] { return runner.clock - start; };
         headline.out_of_time = [&] { return spent() > budget; };
         headline.must_stop = [&] { return spent() > budget + 0.9 * overrun_allowed(budget); };
-        if (!store.ledger().empty()) measure_headline(runner, starter_plan(graph, 1, cpu_target()), gated_plan(store), headline);
+        if (!store.ledger().empty()) measure_headline(runner, starter_plan(graph, 1, testing::simulated_target()), gated_plan(store), headline);
         EXPECT_LT(spent(), budget + std::max(0.1 * budget, 20.0)) << budget << " s, a profile " << model << " s, a candidate " << screen << " s";
         EXPECT_NEAR(store.state().at("seconds").get<double>(), spent(), 0.4 * budget + 20) << "what came before counts";
         EXPECT_GE(store.state().at("seconds").get<double>(), 3);

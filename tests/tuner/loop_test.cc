@@ -288,7 +288,7 @@ TEST_F(Loop, KilledBetweenProofAndConfirmationGoesOnWithTheConfirmation) {
     if (e.stage == "proven") proven = e;
   ASSERT_GT(proven.id, 0);
   EXPECT_EQ(proven.gain.pairs, 0);
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
   const size_t stages = runner.stages.size();
   runner.clock = 5;  // another boot
   EXPECT_EQ(tune(store).end, TuneEnd::kConverged);
@@ -326,7 +326,7 @@ TEST_F(Loop, TheDefaultPlanIsMeasuredFirst) {
   tune(store);
   ASSERT_FALSE(store.profiles().empty());
   EXPECT_EQ(store.profiles()[0].plan, 1);
-  EXPECT_EQ(Json(store.plans()[0].plan.get<Plan>()), Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_EQ(Json(store.plans()[0].plan.get<Plan>()), Json(starter_plan(graph, 1, testing::simulated_target())));
   EXPECT_EQ(store.experiments().size(), 1u);
 }
 

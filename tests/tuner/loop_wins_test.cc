@@ -58,8 +58,8 @@ TEST_F(Loop, AWinThatTheModelContradictsIsRolledBack) {
   options.experiments = 60;
   MemoryStore store;
   tune(store);
-  EXPECT_EQ(Json(gated_plan(store)), Json(starter_plan(graph, 1, cpu_target())));
-  EXPECT_EQ(Json(head_plan(store)), Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_EQ(Json(gated_plan(store)), Json(starter_plan(graph, 1, testing::simulated_target())));
+  EXPECT_EQ(Json(head_plan(store)), Json(starter_plan(graph, 1, testing::simulated_target())));
   EXPECT_EQ(count(store, Outcome::kKept), 0);
   int reverted = 0;
   for (const Experiment& e : store.experiments()) reverted += e.stage == "gate" && e.outcome == Outcome::kReverted;
@@ -106,8 +106,8 @@ TEST_F(Loop, AWinThatDoesNotConfirmIsRolledBack) {
   options.experiments = 60;
   MemoryStore store;
   tune(store);
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
-  EXPECT_TRUE(Json(head_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
+  EXPECT_TRUE(Json(head_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
   EXPECT_EQ(count(store, Outcome::kKept), 0);
   EXPECT_TRUE(store.ledger().empty());
   int failed = 0;
@@ -139,7 +139,7 @@ TEST_F(Loop, AWinBesideOneThatDoesNotConfirmStays) {
     }
   }
   EXPECT_GT(failed, 0);
-  const Plan start = starter_plan(graph, 1, cpu_target()), plan = gated_plan(store);
+  const Plan start = starter_plan(graph, 1, testing::simulated_target()), plan = gated_plan(store);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (is_last(plan.steps[i])) {
       EXPECT_NEAR(SimulatedTrials::seconds_of(plan.steps[i]), 1e-3, 0.02e-3);
@@ -251,7 +251,7 @@ TEST_F(Loop, AStepThatTheHeadlineContradictsIsTakenOut) {
   for (int64_t id : newest.experiments) EXPECT_EQ(store.experiments()[static_cast<size_t>(id - 1)].outcome, Outcome::kReverted);
   while (revert_newest_keep(store, {-0.2, -0.3, -0.1, 12})) {
   }
-  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, cpu_target())));
+  EXPECT_TRUE(Json(gated_plan(store)) == Json(starter_plan(graph, 1, testing::simulated_target())));
   EXPECT_EQ(count(store, Outcome::kKept), 0);
   options.experiments = 80;  // the session goes on
   tune(store);
@@ -275,7 +275,7 @@ TEST_F(Loop, ImpossibleTimesAreNeverCountedAndEndAProofInTheEnd) {
 
 // The challenger loses every pair; one time below a floor does not spare it that pair.
 TEST_F(Loop, AnImpossibleTimeCountsAgainstTheChallenger) {
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   Step faster = starter.steps[0];
   faster.variant.knobs["MR"] = 8;
   WindowTask task;
@@ -296,7 +296,7 @@ TEST_F(Loop, AnImpossibleTimeCountsAgainstTheChallenger) {
 
 // The sides of what is dropped balance: a challenger whose lost pairs are all called disturbed loses them all the same.
 TEST_F(Loop, DroppedLossesCountWhereNoWinsAreDroppedBesideThem) {
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   WindowTask task;
   task.incumbent = {starter.steps[0]};
   runner.enter(task);
@@ -318,7 +318,7 @@ TEST_F(Loop, DroppedLossesCountWhereNoWinsAreDroppedBesideThem) {
 
 // A disturbance that comes whoever wins leaves an honest gain as it is.
 TEST_F(Loop, AGainIsProvenOnAMachineThatIsOftenDisturbed) {
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   WindowTask task;
   task.incumbent = {starter.steps[0]};
   runner.enter(task);

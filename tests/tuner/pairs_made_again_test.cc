@@ -18,7 +18,7 @@ struct MadeAgain : ::testing::TestWithParam<std::pair<double, int>> {
     runner.model_seconds = GetParam().first;
   }
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   testing::SimulatedTrials runner;
   Random random{1};
 };
@@ -46,7 +46,7 @@ TEST_P(MadeAgain, IsRecorded) {
 // A pair takes 1.5 s.
 TEST(PairsMadeAgain, InThreeHundredthsOfAShortBudget) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   testing::SimulatedTrials runner;
   runner.never_quiet = true;
   runner.model_seconds = 1;
@@ -62,7 +62,7 @@ TEST(PairsMadeAgain, InThreeHundredthsOfAShortBudget) {
 
 TEST(PairsMadeAgain, NoneOnAQuietMachine) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   testing::SimulatedTrials runner;
   measure_headline(runner, starter, starter, {});
   EXPECT_EQ(runner.model_pairs, kHeadlinePairs);

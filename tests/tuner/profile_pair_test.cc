@@ -23,7 +23,7 @@ class Disturbed : public testing::SimulatedTrials {
 
 TEST(ProfilePair, OneBusyMomentIsOutvoted) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan plan = starter_plan(graph, 1, cpu_target());
+  const Plan plan = starter_plan(graph, 1, testing::simulated_target());
   Disturbed runner;
   const ProfilePair pair = profile_in_turns(runner, plan, plan, 3);
   EXPECT_EQ(runner.profiles, 6);

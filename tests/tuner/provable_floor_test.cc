@@ -24,7 +24,7 @@ Ceilings ceilings() {
   return c;
 }
 
-std::vector<Step> one_product() { return {starter_plan(testing::chain_of_matmuls(1), 1, cpu_target()).steps[0]}; }
+std::vector<Step> one_product() { return {starter_plan(testing::chain_of_matmuls(1), 1, testing::simulated_target()).steps[0]}; }
 
 TEST(ProvableFloor, ArithmeticAtThePeakOfTheThreads) {
   const double flops = 2.0 * 64 * 64 * 64;

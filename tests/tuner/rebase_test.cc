@@ -29,7 +29,7 @@ std::vector<std::string> steps_of(const Plan& plan) {
 
 TEST(Rebased, KeepsWhatStandsElsewhere) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1, cpu_target()), first = with_rows(starter, 0, 8), both = with_rows(first, 3, 4);
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target()), first = with_rows(starter, 0, 8), both = with_rows(first, 3, 4);
   const auto moved = rebased(graph, first, both, starter);
   ASSERT_TRUE(moved);
   EXPECT_EQ(steps_of(*moved), steps_of(with_rows(starter, 3, 4)));
@@ -37,26 +37,26 @@ TEST(Rebased, KeepsWhatStandsElsewhere) {
 
 TEST(Rebased, DropsWhatStoodOnTheSameStep) {
   const Graph graph = testing::chain_of_matmuls(4);
-  const Plan starter = starter_plan(graph, 1, cpu_target()), first = with_rows(starter, 1, 8), second = with_rows(first, 1, 4);
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target()), first = with_rows(starter, 1, 8), second = with_rows(first, 1, 4);
   EXPECT_FALSE(rebased(graph, first, second, starter));
   EXPECT_FALSE(rebased(graph, first, with_rows(second, 3, 4), starter)) << "half of a win";
 }
 
 TEST(Rebased, NothingChangedIsNothingToMove) {
   const Graph graph = testing::chain_of_matmuls(2);
-  const Plan starter = starter_plan(graph, 1, cpu_target());
+  const Plan starter = starter_plan(graph, 1, testing::simulated_target());
   EXPECT_FALSE(rebased(graph, starter, starter, starter));
 }
 
 // Every structural offer on a transformer, found after every other: moved under it, it is what it would have been without.
 TEST(Rebased, IsWhatTheSecondRewriteAloneWouldHaveMade) {
   const Graph graph = find_shipped_model("gpt2-mini")->build({});
-  const Plan starter = starter_plan(graph, 2, cpu_target());
+  const Plan starter = starter_plan(graph, 2, testing::simulated_target());
   const auto offers = [&](const Plan& plan) {
     Profile profile;
     for (size_t s = 0; s < plan.steps.size(); ++s) profile.steps.emplace_back().seconds = 1e-3;
     std::vector<Opportunity> structural;
-    for (Opportunity& o : find_opportunities(graph, plan, profile, playbook(), cpu_target()))
+    for (Opportunity& o : find_opportunities(graph, plan, profile, playbook(), testing::simulated_target()))
       if (o.rewrite->structural()) structural.push_back(std::move(o));
     return structural;
   };

@@ -15,16 +15,16 @@ namespace {
 class Searcher : public ::testing::Test {
  protected:
   Searcher() {
-    const Plan plan = starter_plan(testing::chain_of_matmuls(1), 1, cpu_target());
+    const Plan plan = starter_plan(testing::chain_of_matmuls(1), 1, testing::simulated_target());
     step = plan.steps[0];
-    space = cpu_target().space(step.variant.problem);
+    space = testing::simulated_target().space(step.variant.problem);
     match.window.steps = {0};
     match.replacement = {step};
     for (const char* name : {"MR", "NRV"}) match.search.push_back({0, name, space.find(name)->values});
   }
   std::vector<Proposal> proposals(int count, Random& random) {
     std::vector<Proposal> p = propose(
-        match, [](const std::vector<Step>& s) { return s; }, cpu_target(), known, count, random);
+        match, [](const std::vector<Step>& s) { return s; }, testing::simulated_target(), known, count, random);
     for (const Proposal& one : p) known.insert(one.id);
     return p;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/device_info.h"
 #include "base/hash.h"
 #include "playbook/rewrite.h"
 #include "starter_kernels/cpu/cpu_target.h"
@@ -11,6 +12,17 @@
 #include "tuner/trials/trial_runner.h"
 
 namespace amdahl::testing {
+
+// A processor with AVX2: starters do not depend on whose machine runs the tests.
+inline const Target& simulated_target() {
+  static const Target target = [] {
+    DeviceInfo device;
+    device.name = "simulated";
+    device.features = {"avx2", "fma"};
+    return cpu_target(device);
+  }();
+  return target;
+}
 
 // `count` matmuls in a chain, all of one shape; the last has `last` columns.
 inline Graph chain_of_matmuls(int count, int64_t last = 64) {
@@ -71,7 +83,7 @@ class SimulatedTrials : public TrialRunner {
     return sum;
   }
 
-  const Target& target() const override { return cpu_target(); }
+  const Target& target() const override { return simulated_target(); }
   double now() const override { return clock; }
   void rest(double seconds) override { clock += seconds; }
 
