@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "export/compiled_templates/amdahl_plan.h.in"
@@ -27,13 +29,28 @@ void forget_other_threads() {
   for (amdahl_plan* p : loaded) p->plan.forget_other_threads();
 }
 
+// Kernels pack weights in parallel as they are loaded: on a thread of its own, since the caller's may be what fork() left of a team (forked_thread.h).
+std::unique_ptr<amdahl_plan> loaded_from(const char* folder) {
+  std::unique_ptr<amdahl_plan> plan;
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      plan = std::make_unique<amdahl_plan>(folder);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+  return plan;
+}
+
 }  // namespace
 
 #define AMDAHL_API extern "C" __attribute__((visibility("default")))
 
 AMDAHL_API amdahl_plan* amdahl_plan_load(const char* folder, int* code, char* error, size_t error_bytes) try {
   amdahl::watch_forks(forget_other_threads);
-  auto plan = std::make_unique<amdahl_plan>(folder);
+  std::unique_ptr<amdahl_plan> plan = loaded_from(folder);
   const std::lock_guard lock(*loaded_lock);
   loaded.insert(plan.get());
   return plan.release();

@@ -27,7 +27,7 @@ _CHANGED = "weights have changed since: refresh() tunes for those that there are
 _is_autocasting = _autocast_query()
 # Those that a call asks, bound to names of this module: each costs 50 to 100 ns, and looking it up in torch a third more.
 _grad_enabled, _threads, _empty_like = torch.is_grad_enabled, torch.get_num_threads, torch.empty_like
-_hooks_of_all = (torch_modules._global_forward_hooks, torch_modules._global_forward_pre_hooks)
+_hooks_of_all, _pre_hooks_of_all = torch_modules._global_forward_hooks, torch_modules._global_forward_pre_hooks
 
 
 class Signature:
@@ -66,6 +66,7 @@ class Bound:
         self._inputs = [(torch.Size(spec.shape), TORCH_DTYPES[spec.dtype]) for spec in plan.inputs]
         # Outputs are made like these, which is half as dear as of a shape and a type; nothing is written to them, so that large ones take no memory.
         self._patterns = [torch.empty(spec.shape, dtype=TORCH_DTYPES[spec.dtype]) for spec in plan.outputs]
+        self._only = self._patterns[0] if len(self._patterns) == 1 else None  # a comprehension takes 0.25 us before Python 3.12
         self._free: List[Any] = []  # pairs of pointer arrays: one a call that is under way
 
     def fits(self, tensors: List[torch.Tensor]) -> bool:
@@ -90,19 +91,24 @@ class Bound:
         return "tensors elsewhere than in the processor's memory"
 
     def run(self, tensors: List[torch.Tensor]) -> Optional[List[torch.Tensor]]:
-        """None: an index is out of range, or weights that the plan watches have changed."""
+        """None: an index is out of range, or weights that the plan watches have changed. Puts dense copies into `tensors` where they are not dense."""
         plan = self.plan
-        outputs = [_empty_like(p) for p in self._patterns]
+        outputs = [_empty_like(self._only)] if self._only is not None else [_empty_like(p) for p in self._patterns]
         try:
             pointers = self._free.pop()
         except IndexError:
             pointers = plan.input_pointers(), plan.output_pointers()
         into, out_of = pointers
-        dense = [t if t.is_contiguous() else t.contiguous() for t in tensors]
-        for i, t in enumerate(dense):
+        i = 0
+        for t in tensors:
+            if not t.is_contiguous():
+                t = tensors[i] = t.contiguous()
             into[i] = t.data_ptr()
-        for i, t in enumerate(outputs):
+            i += 1
+        i = 0
+        for t in outputs:
             out_of[i] = t.data_ptr()
+            i += 1
         code = plan.run_at(plan.handle, into, out_of)
         self._free.append(pointers)
         if code == COMPUTED:
@@ -171,15 +177,18 @@ class OptimizedModule(torch.nn.Module):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # nn.Module's own takes a microsecond to find that there are no hooks.
-        if self._forward_hooks or self._forward_pre_hooks or any(_hooks_of_all):
+        if self._forward_hooks or self._forward_pre_hooks or _hooks_of_all or _pre_hooks_of_all:
             return super().__call__(*args, **kwargs)
-        return self.forward(*args, **kwargs)
+        return self._compute(args, kwargs)
 
     def shapes(self) -> List[List[Tuple[int, ...]]]:
         """That it was tuned for: of each, what its inputs have."""
         return [[spec.shape for spec in bound.plan.inputs] for bound in self._bounds]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._compute(args, kwargs)
+
+    def _compute(self, args: Any, kwargs: Dict[str, Any]) -> Any:
         tensors = self.signature.tensors(args, kwargs)
         bound, watch = self._fitting(tensors), self._watch
         if (bound is not None and (watch is None or watch.unchanged()) and self.training is self._trained and not _is_autocasting()

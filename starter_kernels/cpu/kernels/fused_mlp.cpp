@@ -8,7 +8,9 @@ constexpr int64_t NR = NRV * LANES;
 constexpr int64_t HB = min_of(ceil_div(BLOCK_H, NR), ceil_div(H, NR)) * NR;  // hidden columns of a block, whole panels
 constexpr int64_t H_BLOCKS = ceil_div(H, HB), H_PANELS = ceil_div(H, NR), N_PANELS = ceil_div(N, NR), N_PADDED = N_PANELS * NR;
 constexpr int64_t HIDDEN_STEP = HB + 16;  // one cache line more: rows a power of two apart would share L1 sets
-constexpr int64_t ROWS = min_of(ceil_div(MC, MR) * MR, M);                   // rows of a block
+// Rows of a block: as many as MC says, or where threads share rows as near to that as gives each thread as many blocks.
+constexpr int64_t ROUNDS = max_of(1, (2 * M + MC * THREADS) / (2 * MC * THREADS));
+constexpr int64_t ROWS = min_of(ceil_div(PARTITION == 1 ? ceil_div(M, ROUNDS * THREADS) : MC, MR) * MR, M);
 constexpr int64_t ROW_BLOCKS = ceil_div(M, ROWS);
 constexpr int64_t PARTS = PARTITION == 2 ? min_of(THREADS, H_BLOCKS) : 1;     // sums of Y that are added at the end
 constexpr int WORKERS = static_cast<int>(PARTITION == 0 ? 1 : PARTITION == 2 ? PARTS : min_of(THREADS, ROW_BLOCKS));
