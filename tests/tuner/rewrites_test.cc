@@ -16,6 +16,7 @@
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "tests/plan/made_plans.h"
 #include "tuner/search/opportunity.h"
@@ -177,6 +178,14 @@ Graph product_of_quarters() {
   return g.finish({g.node("MatMul", {x, g.normal({256, 256}, 7, 0, 0.06)})});
 }
 
+// As sessions from before docs/decisions/0040 began: narrow vectors, weights packed at every call.
+Plan as_sessions_began(Plan plan) {
+  for (Step& step : plan.steps)
+    for (const auto& [name, value] : Knobs{{"VLEN", 8}, {"PACK_B", 0}})
+      if (step.variant.problem.kind == kind::kMatmul) step.variant.knobs[name] = value;
+  return plan;
+}
+
 // A result that no second-level cache holds, and that is not the model's.
 Graph large_result() {
   ExampleGraph g("a large result");
@@ -202,6 +211,7 @@ TEST(Rewrites, EveryOneOfThePlaybookPassesTheJudge) {
   rewrites.walk(primitive, starter_plan(primitive, kThreads, cpu_target()), playbook(), kWindowsAPlan);
   const Graph product = product_of_quarters();
   rewrites.walk(product, starter_plan(product, kThreads, cpu_target()), rewrites.missing(), 1);
+  rewrites.walk(product, as_sessions_began(starter_plan(product, kThreads, cpu_target())), rewrites.missing(), 1);
   rewrites.walk(product, after(product, starter_plan(product, kThreads, cpu_target()), [](const Rewrite& r) { return r.name() == "multiply_in_bf16"; }),
                 rewrites.missing(), 1);
   const Graph large = large_result();
