@@ -21,13 +21,6 @@ module, _ = twelve.make(name)
 arguments = [torch.from_numpy(a) for a in protocol.load_inputs(sys.argv[6]).values()]  # the same for all arms
 
 
-def tensors_of(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else []
-    return [t for v in values for t in tensors_of(v)]
-
-
 def made(form):
     if form == "amdahl":
         import amdahl
@@ -54,4 +47,4 @@ with torch.no_grad():  # frozen weights want this one, not inference_mode
     def run():
         return call(*arguments)
 
-    protocol.serve(run, (time.perf_counter() - start) * 1e3, lambda out: [t.float().numpy() for t in tensors_of(out)])
+    protocol.serve(run, (time.perf_counter() - start) * 1e3, lambda out: [t.float().numpy() for t in twelve.tensors_of(out)])

@@ -23,17 +23,10 @@ def counted(graph, inputs, **options):
     return GRAPHS[-1]
 
 
-def tensors_of(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else []
-    return [t for v in values for t in tensors_of(v)]
-
-
 def difference(got, want):
     """The largest, relative to the size of the output."""
-    pairs = list(zip(tensors_of(got), tensors_of(want)))
-    assert pairs and len(tensors_of(got)) == len(tensors_of(want))
+    pairs = list(zip(twelve.tensors_of(got), twelve.tensors_of(want)))
+    assert pairs and len(twelve.tensors_of(got)) == len(twelve.tensors_of(want))
     return max(float((g.float() - w.float()).abs().max() / w.float().abs().max().clamp_min(1e-30)) for g, w in pairs)
 
 

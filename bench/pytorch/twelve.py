@@ -15,6 +15,14 @@ class Output(torch.nn.Module):
         return self.pick(self.module(*args, **kwargs))
 
 
+def tensors_of(value):
+    """Those of what a module returns, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else []
+    return [t for v in values for t in tensors_of(v)]
+
+
 def with_statistics(module):
     for part in module.modules():
         if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):

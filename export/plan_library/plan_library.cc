@@ -6,7 +6,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 
 #include "base/error.h"
 #include "export/compiled_templates/amdahl_plan.h.in"
@@ -29,17 +28,23 @@ void forget_other_threads() {
   for (amdahl_plan* p : loaded) p->plan.forget_other_threads();
 }
 
-// Kernels pack weights in parallel as they are loaded: on a thread of its own, since the caller's may be what fork() left of a team (forked_thread.h).
+// All that kernels compute, as they run and as they pack weights: where their teams of threads work (forked_thread.h).
+template <class Work>
+void compute(const Work& work) {
+  if (amdahl::is_forked()) amdahl::on_own_thread(work);
+  else work();
+}
+
 std::unique_ptr<amdahl_plan> loaded_from(const char* folder) {
   std::unique_ptr<amdahl_plan> plan;
-  std::exception_ptr failure;
-  std::thread([&] {
+  std::exception_ptr failure;  // the own thread would end with the process
+  compute([&] {
     try {
       plan = std::make_unique<amdahl_plan>(folder);
     } catch (...) {
       failure = std::current_exception();
     }
-  }).join();
+  });
   if (failure) std::rethrow_exception(failure);
   return plan;
 }
@@ -63,8 +68,7 @@ AMDAHL_API amdahl_plan* amdahl_plan_load(const char* folder, int* code, char* er
 
 AMDAHL_API int amdahl_plan_run(amdahl_plan* plan, const void* const* inputs, void* const* outputs) {
   auto run = amdahl::CompiledPlan::Run::kComputed;
-  if (amdahl::is_forked()) amdahl::on_own_thread([&] { run = plan->plan.run(inputs, outputs); });
-  else run = plan->plan.run(inputs, outputs);
+  compute([&] { run = plan->plan.run(inputs, outputs); });
   return static_cast<int>(run);
 }
 static_assert(static_cast<int>(amdahl::CompiledPlan::Run::kBadIndex) == AMDAHL_PLAN_BAD_INDEX);

@@ -12,6 +12,7 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
@@ -34,8 +35,8 @@ class AttentionOnCpu final : public KernelImplementation {
     const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
       space.knobs.push_back({name, std::move(values), starter, meaning});
     };
-    const std::vector<int64_t> widths = avx512 ? std::vector<int64_t>{8, 16} : std::vector<int64_t>{8};
-    knob("VLEN", widths, widths.back(), "vector width in 4-byte lanes");
+    const VectorUnit unit = vector_unit(device);
+    knob("VLEN", unit.widths, unit.widths.back(), "vector width in 4-byte lanes");
     knob("MR", {2, 4, 6, 8, 12}, avx512 ? 8 : 6, "rows of the register tile: keys for the scores, queries for the product with v");
     knob("NRV", {1, 2, 3, 4}, 2, "vectors in a row of the register tile");
     knob("BLOCK_Q", up_to({16, 32, 64, 128}, s.queries), std::min<int64_t>(32, up_to({16, 32, 64, 128}, s.queries).back()), "queries of a block");
@@ -51,7 +52,7 @@ class AttentionOnCpu final : public KernelImplementation {
     knob("UNROLL_K", {1, 2, 4, 8}, 4, "steps in the body of the inner loop");
     knob("TASKS", problem.threads > 1 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}, 1,
          "parts a thread; above 1 they are handed out as threads become free");
-    const int64_t registers = avx512 ? 32 : 16;
+    const int64_t registers = unit.registers;
     const int64_t keys = s.keys;
     space.refuse = [=](const Knobs& k) -> std::string {
       const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");

@@ -7,6 +7,7 @@
 #include "base/device_info.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/tile_cycles.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/problem.h"
@@ -25,15 +26,6 @@ bool is_dense_f32(const Problem& problem) {
 
 // A weight comes from memory once a run, at 12 GB/s a core: meanwhile 75 products a nanosecond could be done.
 constexpr int64_t kProductsAWeight = 25;
-
-struct VectorUnit {
-  std::vector<int64_t> widths;  // floats
-  int64_t registers;
-};
-VectorUnit vector_unit(const DeviceInfo& device) {
-  if (device.has("avx512f")) return {{8, 16}, 32};
-  return {{8}, 16};
-}
 
 std::vector<int64_t> sorted(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());

@@ -12,6 +12,7 @@
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/tile_cycles.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/cpu/window_constants.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/inverted_residual.h"
@@ -46,7 +47,7 @@ class InvertedResidualOnCpu final : public KernelImplementation {
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const InvertedResidualParams parts = InvertedResidualParams::of(problem);
     const SlidingWindow wide = SlidingWindow::of(parts.depthwise), project = SlidingWindow::of(parts.project);
-    const int64_t channels = problem.in[0].shape[1], registers = device.has("avx512f") ? 32 : 16, block = channel_block(format_of_output(problem, 0));
+    const int64_t channels = problem.in[0].shape[1], registers = vector_unit(device).registers, block = channel_block(format_of_output(problem, 0));
     const int64_t wide_blocks = (wide.channels + block - 1) / block, out_blocks = (project.out_channels + block - 1) / block;
     const std::vector<int64_t> pxs{2, 4, 6, 7, 8, 12, 14, 28}, ocvs{1, 2, 3, 4};
     const Tiling expand = best_tiling(wide.in[2], wide_blocks, pxs, ocvs, registers), narrow = best_tiling(wide.out[2], out_blocks, pxs, ocvs, registers);

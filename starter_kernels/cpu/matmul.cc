@@ -18,6 +18,7 @@
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
+#include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
@@ -90,10 +91,10 @@ struct BlockedProduct {
 
 using Values = std::vector<int64_t>;
 
-// 8 x 2 vectors of 16 floats: on Sapphire Rapids, two threads, 1 to 12% faster than 8 x 3, 10 x 2, 12 x 2, 14 x 2 and 6 x 4 on 64 x 768 x 768, 196 x 1536 x 384,
-// 128 x 2304 x 768, 1500 x 384 x 384 and 784 x 768 x 192; on 49 rows 10 x 2 was 2% ahead. AVX2 has half the registers.
+// 8 x 2 vectors of 16 floats: on Sapphire Rapids, two threads, faster than 8 x 3, 10 x 2, 12 x 2, 14 x 2 and 6 x 4 on 64 x 768 x 768, 196 x 1536 x 384,
+// 128 x 2304 x 768, 1500 x 384 x 384 and 784 x 768 x 192; on 49 x 3072 x 768 10 x 2 was 2% ahead. AVX2 has half the registers.
 std::vector<Knob> tile_knobs(const BlockedProduct& p) {
-  const Values widths = p.pairs ? Values{16} : p.avx512 ? Values{8, 16} : Values{8};
+  const Values widths = p.pairs ? Values{16} : vector_unit(p.device).widths;
   const Values mr = up_to({1, 2, 4, 6, 8, 10, 12, 14, 16}, p.s.m);
   return {{"VLEN", widths, widths.back(), "vector width in 4-byte lanes"},
           {"MR", mr, at_most(mr, p.avx512 ? 8 : 6), "rows of the register tile"},
@@ -133,7 +134,7 @@ std::vector<Knob> loop_knobs(const BlockedProduct& p) {
 }
 
 std::function<std::string(const Knobs&)> refusals(const BlockedProduct& p) {
-  return [s = p.s, registers = int64_t{p.avx512 ? 32 : 16}, element = p.accumulator_bytes(), l2 = p.device.l2_bytes](const Knobs& k) -> std::string {
+  return [s = p.s, registers = vector_unit(p.device).registers, element = p.accumulator_bytes(), l2 = p.device.l2_bytes](const Knobs& k) -> std::string {
     if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
     if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);

@@ -98,7 +98,7 @@ SearchSpace strassen_space(const Problem& problem, const DeviceInfo& device) {
        "parts of C a thread; above 1 they are handed out as threads become free");
   knob("PREFETCH", {0, 1}, 1, "panels of B fetched ahead; 0: left to the hardware");
   knob("UNROLL_K", {1, 2, 4, 8}, avx512 ? 4 : 8, "steps of K in the body of the inner loop");
-  const int64_t registers = avx512 ? 32 : 16;
+  const int64_t registers = vector_unit(device).registers;
   space.refuse = [registers](const Knobs& k) -> std::string {
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
     return tile <= registers ? "" : fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);

@@ -121,6 +121,12 @@ std::vector<Graph> Attention::examples() const {
   add("rows that see nothing", f32, {1, 2, 15, 16}, {1, 2, 2, 16}, {1, 2, 2, 16}, {}, Shape{15, 2}, DType::kBool);
   add("half precision", DType::kF16, {1, 2, 9, 16}, {1, 2, 12, 16}, {1, 2, 12, 16}, {});
   add("doubles", DType::kF64, {1, 2, 9, 16}, {1, 2, 12, 16}, {1, 2, 12, 20}, {});
+  // The mean of 64 values of 3e38 is 3e38; their sum overflows.
+  for (DType dtype : {DType::kF32, DType::kBF16}) {
+    ExampleGraph g(dtype == DType::kF32 ? "values near the largest" : "values near the largest, bfloat16", 23);
+    const ValueId q = g.input(dtype, {1, 2, 20, 16}), k = g.input(dtype, {1, 2, 64, 16});
+    graphs.push_back(g.finish({g.node("Attention", {q, k, g.floats({1, 2, 64, 16}, std::vector<double>(2 * 64 * 16, 3e38), dtype)})}));
+  }
   return graphs;
 }
 

@@ -126,8 +126,8 @@ class CompiledGraph:
 
 
 def amdahl(graph: torch.fx.GraphModule, example_inputs: Sequence[Any], mode: Optional[str] = None, options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
-    """The entry point `torch_dynamo_backends`. Options: minutes (of each graph, default 2), allow, max_error, progress, and mode="later": the graph
-    runs as it is while it is tuned behind the running program."""
+    """The entry point `torch_dynamo_backends`. Options: minutes (of each graph, default 2), allow, max_error, progress, and mode="later": tuned
+    behind the running program, for which the graph itself computes until there are kernels."""
     given = dict(options or {})
     unknown = sorted(set(given) - set(_OPTIONS))
     if unknown:

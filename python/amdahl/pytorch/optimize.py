@@ -154,8 +154,9 @@ class Job:
 
     def run(self, minutes: float, bar: Progress) -> OptimizedModule:
         """All of it, under one live line."""
-        bar.phase("exporting from PyTorch")
-        self.export()
+        with bar:
+            bar.phase("exporting from PyTorch")
+            self.export()
         return self.tune_and_load(minutes, bar)
 
     def tune_and_load(self, minutes: float, bar: Progress) -> OptimizedModule:

@@ -120,9 +120,9 @@ INLINE Vec exp_lanes(Vec x) {
   }
 }
 
-// Scores to exp(score - maximum), by LARGEST_WEIGHT: a sum of values overflows only where one of them is infinite. `maximum` and `sum` run over the blocks of keys; `factor` is what earlier sums and
-// outputs must be multiplied by. A maximum of -inf (all hidden so far) subtracts nothing: its weights become zero, and a
-// query that sees no key at all ends as 0 / 0 (or as zeros, where ZERO_HIDDEN_ROWS asks for them).
+// Scores to LARGEST_WEIGHT * exp(score - maximum), so that no sum of values exceeds them. `maximum` and `sum` run over the blocks of keys;
+// `factor` is what earlier sums and outputs must be multiplied by. A maximum of -inf (all hidden so far) subtracts nothing: its weights become
+// zero, and a query that sees no key at all ends as 0 / 0 (or as zeros, where ZERO_HIDDEN_ROWS asks for them).
 static void softmax_block(int64_t keys, int64_t count, ACC* scores, ACC* maximum, ACC* sum, ACC* factor) {
   constexpr int CHAINS = 4;  // a maximum takes four cycles, two can begin in each
   for (int64_t i = 0; i < count; i += LANES) {

@@ -222,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       total += sums[w * QUERIES + query] * factor;
       x += results[(w * QUERIES + query) * RESULT_STEP + column] * factor;
     }
-    x /= LARGER_BY;
+    total *= LARGER_BY;  // of the weights that x was made with
     if constexpr (PARTS > 1) {
       if (column == 0) {
         sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
