@@ -15,7 +15,7 @@
 #include "export/self_test.h"
 #include "export/weights_hash.h"
 #include "graph/onnx/onnx_save.h"
-#include "graph/onnx/onnx_tensor.h"
+#include "graph/onnx_types.h"
 
 namespace amdahl {
 namespace {

@@ -100,6 +100,8 @@ class EvalContext {
 
 struct NodeUpgrade;  // graph/node_upgrade.h
 
+class Expansion;  // graph/expansion.h
+
 // What the standard changed of an operator: a file's older nodes need it once the file has come as far as `version`.
 struct VersionChange {
   int version;
@@ -116,6 +118,7 @@ struct OpDef {
   void (*eval)(EvalContext&);
   int outputs = 1;                          // at most; 0: any number
   std::vector<VersionChange> changes = {};  // in the order of versions
+  void (*expand)(Expansion&) = nullptr;     // instead of `infer` and `eval`: made of other operators; no Graph has such a node (graph/expansion.h)
 };
 
 const std::vector<OpDef>& op_list();

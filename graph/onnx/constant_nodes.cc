@@ -31,15 +31,18 @@ ParsedConstant constant_of(const ParsedNode& node) {
   return c;
 }
 
-}  // namespace
-
-void take_constants(ParsedModel& model) {
+void take_constants(std::vector<ParsedNode>& nodes, std::vector<ParsedConstant>& constants) {
   std::vector<ParsedNode> rest;
-  for (ParsedNode& node : model.nodes) {
-    if (node.domain.empty() && node.op == "Constant" && node.outputs.size() == 1) model.constants.push_back(constant_of(node));
+  for (ParsedNode& node : nodes) {
+    for (ParsedBody& body : node.bodies) take_constants(body.nodes, body.constants);
+    if (node.domain.empty() && node.op == "Constant" && node.outputs.size() == 1) constants.push_back(constant_of(node));
     else rest.push_back(std::move(node));
   }
-  model.nodes = std::move(rest);
+  nodes = std::move(rest);
 }
+
+}  // namespace
+
+void take_constants(ParsedModel& model) { take_constants(model.nodes, model.constants); }
 
 }  // namespace amdahl

@@ -31,11 +31,21 @@ size_t bytes_of(const Attribute& attribute) {
   return 0;  // a tensor is shared
 }
 
+size_t bytes_of(const ParsedBody& body);
+
 // What a copy of the node takes, without the node itself.
 size_t bytes_of(const ParsedNode& node) {
   size_t bytes = node.name.size() + bytes_of(node.inputs) + bytes_of(node.outputs);
   for (const auto& [name, value] : node.attributes) bytes += name.size() + bytes_of(value);
-  for (const ParsedNode& inner : node.inside) bytes += sizeof inner + inner.name.size();
+  for (const ParsedBody& body : node.bodies) bytes += bytes_of(body);
+  return bytes;
+}
+
+size_t bytes_of(const ParsedBody& body) {
+  size_t bytes = bytes_of(body.outputs);
+  for (const ParsedInput& i : body.inputs) bytes += sizeof i + i.name.size();
+  for (const ParsedConstant& c : body.constants) bytes += sizeof c + c.name.size();  // its tensor is shared
+  for (const ParsedNode& node : body.nodes) bytes += sizeof node + bytes_of(node);
   return bytes;
 }
 
@@ -54,11 +64,7 @@ class Inliner {
     for (const ParsedNode& n : model.nodes) taken_.insert(n.outputs.begin(), n.outputs.end());
   }
 
-  void run() {
-    std::vector<ParsedNode> calls = std::move(model_.nodes);
-    for (ParsedNode& node : calls) append(std::move(node));
-    model_.nodes = std::move(done_);
-  }
+  void run() { open_all(model_.nodes); }
 
  private:
   const ParsedFunction* callee(const ParsedNode& node) const {
@@ -68,35 +74,22 @@ class Inliner {
     return f->second;
   }
 
-  // What stands in a branch is only named: the functions called there give their operators once, however often they are called.
-  void open_inside(ParsedNode& node) {
-    for (size_t i = 0; i < node.inside.size(); ++i) {
-      const ParsedFunction* f = callee(node.inside[i]);
-      if (!f || !opened_inside_.insert(f).second) continue;
-      for (const ParsedNode& body : f->nodes) {
-        node.inside.push_back(named(body));
-        node.inside.insert(node.inside.end(), body.inside.begin(), body.inside.end());
-      }
-    }
-    std::erase_if(node.inside, [&](const ParsedNode& inner) { return callee(inner) != nullptr; });
+  // Bodies of the functions that are called stand in the place of calls.
+  void open_all(std::vector<ParsedNode>& nodes) {
+    std::vector<ParsedNode> calls = std::move(nodes), done;
+    for (ParsedNode& node : calls) append(std::move(node), done);
+    nodes = std::move(done);
   }
 
-  static ParsedNode named(const ParsedNode& node) {
-    ParsedNode copy;
-    copy.name = node.name, copy.domain = node.domain, copy.op = node.op, copy.overload = node.overload;
-    copy.version = node.version, copy.refusal = node.refusal;
-    return copy;
-  }
-
-  void append(ParsedNode node) {
-    open_inside(node);
-    if (const ParsedFunction* f = callee(node)) return expand(node, *f);
-    if (done_.size() >= kMaxNodes)
+  void append(ParsedNode node, std::vector<ParsedNode>& done) {
+    if (const ParsedFunction* f = callee(node)) return expand(node, *f, done);
+    if (++count_ > kMaxNodes)
       throw Error(ExitCode::kBadModel, fmt::format("the model's functions expand to more than {} nodes; inline them before the export", kMaxNodes));
-    done_.push_back(std::move(node));
+    for (ParsedBody& body : node.bodies) open_all(body.nodes);
+    done.push_back(std::move(node));
   }
 
-  void expand(const ParsedNode& call, const ParsedFunction& f) {
+  void expand(const ParsedNode& call, const ParsedFunction& f, std::vector<ParsedNode>& done) {
     const std::string key = key_of(f.domain, f.name, f.overload);
     if (!open_.insert(key).second) throw Error(ExitCode::kBadModel, fmt::format("function '{}' of domain '{}' calls itself", shown(f.name), shown(f.domain)));
     if (open_.size() > kMaxDepth)
@@ -121,8 +114,8 @@ class Inliner {
       copy.outputs = {call.outputs[i]};
       copies.push_back(std::move(copy));
     }
-    for (const ParsedNode& inner : f.nodes) append(instance(inner, call, f, prefix, names));
-    for (ParsedNode& copy : copies) append(std::move(copy));
+    for (const ParsedNode& inner : f.nodes) append(instance(inner, call, f, prefix, names), done);
+    for (ParsedNode& copy : copies) append(std::move(copy), done);
     open_.erase(key);
   }
 
@@ -137,7 +130,14 @@ class Inliner {
         if (fresh) entry->second = unused(prefix + "/" + name);
         name = entry->second;
       }
-    for (const auto& [own, outer] : inner.references) {
+    fill_attributes(node, call, f);
+    for (ParsedBody& body : node.bodies) rename_inside(body, call, f, names);
+    return node;
+  }
+
+  // What a function's node is given by the attributes of the call.
+  void fill_attributes(ParsedNode& node, const ParsedNode& call, const ParsedFunction& f) {
+    for (const auto& [own, outer] : node.references) {
       const Attribute* given = find(call.attributes, outer);
       if (!given) given = find(f.defaults, outer);
       if (!given) continue;  // the attribute is left out, as ONNX says
@@ -145,7 +145,20 @@ class Inliner {
       node.attributes[own] = *given;
     }
     node.references.clear();
-    return node;
+  }
+
+  // In the body of control flow only what the function has named is renamed: the body's own names are seen nowhere else.
+  void rename_inside(ParsedBody& body, const ParsedNode& call, const ParsedFunction& f, const std::map<std::string, std::string>& names) {
+    const auto rename = [&](std::vector<std::string>& list) {
+      for (std::string& name : list)
+        if (const auto known = names.find(name); known != names.end()) name = known->second;
+    };
+    rename(body.outputs);
+    for (ParsedNode& node : body.nodes) {
+      rename(node.inputs);
+      fill_attributes(node, call, f);
+      for (ParsedBody& inner : node.bodies) rename_inside(inner, call, f, names);
+    }
   }
 
   static const Attribute* find(const std::map<std::string, Attribute>& attributes, const std::string& name) {
@@ -172,9 +185,7 @@ class Inliner {
   ParsedModel& model_;
   std::map<std::string, const ParsedFunction*> functions_;
   std::set<std::string> taken_, open_;
-  std::vector<ParsedNode> done_;
-  std::set<const ParsedFunction*> opened_inside_;
-  size_t bytes_ = 0;
+  size_t count_ = 0, bytes_ = 0;
   std::unordered_map<std::string, int> next_number_;  // by base name
 };
 

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "graph/onnx/onnx_tensor.h"
 #include "graph/onnx/opset_upgrade.h"
+#include "graph/onnx_types.h"
 
 namespace amdahl {
 namespace {

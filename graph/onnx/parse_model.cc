@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "graph/onnx/onnx_tensor.h"
 #include "graph/onnx/parsed_model.h"
+#include "graph/onnx_types.h"
 
 namespace amdahl {
 namespace {
@@ -22,8 +23,6 @@ constexpr int64_t kOldestOpset = 9, kNewestOpset = 24;
 constexpr int64_t kDefaultsCanBeReplaced = 4;  // IR version
 // Fields that are younger than the installed onnx.proto; protobuf keeps them, undecoded.
 constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;
-
-constexpr const char* kControlFlow = "control flow (a subgraph as attribute) is not supported";
 
 [[noreturn]] void bad(const std::string& message) { throw Error(ExitCode::kBadModel, message); }
 
@@ -97,18 +96,16 @@ std::optional<Attribute> read_attribute(onnx::AttributeProto& a, const std::stri
       *refusal = fmt::format("attribute '{}': {}", shown(a.name()), reason);
       return std::nullopt;
     }
-    case A::GRAPH:
-    case A::GRAPHS:  // read_node lists what is in them
-      *refusal = kControlFlow;
-      return std::nullopt;
+    case A::GRAPHS: *refusal = fmt::format("attribute '{}' is a list of graphs", shown(a.name())); return std::nullopt;
     case A::SPARSE_TENSOR:
     case A::SPARSE_TENSORS: *refusal = fmt::format("attribute '{}' is a sparse tensor", shown(a.name())); return std::nullopt;
     default: *refusal = fmt::format("attribute '{}' has a type that is not supported", shown(a.name())); return std::nullopt;
   }
 }
 
-// Who it is, without what it reads and does.
-ParsedNode named_node(const onnx::NodeProto& proto, const Imports& imports) {
+ParsedBody read_body(const std::string& attribute, onnx::GraphProto& graph, const Imports& imports, ExternalData& external);
+
+ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalData& external) {
   ParsedNode node;
   node.name = printable(proto.name());
   node.domain = domain_of(proto.domain());
@@ -116,32 +113,6 @@ ParsedNode named_node(const onnx::NodeProto& proto, const Imports& imports) {
   node.overload = overload_of(proto.unknown_fields(), kNodeOverload);
   const auto version = imports.find(node.domain);
   node.version = version == imports.end() ? 1 : version->second;
-  return node;
-}
-
-bool has_subgraph(const onnx::NodeProto& proto) {
-  return std::any_of(proto.attribute().begin(), proto.attribute().end(), [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
-}
-
-void list_inside(const onnx::NodeProto& proto, const std::string& where, const Imports& imports, std::vector<ParsedNode>& inside) {
-  const auto list = [&](const onnx::AttributeProto& a, const onnx::GraphProto& body) {
-    for (const onnx::NodeProto& inner : body.node()) {
-      ParsedNode node = named_node(inner, imports);
-      // Where it stands is shortened at each level: in full, a long name outside would be there once for each node inside.
-      node.name = fmt::format("{}/{}/{}", shown(where), shown(a.name()), shown(node.name.empty() ? node.op : node.name));
-      if (has_subgraph(inner)) node.refusal = kControlFlow;
-      inside.push_back(node);
-      list_inside(inner, node.name, imports, inside);
-    }
-  };
-  for (const onnx::AttributeProto& a : proto.attribute()) {
-    if (a.has_g()) list(a, a.g());
-    for (const onnx::GraphProto& body : a.graphs()) list(a, body);
-  }
-}
-
-ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalData& external) {
-  ParsedNode node = named_node(proto, imports);
   node.inputs = printable_names(proto.input());
   node.outputs = printable_names(proto.output());
   if (node.domain.empty() && !imports.count(node.domain))
@@ -155,28 +126,10 @@ ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalDat
       node.references.emplace_back(printable(a.name()), printable(a.ref_attr_name()));
       continue;
     }
-    if (auto value = read_attribute(a, owner, external, &node.refusal)) node.attributes[printable(a.name())] = std::move(*value);
+    if (type_of(a) == onnx::AttributeProto::GRAPH) node.bodies.push_back(read_body(printable(a.name()), *a.mutable_g(), imports, external));
+    else if (auto value = read_attribute(a, owner, external, &node.refusal)) node.attributes[printable(a.name())] = std::move(*value);
   }
-  list_inside(proto, node.name.empty() ? node.op : node.name, imports, node.inside);
   return node;
-}
-
-ParsedFunction read_function(onnx::FunctionProto& proto, ExternalData& external) {
-  ParsedFunction f;
-  f.name = printable(proto.name());
-  f.domain = domain_of(proto.domain());
-  f.overload = overload_of(proto.unknown_fields(), kFunctionOverload);
-  f.inputs = printable_names(proto.input());
-  f.outputs = printable_names(proto.output());
-  for (const std::string& bytes : undecoded(proto.unknown_fields(), kFunctionDefaults)) {
-    onnx::AttributeProto a;
-    if (!a.ParseFromString(bytes)) bad(fmt::format("function '{}' has a damaged attribute", shown(f.name)));
-    std::string refusal;  // a default that cannot be represented matters only where a body refers to it
-    if (auto value = read_attribute(a, fmt::format("function '{}'", shown(f.name)), external, &refusal)) f.defaults[printable(a.name())] = std::move(*value);
-  }
-  const Imports imports = read_imports(proto.opset_import());
-  for (auto& node : *proto.mutable_node()) f.nodes.push_back(read_node(node, imports, external));
-  return f;
 }
 
 ParsedInput read_input(const onnx::ValueInfoProto& info) {
@@ -204,6 +157,47 @@ ParsedInput read_input(const onnx::ValueInfoProto& info) {
   return input;
 }
 
+// Dense ones, and the names of sparse ones with their refusal.
+std::vector<ParsedConstant> read_constants(onnx::GraphProto& graph, ExternalData& external) {
+  std::vector<ParsedConstant> constants;
+  for (auto& tensor : *graph.mutable_initializer()) {
+    ParsedConstant c;
+    c.name = printable(tensor.name());
+    c.tensor = read_tensor(tensor, shown(c.name), &external, &c.refusal);
+    constants.push_back(std::move(c));
+  }
+  for (const auto& sparse : graph.sparse_initializer()) constants.push_back({printable(sparse.values().name()), {}, "it is a sparse tensor"});
+  return constants;
+}
+
+ParsedBody read_body(const std::string& attribute, onnx::GraphProto& graph, const Imports& imports, ExternalData& external) {
+  ParsedBody body;
+  body.attribute = attribute;
+  body.constants = read_constants(graph, external);
+  for (const auto& input : graph.input()) body.inputs.push_back(read_input(input));
+  for (const auto& output : graph.output()) body.outputs.push_back(printable(output.name()));
+  for (auto& node : *graph.mutable_node()) body.nodes.push_back(read_node(node, imports, external));
+  return body;
+}
+
+ParsedFunction read_function(onnx::FunctionProto& proto, ExternalData& external) {
+  ParsedFunction f;
+  f.name = printable(proto.name());
+  f.domain = domain_of(proto.domain());
+  f.overload = overload_of(proto.unknown_fields(), kFunctionOverload);
+  f.inputs = printable_names(proto.input());
+  f.outputs = printable_names(proto.output());
+  for (const std::string& bytes : undecoded(proto.unknown_fields(), kFunctionDefaults)) {
+    onnx::AttributeProto a;
+    if (!a.ParseFromString(bytes)) bad(fmt::format("function '{}' has a damaged attribute", shown(f.name)));
+    std::string refusal;  // a default that cannot be represented matters only where a body refers to it
+    if (auto value = read_attribute(a, fmt::format("function '{}'", shown(f.name)), external, &refusal)) f.defaults[printable(a.name())] = std::move(*value);
+  }
+  const Imports imports = read_imports(proto.opset_import());
+  for (auto& node : *proto.mutable_node()) f.nodes.push_back(read_node(node, imports, external));
+  return f;
+}
+
 }  // namespace
 
 ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
@@ -220,19 +214,9 @@ ParsedModel parse_model(std::string_view bytes, ExternalData& external) {
   ParsedModel model;
   model.name = printable(graph.name());
   const Imports imports = read_imports(proto.opset_import());
-  std::map<std::string, bool> constants;
-  for (auto& tensor : *graph.mutable_initializer()) {
-    ParsedConstant c;
-    c.name = printable(tensor.name());
-    constants[c.name] = true;
-    c.tensor = read_tensor(tensor, shown(c.name), &external, &c.refusal);
-    model.constants.push_back(std::move(c));
-  }
-  for (const auto& sparse : graph.sparse_initializer()) {
-    const std::string name = printable(sparse.values().name());
-    constants[name] = true;
-    model.constants.push_back({name, {}, "it is a sparse tensor"});
-  }
+  model.constants = read_constants(graph, external);
+  std::set<std::string> constants;
+  for (const ParsedConstant& c : model.constants) constants.insert(c.name);
   // Up to IR version 3 every initializer was listed as an input too; its value is the model's all the same.
   for (const auto& input : graph.input()) {
     if (!constants.count(printable(input.name()))) model.inputs.push_back(read_input(input));

@@ -33,6 +33,8 @@ struct ParsedConstant {
   std::string refusal;
 };
 
+struct ParsedBody;
+
 struct ParsedNode {
   std::string name, domain, op, overload;
   int version = 0;
@@ -40,7 +42,16 @@ struct ParsedNode {
   std::vector<std::pair<std::string, std::string>> references;  // own attribute <- attribute of the calling node
   std::vector<std::string> inputs, outputs;                     // "" where absent
   std::string refusal;
-  std::vector<ParsedNode> inside;  // of its subgraphs and theirs, for the list of what cannot run: operators and names only
+  std::vector<ParsedBody> bodies;  // of control flow: attributes that are graphs
+};
+
+// A graph inside a node. Its nodes may read what its surroundings have named before.
+struct ParsedBody {
+  std::string attribute;  // "then_branch"
+  std::vector<ParsedInput> inputs;
+  std::vector<ParsedConstant> constants;
+  std::vector<ParsedNode> nodes;
+  std::vector<std::string> outputs;
 };
 
 struct ParsedFunction {

@@ -2,25 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "graph/onnx_types.h"
+
 namespace amdahl {
 
 DType dtype_from_onnx(int64_t data_type) {
-  switch (data_type) {
-    case 1: return DType::kF32;
-    case 2: return DType::kU8;
-    case 3: return DType::kI8;
-    case 4: return DType::kU16;
-    case 5: return DType::kI16;
-    case 6: return DType::kI32;
-    case 7: return DType::kI64;
-    case 9: return DType::kBool;
-    case 10: return DType::kF16;
-    case 11: return DType::kF64;
-    case 12: return DType::kU32;
-    case 13: return DType::kU64;
-    case 16: return DType::kBF16;
-    default: throw Refusal(fmt::format("element type {} of ONNX is not supported", data_type));
-  }
+  const std::optional<DType> dtype = dtype_of_onnx(data_type);
+  if (!dtype) throw Refusal(fmt::format("element type {} of ONNX is not supported", onnx_type_name(data_type)));
+  return *dtype;
 }
 
 double round_to(DType dtype, double v) {

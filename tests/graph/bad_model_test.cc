@@ -241,12 +241,14 @@ std::vector<BadModel> unsupported_models() {
          m.node("Identity", {"w"}, {"z"});
          m.output("z");
        })},
-      {"control flow", ExitCode::kUnsupported, {"If (ai.onnx 17)", "node 'branch'", "control flow"}, broken([](ModelMaker& m) {
-         auto* a = m.node("If", {"x"}, {"z"}, "branch").add_attribute();
-         a->set_name("then_branch");
-         a->set_type(onnx::AttributeProto::GRAPH);
-         a->mutable_g()->set_name("then");
+      {"a branch without outputs", ExitCode::kUnsupported, {"If (ai.onnx 17), node 'branch': its condition is not a single bool"}, broken([](ModelMaker& m) {
+         subgraph(m.node("If", {"x"}, {"z"}, "branch"), "then_branch");
          m.output("z");
+       })},
+      {"a branch that is not there", ExitCode::kUnsupported, {"node 'branch': attribute 'else_branch' is missing"}, broken([](ModelMaker& m) {
+         m.input("condition", {"1"}, onnx::TensorProto::BOOL).output("z");
+         onnx::GraphProto& then = subgraph(m.node("If", {"condition"}, {"z"}, "branch"), "then_branch");
+         then.add_output()->set_name("x");
        })},
       {"all reasons at once", ExitCode::kUnsupported, {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"}, broken([](ModelMaker& m) {
          m.node("Frobnicate", {"x"}, {"f1"}, "f");
@@ -256,24 +258,75 @@ std::vector<BadModel> unsupported_models() {
        })},
       {"operators in branches, and in functions called there",
        ExitCode::kUnsupported,
-       {"4 reasons", "If (ai.onnx 17), 2 nodes ('branch', 'branch/then_branch/If_c'): control flow",
-        "Frobnicate (ai.onnx 17), 2 nodes ('branch/then_branch/f', 'branch/then_branch/If_c/then_branch/deep'): unknown operator",
-        "Quux (acme 1), node 'branch/else_branch/q'", "Inner (ai.onnx 17), node 'i'"},
+       {"3 reasons", "Frobnicate (ai.onnx 17), 2 nodes ('branch/then_branch/f', 'branch/then_branch/If_c/then_branch/deep'): unknown operator",
+        "Quux (acme 1), node 'branch/else_branch/q'", "Inner (ai.onnx 17), 2 nodes ('branch/else_branch/F_one/i', 'branch/else_branch/F_one/i_2')"},
        broken([](ModelMaker& m) {
-         m.output("z");
-         auto& branch = m.node("If", {"x"}, {"z"}, "branch");
+         m.input("condition", {"1"}, onnx::TensorProto::BOOL).output("z");
+         auto& branch = m.node("If", {"condition"}, {"z"}, "branch");
          onnx::GraphProto& then = subgraph(branch, "then_branch");
          ModelMaker::fill(*then.add_node(), "Frobnicate", {"x"}, {"a"}, "f");
-         ModelMaker::fill(*then.add_node(), "Relu", {"x"}, {"b"}, "known");
-         auto& nested = ModelMaker::fill(*then.add_node(), "If", {"x"}, {"c"});
-         ModelMaker::fill(*subgraph(nested, "then_branch").add_node(), "Frobnicate", {"x"}, {"a"}, "deep");
+         auto& nested = ModelMaker::fill(*then.add_node(), "If", {"condition"}, {"c"});
+         for (const char* name : {"then_branch", "else_branch"}) {
+           onnx::GraphProto& inner = subgraph(nested, name);
+           inner.add_output()->set_name("d");
+           ModelMaker::fill(*inner.add_node(), name[0] == 't' ? "Frobnicate" : "Relu", {"x"}, {"d"}, "deep");
+         }
+         ModelMaker::fill(*then.add_node(), "Add", {"a", "c"}, {"b"}, "known");
+         then.add_output()->set_name("b");
          onnx::GraphProto& otherwise = subgraph(branch, "else_branch");
-         ModelMaker::fill(*otherwise.add_node(), "Quux", {"x"}, {"a"}, "q").set_domain("acme");
-         for (const char* name : {"one", "two"}) ModelMaker::fill(*otherwise.add_node(), "F", {"x"}, {name}).set_domain("local");
+         ModelMaker::fill(*otherwise.add_node(), "Quux", {"x"}, {"b"}, "q").set_domain("acme");
+         ModelMaker::fill(*otherwise.add_node(), "F", {"b"}, {"c"}, "F_one").set_domain("local");
+         ModelMaker::fill(*otherwise.add_node(), "F", {"x"}, {"d"}, "F_one").set_domain("local");
+         ModelMaker::fill(*otherwise.add_node(), "Add", {"c", "d"}, {"e"}, "sum");
+         otherwise.add_output()->set_name("e");
          auto* f = m.proto.add_functions();
          f->set_name("F"), f->set_domain("local"), f->add_input("a"), f->add_output("b");
          *f->add_opset_import() = m.proto.opset_import(0);
          ModelMaker::fill(*f->add_node(), "Inner", {"a"}, {"b"}, "i");
+       })},
+      {"the unknown operator of a branch that is taken",
+       ExitCode::kUnsupported,
+       {"this model cannot run: Quux (acme 1), node 'branch/else_branch/q'"},
+       broken([](ModelMaker& m) {
+         m.output("z");
+         m.initializer("condition", {}, {}).set_data_type(onnx::TensorProto::BOOL);
+         m.proto.mutable_graph()->mutable_initializer(m.proto.graph().initializer_size() - 1)->add_int32_data(0);
+         auto& branch = m.node("If", {"condition"}, {"z"}, "branch");
+         for (const char* name : {"then_branch", "else_branch"}) {
+           onnx::GraphProto& inner = subgraph(branch, name);
+           inner.add_output()->set_name("a");
+           if (name[0] == 't') ModelMaker::fill(*inner.add_node(), "Frobnicate", {"x"}, {"a"}, "f");
+           else ModelMaker::fill(*inner.add_node(), "Quux", {"x"}, {"a"}, "q").set_domain("acme");
+         }
+       })},
+      {"a loop without end", ExitCode::kUnsupported, {"the model is more than 200000 nodes when its loops are written out"}, broken([](ModelMaker& m) {
+         m.output("z");
+         auto& loop = m.node("Loop", {"", "", "x"}, {"z"}, "loop");
+         onnx::GraphProto& body = subgraph(loop, "body");
+         for (const char* name : {"i", "go", "before"}) body.add_input()->set_name(name);
+         for (const char* name : {"go", "after"}) body.add_output()->set_name(name);
+         ModelMaker::fill(*body.add_node(), "Relu", {"before"}, {"after"});
+       })},
+      {"a loop whose end is in the data",
+       ExitCode::kUnsupported,
+       {"Loop (ai.onnx 17), node 'loop': its trip count depends on the data"},
+       broken([](ModelMaker& m) {
+         m.input("count", {}, onnx::TensorProto::INT64).output("z");
+         subgraph(m.node("Loop", {"count", "", "x"}, {"z"}, "loop"), "body").add_output()->set_name("x");
+         auto& loop = *m.proto.mutable_graph()->mutable_node(m.proto.graph().node_size() - 1);
+         loop.mutable_attribute(0)->mutable_g()->add_output()->set_name("x");
+       })},
+      {"branches of two shapes",
+       ExitCode::kUnsupported,
+       {"node 'branch': its condition depends on the data, and output 0 is f32 [2] in one branch and f32 [1]"},
+       broken([](ModelMaker& m) {
+         m.input("condition", {"1"}, onnx::TensorProto::BOOL).output("z");
+         auto& branch = m.node("If", {"condition"}, {"z"}, "branch");
+         onnx::GraphProto &then = subgraph(branch, "then_branch"), &otherwise = subgraph(branch, "else_branch");
+         ModelMaker::fill(*then.add_node(), "Relu", {"x"}, {"a"});
+         then.add_output()->set_name("a");
+         ModelMaker::fill(*otherwise.add_node(), "ReduceMax", {"x"}, {"a"});
+         otherwise.add_output()->set_name("a");
        })},
       {"a line an operator",
        ExitCode::kUnsupported,
@@ -322,7 +375,9 @@ std::vector<BadModel> hostile_models() {
          m.input("many", std::vector<std::string>(5000, "1")).output("z");
          m.node("Relu", {"many"}, {"z"});
        })},
-      {"subgraphs in subgraphs", ExitCode::kUnsupported, {"If (ai.onnx 17)", "control flow"}, broken([](ModelMaker& m) { nested_branches(m, 20); })},
+      {"subgraphs in subgraphs", ExitCode::kUnsupported, {"If (ai.onnx 17)", "its condition is not a single bool"}, broken([](ModelMaker& m) {
+         nested_branches(m, 20);
+       })},
       {"subgraphs without end", ExitCode::kBadModel, {"not an ONNX model, or damaged"}, broken([](ModelMaker& m) { nested_branches(m, 2000); })},
       {"functions without end", ExitCode::kBadModel, {"functions call each other more than"}, broken([](ModelMaker& m) { chain_of_functions(m, 50000, 1); })},
       {"functions that double", ExitCode::kBadModel, {"functions expand to more than"}, broken([](ModelMaker& m) { chain_of_functions(m, 60, 2); })},

@@ -1,0 +1,64 @@
+#pragma once
+// An operator that is made of others. It is written in them while a model is loaded: oracle, kernels and rewrites know the others alone.
+// Its row of the op list has a function of this kind instead of a shape rule and a value (`made_of_others`).
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/op.h"
+
+namespace amdahl {
+
+class Expansion {
+ public:
+  // The standard that nodes are written in.
+  static constexpr int kVersion = 22;
+  // Makes a node part of the graph: finds out what its outputs are, and their values where they are known. Throws Refusal.
+  using Place = std::function<std::vector<ValueId>(Node)>;
+
+  Expansion(Graph& graph, const Node& node, Place place) : graph_(graph), node(node), place_(std::move(place)), outputs_(node.outputs.size(), kNoValue) {}
+
+ private:
+  Graph& graph_;
+
+ public:
+  const Node& node;  // that is to be written
+
+  bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != kNoValue; }
+  bool wants_output(size_t i) const { return i < node.outputs.size() && node.outputs[i] != kNoValue; }
+  ValueId in(size_t i) const;                                     // throws Refusal when absent
+  Shape shape(ValueId v) const { return graph_.value(v).shape; }  // a copy: values move when one is added
+  DType dtype(ValueId v) const { return graph_.value(v).dtype; }
+  int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
+  const Tensor* constant_of(ValueId v) const;                         // nullptr: depends on the data
+  const Tensor& constant_in(size_t i, const char* what) const;        // throws Refusal: "<what> must be a constant"
+  size_t axis_of(int64_t axis, size_t rank, const char* what) const;  // from the end where negative; out of range is a Refusal
+
+  ValueId constant(const std::string& what, Tensor tensor);
+  ValueId scalar(DType dtype, double value);
+  ValueId ints(const std::vector<int64_t>& values);  // an int64 vector: a shape, axes, …
+
+  ValueId add(const std::string& op, const std::vector<ValueId>& inputs, const std::map<std::string, Attribute>& attributes = {});
+  std::vector<ValueId> add_several(size_t outputs, const std::string& op, const std::vector<ValueId>& inputs,
+                                   const std::map<std::string, Attribute>& attributes = {});
+  ValueId cast(ValueId x, DType to);               // x itself when it is of that type
+  ValueId reshape(ValueId x, const Shape& shape);  // x itself when it has that shape
+  ValueId transpose(ValueId x, const std::vector<int64_t>& perm);
+
+  void set_output(size_t i, ValueId v);
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+
+ private:
+  Place place_;
+  std::vector<ValueId> outputs_;
+  int count_ = 0;
+};
+
+// A row of the op list.
+OpDef made_of_others(std::string_view domain, std::string_view name, std::string_view inputs, void (*expand)(Expansion&), int outputs = 1,
+                     std::vector<VersionChange> changes = {});
+
+}  // namespace amdahl
