@@ -21,7 +21,6 @@ const std::vector<std::string> kNotInAGraph = {
     "it is a sequence",
     "it is an optional",
     "element type string",
-    "element type string of ONNX",              // where an attribute names it
     "(ai.onnx 9): 'body' has 2 inputs, not 3",  // Scan before opset 9 had a batch
     "training_mode is set",                     // BatchNormalization
     "training mode",                            // Dropout
