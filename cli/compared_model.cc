@@ -69,6 +69,7 @@ std::vector<std::string> words_of(const LoadOptions& load) {
   for (const auto& [name, size] : {std::pair("--batch", load.batch), std::pair("--seq", load.seq), std::pair("--image", load.image)})
     if (size > 0) words.insert(words.end(), {name, std::to_string(size)});
   for (const auto& [name, shape] : load.input_shapes) words.insert(words.end(), {"--shape", fmt::format("{}={}", name, fmt::join(shape, ","))});
+  for (const auto& [name, value] : load.values) words.insert(words.end(), {"--value", fmt::format("{}={}", name, value)});
   return words;
 }
 
@@ -140,10 +141,13 @@ std::string write_inputs(const ComparedModel& model, const std::string& folder) 
   const std::string inputs = folder + "/inputs";
   std::filesystem::create_directories(inputs);
   std::ofstream names(inputs + "/names.txt");
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    save_npy(model.inputs[i], fmt::format("{}/{}.npy", inputs, i));
-    names << model.graph.value(model.graph.inputs[i]).name << "\n";
-  }
+  size_t count = 0;
+  const auto write = [&](const std::string& name, const Tensor& tensor) {
+    save_npy(tensor, fmt::format("{}/{}.npy", inputs, count++));
+    names << name << "\n";
+  };
+  for (size_t i = 0; i < model.inputs.size(); ++i) write(model.graph.value(model.graph.inputs[i]).name, model.inputs[i]);
+  for (const FixedInput& fixed : model.graph.fixed_inputs) write(fixed.name, fixed.tensor);  // of the file, which other runtimes run
   if (!names.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", inputs));
   return inputs;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -62,6 +64,8 @@ void declare_model(Options& options) {
   options.word("model");
   options.named.add_options()("shape", po::value<std::vector<std::string>>()->composing()->value_name("NAME=1,128"),
                               "shape of an input whose dimensions the file leaves open; 'NAME=1,{16,64}': several at once; repeat for each");
+  options.named.add_options()("value", po::value<std::vector<std::string>>()->composing()->value_name("NAME=N"),
+                              "an input that holds this number at every call: a constant, so that branches on it are decided; repeat for each");
   declare_sizes(options);
 }
 
@@ -84,6 +88,21 @@ std::pair<std::string, ShapeList> parse_shape(const std::string& text) {
   return {text.substr(0, equals), *list};
 }
 
+// "sr=16000"
+static std::map<std::string, double> parse_values(const std::vector<std::string>& texts) {
+  std::map<std::string, double> values;
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const bool read = equals != std::string::npos && equals > 0 && equals + 1 < text.size() &&
+                      std::from_chars(text.data() + equals + 1, end, number).ptr == end && std::isfinite(number);
+    if (!read) throw Error(ExitCode::kUsage, fmt::format("--value {}: write NAME=N with a number, as in sr=16000", text));
+    if (!values.emplace(text.substr(0, equals), number).second) throw Error(ExitCode::kUsage, fmt::format("--value {} is given twice", text.substr(0, equals)));
+  }
+  return values;
+}
+
 std::vector<BucketSizes> read_sizes(const po::variables_map& values) {
   Choices choices;
   std::map<std::string, ShapeList> sizes, shapes;
@@ -95,6 +114,8 @@ std::vector<BucketSizes> read_sizes(const po::variables_map& values) {
       if (!shapes.emplace(name, list).second) throw Error(ExitCode::kUsage, fmt::format("--shape {} is given twice", name));
       choices.add("--shape " + text, list);
     }
+  const std::map<std::string, double> fixed =
+      values.count("value") ? parse_values(values["value"].as<std::vector<std::string>>()) : std::map<std::string, double>{};
   const auto choice = [](const ShapeList& list, size_t i) { return list.shapes.size() == 1 ? list.shapes[0] : list.shapes[i]; };
   std::vector<BucketSizes> buckets;
   for (size_t i = 0; i < choices.count(); ++i) {
@@ -103,6 +124,7 @@ std::vector<BucketSizes> read_sizes(const po::variables_map& values) {
       if (other.name == bucket.name) throw Error(ExitCode::kUsage, fmt::format("the shape {} is given twice in braces", bucket.name));
     for (const auto& [name, member] : kSizes)
       if (sizes.count(name)) bucket.options.*member = choice(sizes.at(name), i)[0];
+    bucket.options.values = fixed;
     for (const auto& [name, list] : shapes) bucket.options.input_shapes[name] = choice(list, i);
     buckets.push_back(std::move(bucket));
   }

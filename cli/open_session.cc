@@ -32,11 +32,16 @@ void warn_of_processors(const std::string& path, int threads) {
       path, counted(threads, "thread"), counted(cores, "processor"), threads, cores);
 }
 
-Json json_of(const LoadOptions& options) { return {{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}}; }
+Json json_of(const LoadOptions& options) {
+  Json j{{"shape", options.input_shapes}, {"batch", options.batch}, {"seq", options.seq}, {"image", options.image}};
+  if (!options.values.empty()) j["value"] = options.values;
+  return j;
+}
 
 LoadOptions load_options_of(const Json& j) {
   LoadOptions options;
   options.input_shapes = j.value("shape", std::map<std::string, Shape>{});
+  options.values = j.value("value", std::map<std::string, double>{});
   options.batch = j.value("batch", int64_t{0});
   options.seq = j.value("seq", int64_t{0});
   options.image = j.value("image", int64_t{0});

@@ -55,6 +55,12 @@ struct Bucket {
   ValueId first_value = 0;  // its own values start here; shared constants stand in the bucket that had them first
 };
 
+// An input of the file that is a constant here (LoadOptions::values): whoever runs the file itself has to give it.
+struct FixedInput {
+  std::string name;
+  Tensor tensor;
+};
+
 struct Graph {
   std::string name;
   std::vector<Value> values;
@@ -62,6 +68,7 @@ struct Graph {
   std::vector<ValueId> inputs;  // without initializers
   std::vector<ValueId> outputs;
   std::vector<Bucket> buckets;  // empty: a model of one shape
+  std::vector<FixedInput> fixed_inputs;
 
   const Value& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
   const Node& node(NodeId n) const { return nodes[static_cast<size_t>(n)]; }

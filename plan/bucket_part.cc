@@ -10,6 +10,7 @@ class Extract {
  public:
   Extract(const Graph& from, size_t bucket) : from_(from), bucket_(bucket), value_(from.values.size(), kNoValue), node_(from.nodes.size(), -1) {
     to_.name = from.name;
+    to_.fixed_inputs = from.fixed_inputs;
   }
 
   ValueId value(ValueId v) {

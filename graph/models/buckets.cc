@@ -19,7 +19,7 @@ class Joiner {
  public:
   void append(const Graph& part, const std::string& bucket) {
     if (!graph_.buckets.empty()) require_alike(part, bucket);
-    else graph_.name = part.name;
+    else graph_.name = part.name, graph_.fixed_inputs = part.fixed_inputs;
     graph_.buckets.push_back({bucket, static_cast<ValueId>(graph_.values.size())});
     const std::string ending = "@" + bucket;
     std::vector<ValueId> now;

@@ -17,6 +17,7 @@ constexpr std::string_view kBuiltin = "builtin:";
 Graph load_builtin(const std::string& name, const LoadOptions& options) {
   if (!options.input_shapes.empty())
     throw Error(ExitCode::kUsage, fmt::format("{}{} takes its sizes from --batch, --seq and --image, not from --shape", kBuiltin, name));
+  if (!options.values.empty()) throw Error(ExitCode::kUsage, fmt::format("--value is for files; {}{} has no input to fix", kBuiltin, name));
   std::optional<Graph> graph = build_shipped_model(name, {options.batch, options.seq, options.image});
   if (!graph) {
     std::string known;

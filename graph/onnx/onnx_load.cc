@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graph/clean_up/clean_up.h"
 #include "graph/clean_up/clean_up_passes.h"
+#include "graph/onnx/fixed_inputs.h"
 #include "graph/onnx/infer_graph.h"
 #include "graph/onnx/input_shapes.h"
 
@@ -58,7 +59,9 @@ Graph load_bytes(std::string_view bytes, const std::string& folder, const LoadOp
   take_constants(model);
   sort_nodes(model, options.clean);
   const auto shapes = shapes_of_inputs(model, options.input_shapes);
+  std::vector<FixedInput> fixed = fix_inputs(model, shapes, options.values);
   auto [graph, budget] = infer_graph(std::move(model), shapes);
+  graph.fixed_inputs = std::move(fixed);
   if (options.clean) {
     clean_up(graph, budget);
   } else {

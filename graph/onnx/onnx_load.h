@@ -12,6 +12,8 @@ namespace amdahl {
 struct LoadOptions {
   // --shape NAME=1,128: replaces the whole shape of graph input NAME.
   std::map<std::string, Shape> input_shapes;
+  // --value NAME=V: graph input NAME holds this number everywhere, at every call: a constant. What depends on it alone is decided now.
+  std::map<std::string, double> values;
   // Initializers that are inputs too: those of these names are inputs, for others the file's value is a constant.
   std::set<std::string> given;
   // For builtin: models.

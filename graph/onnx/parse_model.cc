@@ -132,6 +132,9 @@ ParsedNode read_node(onnx::NodeProto& proto, const Imports& imports, ExternalDat
   return node;
 }
 
+// What exporters write where they know nothing of a size: no name, two of them need not be the same.
+bool is_placeholder(const std::string& symbol) { return symbol == "?" || symbol == "None" || symbol == "-1"; }
+
 ParsedInput read_input(const onnx::ValueInfoProto& info) {
   ParsedInput input;
   input.name = printable(info.name());
@@ -151,7 +154,7 @@ ParsedInput read_input(const onnx::ValueInfoProto& info) {
   for (const auto& dim : type.tensor_type().shape().dim()) {
     ParsedInput::Dimension d;
     if (dim.has_dim_value() && dim.dim_value() >= 0) d.value = dim.dim_value();
-    if (dim.has_dim_param()) d.symbol = printable(dim.dim_param());
+    if (dim.has_dim_param() && !is_placeholder(dim.dim_param())) d.symbol = printable(dim.dim_param());
     input.dims.push_back(std::move(d));
   }
   return input;

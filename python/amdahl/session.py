@@ -90,10 +90,11 @@ def _tune(arguments: List[str], name: str, progress: Shown) -> Dict[str, Any]:
 
 
 def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = None, experiments: Optional[int] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
-         threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, progress: Shown = True) -> Session:
+         threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, values: Optional[Dict[str, float]] = None,
+         progress: Shown = True) -> Session:
     """Tunes an ONNX file, or `builtin:NAME`, as `amdahl tune` does; the same call goes on where an earlier one stopped.
 
-    `session`: where everything is kept (default: NAME.amdahl, here). `shapes`: of inputs with open dimensions, as in {"x": "1,128"}.
+    `session`: where everything is kept (default: NAME.amdahl, here). `shapes`: of inputs with open dimensions, as in {"x": "1,128"}. `values`: inputs that hold one number at every call, as in {"sr": 16000}.
     """
     stem = model[len("builtin:"):] if model.startswith("builtin:") else os.path.splitext(os.path.basename(model))[0]
     path = session or stem + ".amdahl"
@@ -105,5 +106,7 @@ def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = N
     words += ["--device", device] if device else []
     for name, sizes in (shapes or {}).items():
         words += ["--shape", f"{name}={sizes}"]
+    for name, number in (values or {}).items():
+        words += ["--value", f"{name}={number}"]
     _tune(words, stem, progress)
     return Session(path)

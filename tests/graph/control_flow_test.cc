@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "base/error.h"
 #include "graph/onnx/onnx_load.h"
 #include "graph/oracle.h"
 #include "tests/graph/model_maker.h"
@@ -83,6 +86,37 @@ TEST(ControlFlow, WhereTheDataDecideBothAreComputedAndOneIsTaken) {
   for (const bool taken : {true, false}) {
     const RefTensor y = result(graph, {tensor(DType::kF32, {3}, {-1, 0, 2}), tensor(DType::kBool, {1}, {double(taken)})});
     EXPECT_EQ(y.value, taken ? (std::vector<double>{0, 0, 2}) : (std::vector<double>{1, 0, -2}));
+  }
+}
+
+// --value condition=1
+TEST(ControlFlow, AnInputThatAlwaysHoldsOneNumberDecidesABranch) {
+  ModelMaker m = either("condition");
+  m.input("condition", {"1"}, onnx::TensorProto::BOOL);
+  LoadOptions options;
+  options.values["condition"] = 1;
+  const Graph graph = load_onnx_bytes(m.bytes(), "", options);
+  EXPECT_EQ(operators_of(graph), std::vector<std::string>{"Relu"});
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  ASSERT_EQ(graph.fixed_inputs.size(), 1u);
+  EXPECT_EQ(graph.fixed_inputs[0].name, "condition");
+  EXPECT_EQ(to_ints(graph.fixed_inputs[0].tensor), std::vector<int64_t>{1});
+}
+
+TEST(ControlFlow, ANumberThatAnInputCannotHoldIsRefused) {
+  ModelMaker m = either("condition");
+  m.input("condition", {"1"}, onnx::TensorProto::BOOL);
+  for (const auto& [name, value, why] : {std::tuple("condition", 0.5, "whole numbers"), std::tuple("condition", 7.0, "does not hold"),
+                                         std::tuple("other", 1.0, "its inputs are: x, condition")}) {
+    LoadOptions options;
+    options.values[name] = value;
+    try {
+      load_onnx_bytes(m.bytes(), "", options);
+      ADD_FAILURE() << why;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+    }
   }
 }
 

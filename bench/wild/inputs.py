@@ -1,0 +1,40 @@
+"""What a file is given: sizes that it leaves open, and numbers as its use has them.
+
+sizes.json has, for parts of file names, the sizes of an open dimension by the name of the input (or "*"). Where it says nothing the program is asked: its refusal of an
+open size suggests one."""
+import json
+import os
+import re
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32,
+         "tensor(uint8)": np.uint8, "tensor(int8)": np.int8, "tensor(bool)": np.bool_}
+
+
+def known(path):
+    with open(os.path.join(HERE, "sizes.json")) as rows:
+        for part, sizes in json.load(rows).items():
+            if part in path:
+                return sizes
+    return {}
+
+
+def shapes_suggested(message):
+    """--shape NAME=1,3 … of the program's own message."""
+    return {name: [int(d) for d in dims.split(",")] if dims else [] for name, dims in re.findall(r"--shape (\S+?)=([\d,]*)(?: |$)", message)}
+
+
+def draw(name, kind, shape, rows, seed):
+    """Integers stay small, so that they are in range of whatever table they index; "rows" of sizes.json may give a value by the input's name."""
+    random = np.random.default_rng(seed)
+    dtype = TYPES[kind]
+    if name in rows.get("values", {}):
+        return np.full(shape, rows["values"][name], dtype)
+    if np.issubdtype(dtype, np.floating):
+        scale = rows.get("scale", 0.5)
+        return (random.standard_normal(shape) * scale).astype(dtype)
+    if dtype == np.bool_:
+        return random.integers(0, 2, shape).astype(dtype)
+    return random.integers(0, rows.get("below", 20), shape).astype(dtype)

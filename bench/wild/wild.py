@@ -1,0 +1,147 @@
+"""Every ONNX file of the packages: whether it loads here, whether it computes what ONNX Runtime computes, and how long both take.
+
+A file that does not load is listed with the program's own reason. Differences are relative to the output's size: the largest |ours - theirs| over the root mean square of
+theirs. Times come from `amdahl compare`, which takes turns; with --minutes M each file is tuned first."""
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import fetch
+import inputs
+import numpy as np
+import onnxruntime
+
+PROGRAM = os.environ["AMDAHL_PROGRAM"]
+
+
+def session(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 2
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def program(*arguments, seconds=900):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=seconds)
+
+
+def sizes_of(path, theirs):
+    """The shape of each input that the file leaves open, or why there is none: what sizes.json has, or what the program suggests when it is asked without."""
+    rows = inputs.known(path)
+    open_inputs = {i.name: i.shape for i in theirs.get_inputs() if any(not isinstance(d, int) for d in i.shape)}
+    chosen = {name: shape for name, shape in rows.get("shapes", {}).items() if name in open_inputs and len(shape) == len(open_inputs[name])}
+    if len(chosen) < len(open_inputs):
+        said = program("playbook", path, *(word for n, s in chosen.items() for word in ("--shape", f"{n}={','.join(map(str, s))}"))).stderr
+        for name, shape in inputs.shapes_suggested(said).items():
+            chosen.setdefault(name, shape)
+    return {i.name: chosen.get(i.name, i.shape) for i in theirs.get_inputs()}, chosen
+
+
+def difference(ours, theirs):
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return f"{ours.dtype}{list(ours.shape)} instead of {theirs.dtype}{list(theirs.shape)}"
+    a, b = ours.astype(np.float64), theirs.astype(np.float64)
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
+        return "NaN elsewhere"
+    a, b = np.nan_to_num(a), np.nan_to_num(b)
+    return float(np.abs(a - b).max() / max(np.sqrt(np.mean(b * b)), 1e-12)) if a.size else 0.0
+
+
+def look(path, seed, options):
+    """A row of the table."""
+    try:
+        theirs = session(path)
+    except Exception as error:  # noqa: BLE001: what a runtime throws for a file is its own
+        return {"theirs": str(error).splitlines()[0]}
+    shapes, given = sizes_of(path, theirs)
+    words = [word for n, s in given.items() for word in ("--shape", f"{n}={','.join(map(str, s))}")]
+    row = {"inputs": {n: list(map(int, s)) if all(isinstance(d, int) for d in s) else [str(d) for d in s] for n, s in shapes.items()}}
+    loaded = program("playbook", path, *words)
+    if loaded.returncode:
+        return {**row, "refused": loaded.stderr.strip()}
+    rows = inputs.known(path)
+    feeds = {i.name: inputs.draw(i.name, i.type, shapes[i.name], rows, seed + k) for k, i in enumerate(theirs.get_inputs())}
+    expected = theirs.run(None, feeds)
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = []
+        for k, (name, value) in enumerate(feeds.items()):
+            np.save(os.path.join(folder, f"{k}.npy"), value)
+            arguments += ["--input", f"{name}={folder}/{k}.npy"]
+        ran = program("run", path, *words, *arguments, "-o", os.path.join(folder, "out"), "--json", "--threads", 2)
+        if ran.returncode:
+            return {**row, "failed": ran.stderr.strip() or f"exit code {ran.returncode}"}
+        written = {o["name"]: o["file"] for o in json.loads(ran.stdout)["outputs"]}
+        differences = [difference(np.load(written[o.name]), e) for o, e in zip(theirs.get_outputs(), expected)]
+    row["difference"] = next((d for d in differences if isinstance(d, str)), None) or max(differences, default=0.0)
+    if options.minutes:
+        row.update(measured(path, words, options))
+    return row
+
+
+def measured(path, words, options):
+    """Milliseconds of the starter plan or the tuned one, and of ONNX Runtime, in turns."""
+    folder = os.path.join(fetch.FILES, ".sessions")
+    os.makedirs(folder, exist_ok=True)
+    name = os.path.join(folder, path.replace(os.sep, "_")[-120:] + ".amdahl")
+    tuned = program("tune", path, *words, "--minutes", options.minutes, "--session", name, "--threads", 2, "--quiet", seconds=options.minutes * 120 + 900)
+    if tuned.returncode:
+        return {"failed": tuned.stderr.strip()}
+    compared = program("compare", name, "--python", sys.executable, "--json", "--rounds", options.rounds)
+    if compared.returncode:
+        return {"failed": compared.stderr.strip()}
+    return {"compare": json.loads(compared.stdout)}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/wild/run", description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="*", help="of bench/wild/packages.txt (default: all)")
+    parser.add_argument("--only", default="", help="files whose path has this text")
+    parser.add_argument("--minutes", type=float, default=0, help="tune each file so long and measure both (default 0: do not)")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", metavar="FILE", help="rows as they are measured")
+    options = parser.parse_args()
+    chosen = options.packages or fetch.packages()
+    for package in chosen:
+        if why := fetch.fetch(package):
+            print(f"{package}: {why}", flush=True)
+    rows = {}
+    for package, name, path in fetch.files(chosen):
+        if options.only not in path:
+            continue
+        try:
+            row = look(path, 1, options)
+        except subprocess.TimeoutExpired as error:
+            row = {"failed": f"no end after {error.timeout:.0f} s: {shlex.join(error.cmd[1:3])}"}
+        rows[f"{package}/{name}"] = row
+        print(line(package, name, row), flush=True)
+        if options.json:
+            with open(options.json, "w") as out:
+                json.dump({"bench": "bench/wild/run", "rows": rows}, out, indent=1)
+    return summary(rows)
+
+
+def line(package, name, row):
+    head = f"{package}/{os.path.basename(name)}: "
+    for key in ("theirs", "refused", "failed"):
+        if key in row:
+            return head + f"{'ONNX Runtime: ' if key == 'theirs' else key + ': '}{row[key][:600]}"
+    return head + (f"{row['difference']:.1e}" if isinstance(row["difference"], float) else row["difference"])
+
+
+def summary(rows):
+    there = [r for r in rows.values() if "theirs" not in r]
+    refused = [r for r in there if "refused" in r]
+    failed = [r for r in there if "failed" in r or isinstance(r.get("difference"), str) or r.get("difference", 0) > 1e-2]
+    right = [r["difference"] for r in there if isinstance(r.get("difference"), float) and r["difference"] <= 1e-2]
+    print(f"\n{len(rows)} files; {len(there)} run in ONNX Runtime; {len(refused)} are refused here, {len(failed)} fail or differ, {len(right)} match"
+          + (f" (median difference {statistics.median(right):.0e})" if right else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
