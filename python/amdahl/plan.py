@@ -4,7 +4,7 @@ import json
 import math
 import os
 import struct
-from typing import Any, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from .errors import BadInput, MachineError, NotVerified, error_of
 
@@ -25,6 +25,31 @@ class TensorSpec(NamedTuple):
         return _SIZES[self.dtype] * math.prod(self.shape)
 
 
+def files_of(folder: str) -> Dict[str, int]:
+    """Bytes of each file, by its path inside."""
+    return {os.path.relpath(os.path.join(place, name), folder): os.path.getsize(os.path.join(place, name)) for place, _, names in os.walk(folder) for name in names}
+
+
+def require_files(folder: str, files: Dict[str, int]) -> None:
+    """A library that is cut off is no error to load but a signal that ends the process: asked first. Raises MachineError."""
+    there = files_of(folder)
+    for name, size in files.items():
+        if there.get(name) != size:
+            raise MachineError(f"{folder} is damaged: {name} " + (f"has {there[name]} bytes instead of {size}" if name in there else "is not there")
+                               + "; save or export it again")
+
+
+def _require_whole(library: str) -> None:
+    """An ELF file ends with the table of its sections."""
+    with open(library, "rb") as file:
+        head = file.read(64)
+        if len(head) < 64 or head[:4] != b"\x7fELF":
+            raise ValueError(f"{os.path.basename(library)} is no library")
+        at, (size, count) = struct.unpack_from("<Q", head, 40)[0], struct.unpack_from("<HH", head, 58)
+        if os.path.getsize(library) < at + size * count:
+            raise ValueError(f"{os.path.basename(library)} is cut off")
+
+
 def _specs(rows: Sequence[Any]) -> List[TensorSpec]:
     return [TensorSpec(row["name"], row["dtype"], tuple(row["shape"])) for row in rows]
 
@@ -41,6 +66,9 @@ class Plan:
                 self.facts = json.load(file)
             self.inputs, self.outputs = _specs(self.facts["inputs"]), _specs(self.facts["outputs"])
             self.threads: int = self.facts["threads"]
+            for kernel in sorted(os.listdir(os.path.join(self.folder, "kernels"))):
+                _require_whole(os.path.join(self.folder, "kernels", kernel))
+            _require_whole(path)
             library = ctypes.CDLL(path)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MachineError(f"{self.folder} is no compiled plan: {error}; name a folder that `amdahl export --format compiled` or amdahl.save() wrote") from error
@@ -89,6 +117,8 @@ class Plan:
         code = self.run_at(self.handle, self.input_pointers(*map(_address, kept)), self.output_pointers(*map(_address, out)))
         if code == BAD_INDEX:
             raise BadInput("an input holds an index below 0, or beyond the table that it chooses from: nothing was computed")
+        if code == CHANGED:
+            raise BadInput("what the plan watches has changed since it was loaded: nothing was computed")
         return out
 
     def verify(self) -> float:

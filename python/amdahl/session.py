@@ -1,7 +1,7 @@
 """A session of the program, and `tune()`, which makes one of an ONNX file. Needs neither PyTorch nor NumPy."""
 import os
 import tempfile
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from . import program
 from .plan import Plan
@@ -89,15 +89,18 @@ def _tune(arguments: List[str], name: str, progress: Shown) -> Dict[str, Any]:
     return report
 
 
-def tune(model: str, session: Optional[str] = None, minutes: Optional[float] = None, experiments: Optional[int] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
+def tune(model: "Union[str, os.PathLike[str]]", session: Optional[str] = None, minutes: Optional[float] = None, experiments: Optional[int] = None, allow: Optional[str] = None, max_error: Optional[float] = None,
          threads: Optional[int] = None, device: Optional[str] = None, shapes: Optional[Dict[str, str]] = None, values: Optional[Dict[str, float]] = None,
          progress: Shown = True) -> Session:
     """Tunes an ONNX file, or `builtin:NAME`, as `amdahl tune` does; the same call goes on where an earlier one stopped.
 
     `session`: where everything is kept (default: NAME.amdahl, here). `shapes`: of inputs with open dimensions, as in {"x": "1,128"}. `values`: inputs that hold one number at every call, as in {"sr": 16000}.
     """
+    model = os.fspath(model)
+    if model.startswith("-"):
+        model = os.path.join(".", model)
     stem = model[len("builtin:"):] if model.startswith("builtin:") else os.path.splitext(os.path.basename(model))[0]
-    path = session or stem + ".amdahl"
+    path = os.fspath(session) if session else stem + ".amdahl"
     words = ["tune", model, "--session", path, *_minutes(minutes)]
     words += ["--experiments", str(experiments)] if experiments is not None else []
     words += ["--allow", allow] if allow else []

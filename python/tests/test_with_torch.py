@@ -182,7 +182,7 @@ class OneCall(Case):
 
 
 class Weights(Case):
-    def change_and_ask(self, change):
+    def change_and_ask(self, change, why="weights have changed"):
         module, x = small(), torch.randn(4, 24)
         fast = optimized(module, x)
         with torch.no_grad():
@@ -191,7 +191,7 @@ class Weights(Case):
             fast(x)
             self.assertEqual(fast.fast_calls, calls + 1)
             change(module)
-            self.assertClose(self.assertOriginal(fast, "weights have changed", lambda: fast(x)), module(x), 0)
+            self.assertClose(self.assertOriginal(fast, why, lambda: fast(x)), module(x), 0)
         return fast, module, x
 
     def test_in_place(self):
@@ -210,7 +210,7 @@ class Weights(Case):
     def test_another_parameter(self):
         def change(module):
             module.first.bias = nn.Parameter(torch.ones(48))
-        self.change_and_ask(change)
+        self.change_and_ask(change, "'first.bias' is not what it was")
 
     def test_a_state_that_is_loaded(self):
         self.change_and_ask(lambda m: m.load_state_dict(small(1).state_dict()))
@@ -520,7 +520,7 @@ class Compiled(Case):
                 while alive:
                     alive = thread.is_alive()
                     self.assertClose(fast(x), module(x))
-                    seen += [f for f in self.graphs[0]._fast.values() if f and f not in seen]
+                    seen += [c.fast for c in self.graphs[0]._cases if c.fast and c.fast not in seen]
                     thread.join(0.05)
             self.assertEqual(len(seen), 2)
             self.assertGreater(sum(f.fast_calls for f in seen), 1)

@@ -8,13 +8,13 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
 
-from ..errors import AmdahlError, BadUsage
+from ..errors import AmdahlError, BadUsage, Unsupported
 from ..progress import Progress, Shown
 from .optimize import Example, Job
 from .optimized import OptimizedModule
 
 _OPTIONS = ("minutes", "mode", "allow", "max_error", "progress", "never_slower")
-_MOST_SIZES = 16  # plans of one graph with open sizes
+_MOST_PLANS = 16  # of one graph: open sizes, and modules of one class, which share it
 _MINUTES_AT_ONCE = 0.001  # mode "later": the plan that is known already, or kernels as nobody has tuned them yet
 
 
@@ -47,6 +47,24 @@ class Bound(torch.nn.Module):
         return self.graph(*arguments)
 
 
+class Case:
+    """One module's weights, and numbers in the place of sizes, with what computes for them; until there is something, the graph itself."""
+
+    def __init__(self, weights: List[int], sizes: List[int], arguments: Sequence[Any]) -> None:
+        self._weights = [(i, arguments[i]) for i in weights]
+        self._sizes = [(i, arguments[i]) for i in sizes]
+        self.fast: Optional[OptimizedModule] = None
+
+    def is_of(self, arguments: Sequence[Any]) -> bool:
+        for i, size in self._sizes:
+            if arguments[i] != size:
+                return False
+        for i, weight in self._weights:
+            if arguments[i] is not weight:
+                return False
+        return True
+
+
 class CompiledGraph:
     """What Dynamo calls: flat inputs, a tuple out."""
 
@@ -55,67 +73,73 @@ class CompiledGraph:
         places = [n for n in graph.graph.nodes if n.op == "placeholder"]
         self.weights = [i for i, (n, v) in enumerate(zip(places, example)) if _is_weight(n, v)]
         self.sizes = [i for i, v in enumerate(example) if not isinstance(v, torch.Tensor)]
-        self._weight_set = set(self.weights)
-        self._fast: Dict[Tuple[Any, ...], Optional[OptimizedModule]] = {}
-        self._constants: List[Any] = [example[i] for i in self.weights]
+        self._skipped = {*self.weights, *self.sizes}
+        self._cases: List[Case] = []
         self._lock = threading.Lock()
         if not self.sizes:
-            self._prepare((), list(example))
+            self._prepare(list(example))
 
     def __call__(self, *arguments: Any) -> Any:
-        sizes = tuple([arguments[i] for i in self.sizes])
-        if sizes not in self._fast and len(self._fast) < _MOST_SIZES:
-            self._prepare(sizes, list(arguments))
-        fast = self._fast.get(sizes)
-        if fast is None or not self._same_weights(arguments):
+        case = self._case_of(arguments)
+        if case is None:
+            case = self._prepare(list(arguments))
+        if case is None or case.fast is None:
             return self.graph(*arguments)
-        skip = self._weight_set
-        out = fast(*[a for i, a in enumerate(arguments) if i not in skip and i not in self.sizes])
+        out = case.fast(*[a for i, a in enumerate(arguments) if i not in self._skipped])
         return out if isinstance(out, (tuple, list)) else (out,)
 
-    def _same_weights(self, arguments: Sequence[Any]) -> bool:
-        for i, weight in zip(self.weights, self._constants):
-            if arguments[i] is not weight:
-                return False
-        return True
+    def _case_of(self, arguments: Sequence[Any]) -> Optional["Case"]:
+        for case in self._cases:
+            if case.is_of(arguments):
+                return case
+        return None
 
-    def _prepare(self, sizes: Tuple[Any, ...], arguments: List[Any]) -> None:
-        """Tunes for these sizes; in mode "later" behind the running program."""
+    def _prepare(self, arguments: List[Any]) -> Optional["Case"]:
+        """Tunes for these sizes and weights; in mode "later" behind the running program."""
         with self._lock:
-            if sizes in self._fast:
-                return
-            self._fast[sizes] = None
+            case = self._case_of(arguments)
+            if case is not None or len(self._cases) > _MOST_PLANS:
+                return case
+            case = Case(self.weights, self.sizes, arguments)
+            self._cases.append(case)
+        if len(self._cases) > _MOST_PLANS:
+            self._left_alone(AmdahlError(f"it is called with other sizes or weights than the {_MOST_PLANS} that it was tuned for"))
+            return case
         fixed = {i: arguments[i] for i in [*self.weights, *self.sizes]}
         inputs = [a for i, a in enumerate(arguments) if i not in fixed]
-        if any(not isinstance(v, (int, float, bool)) for i, v in fixed.items() if i in self.sizes) or not inputs:
-            return  # symbols, not numbers: the first call brings those
-        module = Bound(self.graph, fixed, len(arguments)).eval()
-        job = self._job(module, tuple(inputs))
+        if any(not isinstance(fixed[i], (int, float, bool)) for i in self.sizes) or not inputs:
+            self._cases.remove(case)
+            return None  # symbols, not numbers: the first call brings those
+        job = self._job(Bound(self.graph, fixed, len(arguments)).eval(), tuple(inputs))
         if job is None:
-            return
+            return case
         if self.options["mode"] == "later":
-            threading.Thread(target=self._tune_behind, args=(sizes, job), daemon=True, name="amdahl").start()
+            threading.Thread(target=self._tune_behind, args=(case, job), daemon=True, name="amdahl").start()
         else:
-            self._tune(sizes, job, self.options["minutes"], self.options["progress"])
+            self._tune(case, job, self.options["minutes"], self.options["progress"])
+        return case
 
-    def _tune_behind(self, sizes: Tuple[Any, ...], job: Job) -> None:
+    def _tune_behind(self, case: "Case", job: Job) -> None:
         """First what needs no search: seconds, where minutes come after."""
-        if self._tune(sizes, job, _MINUTES_AT_ONCE, False):
-            self._tune(sizes, job, self.options["minutes"], self.options["progress"])
+        if self._tune(case, job, _MINUTES_AT_ONCE, False):
+            self._tune(case, job, self.options["minutes"], self.options["progress"])
 
     def _job(self, module: Bound, inputs: Tuple[Any, ...]) -> Optional[Job]:
         try:
-            job = Job(module, Example(module, tuple(t.detach() for t in inputs)), self.options["allow"], self.options["max_error"], name="graph",
-                      never_slower=self.options["never_slower"])
-            job.export()  # not behind the running program, whose output it would take away: exporters are silenced for the whole process
+            example = Example(module, tuple(t.detach() for t in inputs))
+            if example.gives_views:
+                raise Unsupported("it gives back a view of what goes in, which later code may write through")
+            job = Job(module, example, self.options["allow"], self.options["max_error"], name="graph", never_slower=self.options["never_slower"])
+            with torch._guards.tracing(None):  # or the exporter takes the guards of the graph that Dynamo is making for its own
+                job.export()  # not behind the running program, whose output it would take away: exporters are silenced for the whole process
             return job
         except AmdahlError as error:
             self._left_alone(error)
             return None
 
-    def _tune(self, sizes: Tuple[Any, ...], job: Job, minutes: float, progress: Shown) -> bool:
+    def _tune(self, case: "Case", job: Job, minutes: float, progress: Shown) -> bool:
         try:
-            self._fast[sizes] = job.tune_and_load(minutes, Progress(job.name, progress))
+            case.fast = job.tune_and_load(minutes, Progress(job.name, progress))
         except AmdahlError as error:
             self._left_alone(error)
             return False

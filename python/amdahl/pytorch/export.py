@@ -3,6 +3,8 @@ import contextlib
 import io
 import logging
 import os
+import signal
+import threading
 import warnings
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
@@ -57,17 +59,74 @@ def _is_large(module: torch.nn.Module) -> bool:
     return sum(t.numel() * t.element_size() for t in [*module.parameters(), *module.buffers()]) > 1_800_000_000
 
 
+# Channels of output, levels and warnings are the whole process's: two that take them away at once would put back what the other has put there.
+_one_at_a_time = threading.Lock()
+
+
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    """Exporters tell their own developers' news, on every channel."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
+def _silent_descriptors() -> Iterator[None]:
+    """What is written by C++, past Python: a graph that cannot be exported is printed there, on hundreds of lines."""
+    kept: List[Tuple[int, int]] = []
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
+        for number in (1, 2):
+            with contextlib.suppress(OSError):  # closed: nothing to take away
+                kept.append((number, os.dup(number)))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number, _ in kept:
+            os.dup2(nowhere, number)
+        os.close(nowhere)
+        yield
     finally:
-        logging.disable(before)
+        for number, copy in kept:
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[List[warnings.WarningMessage]]:
+    """Exporters tell their own developers' news, on every channel. Gives the warnings."""
+    with _one_at_a_time:
+        before = logging.root.manager.disable
+        logging.disable(logging.WARNING)
+        try:
+            with warnings.catch_warnings(record=True) as said, contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), _silent_descriptors():
+                warnings.simplefilter("always")
+                yield said
+        finally:
+            logging.disable(before)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C is never lost: exporters catch it somewhere, take it for a failure of theirs, and go on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):
+        yield
+        return
+    caught: List[Any] = []
+
+    def catch(number: int, frame: Any) -> None:
+        caught.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, catch)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if caught and before is signal.default_int_handler:
+            raise KeyboardInterrupt
+
+
+def _decided_while_traced(said: List[warnings.WarningMessage]) -> str:
+    """What a trace has written down as if it were the same for all inputs; "" where nothing was."""
+    for warning in said:
+        if issubclass(warning.category, torch.jit.TracerWarning) and "might cause the trace to be incorrect" in str(warning.message):
+            return f"a trace would fix what this call's numbers decide: {str(warning.message).splitlines()[0]}"
+    return ""
 
 
 def _reason(error: BaseException) -> str:
@@ -86,11 +145,19 @@ def write_onnx(module: torch.nn.Module, inputs: Skeleton, tensors: Sequence[torc
     reasons = []
     for name, export in exporters:
         try:
-            with torch.no_grad(), _quietly():
+            with torch.no_grad(), _interruptible(), _quietly() as said:
                 export(flat, tuple(t.detach() for t in tensors), sizes, path + ".new")
-            os.replace(path + ".new", path)
-            return name
         except Exception as error:  # exporters raise what they like
             reasons.append(f"by {name}: {_reason(error)}")
+            continue
+        fixed = _decided_while_traced(said) if export is _by_torch_script else ""
+        if fixed:
+            reasons.append(f"by {name}: {fixed}")
+            continue
+        os.replace(path + ".new", path)
+        if reasons:
+            warnings.warn(f"amdahl: exported by {name}, which writes down one way through the module and knows less of PyTorch's arithmetic, since torch.export cannot ({reasons[0]}): "
+                          "hold its results against the original's on inputs unlike the example", RuntimeWarning, stacklevel=2)
+        return name
     raise ExportFailed("PyTorch cannot write this module as ONNX (" + "; ".join(reasons) + "). Try it with other example inputs, without caches "
                        "(use_cache=False), or optimize a part of it")

@@ -5,16 +5,16 @@ from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
+from torch.autograd import forward_ad
 from torch.nn.modules import module as torch_modules
 
-from ..errors import BadInput
+from ..errors import BadInput, NotVerified
 from ..plan import BAD_INDEX, COMPUTED, Plan
 from ..session import Report, Session
 from .dtypes import TORCH_DTYPES
 from .layout import find_layout
+from .module_state import PLAIN, ModuleState
 from .structure import Skeleton, builder, gather
-from .weights import PLAIN, WeightWatch
-
 
 
 def _autocast_query() -> Callable[[], bool]:
@@ -24,9 +24,11 @@ def _autocast_query() -> Callable[[], bool]:
 
 
 _CHANGED = "weights have changed since: refresh() tunes for those that there are now"
+_OBSERVED = "PyTorch is recording what is computed: a trace, a mode, or forward-mode differentiation"
 _is_autocasting = _autocast_query()
 # Those that a call asks, bound to names of this module: each costs 50 to 100 ns, and looking it up in torch a third more.
 _grad_enabled, _threads, _empty_like = torch.is_grad_enabled, torch.get_num_threads, torch.empty_like
+_tracing, _modes = torch._C._get_tracing_state, torch._C._len_torch_dispatch_stack
 _hooks_of_all, _pre_hooks_of_all = torch_modules._global_forward_hooks, torch_modules._global_forward_pre_hooks
 
 
@@ -62,7 +64,7 @@ class Bound:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.threads, self.calls = plan.threads, 0
-        self.index_was_bad = False  # of the last call that run() refused
+        self.refusal = ""  # why run() refused the last call that it did
         self._inputs = [(torch.Size(spec.shape), TORCH_DTYPES[spec.dtype]) for spec in plan.inputs]
         # Outputs are made like these, which is half as dear as of a shape and a type; nothing is written to them, so that large ones take no memory.
         self._patterns = [torch.empty(spec.shape, dtype=TORCH_DTYPES[spec.dtype]) for spec in plan.outputs]
@@ -91,7 +93,7 @@ class Bound:
         return "tensors elsewhere than in the processor's memory"
 
     def run(self, tensors: List[torch.Tensor]) -> Optional[List[torch.Tensor]]:
-        """None: an index is out of range, or weights that the plan watches have changed. Puts dense copies into `tensors` where they are not dense."""
+        """None: see `refusal`. Puts dense copies into `tensors` where they are not dense."""
         plan = self.plan
         outputs = [_empty_like(self._only)] if self._only is not None else [_empty_like(p) for p in self._patterns]
         try:
@@ -100,11 +102,17 @@ class Bound:
             pointers = plan.input_pointers(), plan.output_pointers()
         into, out_of = pointers
         i = 0
-        for t in tensors:
-            if not t.is_contiguous():
-                t = tensors[i] = t.contiguous()
-            into[i] = t.data_ptr()
-            i += 1
+        try:
+            for t in tensors:
+                if not t.is_contiguous() or t.is_neg():
+                    t = tensors[i] = t.resolve_neg().contiguous()
+                at = into[i] = t.data_ptr()
+                if not at and t.numel():
+                    raise RuntimeError
+                i += 1
+        except RuntimeError:  # sparse, nested, of a transform of functions: their numbers lie nowhere as an array does
+            self.refusal = "a tensor that is no array in memory"
+            return None
         i = 0
         for t in outputs:
             out_of[i] = t.data_ptr()
@@ -113,7 +121,7 @@ class Bound:
         self._free.append(pointers)
         if code == COMPUTED:
             return outputs
-        self.index_was_bad = code == BAD_INDEX
+        self.refusal = "an index is out of range" if code == BAD_INDEX else _CHANGED
         return None
 
 
@@ -123,13 +131,14 @@ TuneAgain = Callable[[Optional[float]], "OptimizedModule"]
 
 class OptimizedModule(torch.nn.Module):
     """Called as the original is. `fast.original` is that; `fast.calls` counts the calls that it computed, by the reason; `fast.seconds` and `fast.original_seconds` are what a
-    call of either took when it was made. Outputs are new tensors each time; hooks that the original's parts have got since are not called by the winners, and no
-    gradient passes through them. Attributes that are not ours are the original's."""
+    call of either took when it was made. Outputs are new tensors each time, and no gradient passes through the winners; while one of the original's parts is another, is in training
+    mode or has got a hook, the original computes. Attributes that are not ours are the original's."""
 
     original: Optional[torch.nn.Module]
 
     def __init__(self, original: Optional[torch.nn.Module], plan_folders: Sequence[str], signature: Signature, session: Optional[Session] = None,
-                 tune_again: Optional[TuneAgain] = None) -> None:
+                 tune_again: Optional[TuneAgain] = None, state: Optional[ModuleState] = None) -> None:
+        """`state`: the original's, from before the plans were made."""
         super().__init__()
         self.original = original
         self.signature, self.session, self._tune_again = signature, session, tune_again
@@ -139,17 +148,21 @@ class OptimizedModule(torch.nn.Module):
         self._left: Optional[str] = None
         self._told: set = set()  # type: ignore[type-arg]
         self.training = original.training if original is not None else False
-        self._bind(plan_folders)
+        self._bind(plan_folders, state)
 
-    def _bind(self, plan_folders: Sequence[str]) -> None:
+    def _bind(self, plan_folders: Sequence[str], state: Optional[ModuleState] = None) -> None:
         self.plan_folders = list(plan_folders)  # one a shape
         self._bounds = [Bound(Plan(folder)) for folder in plan_folders]
         self._trained = self.training
-        self._watch = None
+        self._state = None
+        self._first: Any = None
         if self.original is not None:
-            self._watch = WeightWatch(self.original, find_layout())
+            state = self._state = state or ModuleState(self.original, find_layout())
             for bound in self._bounds:
-                bound.plan.watch(self._watch.words)
+                bound.plan.watch(state.words)
+            if state.numbers_moved():  # before the plans began to watch
+                state.written()
+            self._first = state.first
 
     @property
     def fast_calls(self) -> int:
@@ -190,14 +203,20 @@ class OptimizedModule(torch.nn.Module):
 
     def _compute(self, args: Any, kwargs: Dict[str, Any]) -> Any:
         tensors = self.signature.tensors(args, kwargs)
-        bound, watch = self._fitting(tensors), self._watch
-        if (bound is not None and (watch is None or watch.unchanged()) and self.training is self._trained and not _is_autocasting()
-                and _threads() >= bound.threads and not (_grad_enabled() and self._wants_gradient(tensors))):
+        bound, state = self._fitting(tensors), self._state
+        if (bound is not None and (state is None or (state.unchanged() and self._is_whole())) and self.training is self._trained and not _is_autocasting()
+                and _threads() >= bound.threads and not _modes() and _tracing() is None and forward_ad._current_level < 0
+                and not (_grad_enabled() and self._wants_gradient(tensors))):
             outputs = bound.run(tensors)
             if outputs is not None:
                 bound.calls += 1  # not an attribute of ours: a Module takes 2 us to set one
                 return self.signature.build_outputs(outputs)
         return self._otherwise(self._why_not(tensors), args, kwargs)
+
+    def _is_whole(self) -> bool:
+        """Not called with other parameters for once, as torch.func.functional_call does."""
+        first = self._first
+        return first is None or first[0].get(first[1]) is first[2]
 
     def _fitting(self, tensors: Optional[List[torch.Tensor]]) -> Any:
         if tensors is not None and self._left is None:
@@ -214,17 +233,21 @@ class OptimizedModule(torch.nn.Module):
         bound = self._fitting(tensors)
         if bound is None:
             return self._bounds[0].misfit(tensors)
-        if self._watch is not None and not self._watch.unchanged():
-            return _CHANGED
+        state = self._state
+        if state is not None and not (state.unchanged() and self._is_whole()):
+            part = state.what_changed()
+            return f"'{part}' is not what it was: put it back, or refresh()" if part else _CHANGED
         if self.training is not self._trained:
             return "it was optimized in the other mode, of train() and eval()"
         if _is_autocasting():
             return "autocast is on"
         if _threads() < bound.threads:
             return f"PyTorch was told to use fewer threads than the {bound.threads} that it was tuned for"
+        if _modes() or _tracing() is not None or forward_ad._current_level >= 0:
+            return _OBSERVED
         if _grad_enabled() and self._wants_gradient(tensors):
             return "a gradient is wanted: call it under torch.inference_mode() or torch.no_grad()"
-        return "an index is out of range" if bound.index_was_bad else _CHANGED
+        return str(bound.refusal)
 
     def _wants_gradient(self, tensors: List[torch.Tensor]) -> bool:
         if any(t.requires_grad for t in tensors):
@@ -248,7 +271,8 @@ class OptimizedModule(torch.nn.Module):
             raise BadInput("this module was loaded: call amdahl.optimize() with the original, and save what that returns")
         again = self._tune_again(minutes)
         self.session, self.seconds, self.original_seconds, self._left = again.session, again.seconds, again.original_seconds, again._left
-        self.plan_folders, self._bounds, self._watch, self._trained = again.plan_folders, again._bounds, again._watch, again._trained
+        self.plan_folders, self._bounds, self._trained = again.plan_folders, again._bounds, again._trained
+        self._state, self._first = again._state, again._first
         return self
 
     def report(self) -> Report:
@@ -257,8 +281,14 @@ class OptimizedModule(torch.nn.Module):
 
     def verify(self) -> Dict[str, Any]:
         """Runs the recorded case, then proves the session's headline again (a minute or so). Raises NotVerified."""
+        if not self.is_unchanged():
+            raise NotVerified("the original's weights or parts have changed since it was tuned: refresh(), then verify")
         error = max(bound.plan.verify() for bound in self._bounds)
         return {"relative_norm": error, **(self._session().verify() or {})}
+
+    def is_unchanged(self) -> bool:
+        """Whether the plans have what the original has."""
+        return self._state is None or (self._state.unchanged() and all(bound.plan.unchanged() for bound in self._bounds))
 
     def _session(self) -> Session:
         if self.session is None or not os.path.exists(self.session.path):
@@ -271,8 +301,8 @@ class OptimizedModule(torch.nn.Module):
 
     def __getstate__(self) -> Dict[str, Any]:
         state = dict(self.__dict__)
-        state["_weights_are_good"] = self._watch is None or (self._watch.unchanged() and self._bounds[0].plan.unchanged())
-        for name in ("_bounds", "_watch"):
+        state["_weights_are_good"] = self.is_unchanged()
+        for name in ("_bounds", "_state", "_first"):
             state.pop(name)
         state["_tune_again"] = None
         state["signature"] = (self.signature.inputs, self.signature.outputs)
@@ -285,5 +315,5 @@ class OptimizedModule(torch.nn.Module):
         self.signature = Signature(*state["signature"])
         self._bind(self.plan_folders)
         self._trained = trained
-        if not good and self._watch is not None:
-            self._watch.replaced()
+        if not good and self._state is not None:
+            self._state.written()

@@ -4,7 +4,7 @@ A structure is written down as JSON can hold it, so that a saved module gives ba
 class that was."""
 import dataclasses
 import importlib
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import torch
@@ -85,7 +85,9 @@ def builder(skeleton: Skeleton) -> Callable[[Sequence[Any]], Any]:
     if "dict" in skeleton:
         kind = _class_of(skeleton["dict"], dict)
         return lambda tensors: kind((k, p(tensors)) for k, p in zip(keys, parts))
-    cls = _class_of(skeleton.get("named") or skeleton["output"], Output)
+    path = skeleton.get("named") or skeleton["output"]
+    # A class inside a function, or of a library that is not here.
+    cls = _class_of(path, namedtuple(path.rpartition(".")[2].rpartition(":")[2], keys) if "named" in skeleton else Output)
     if cls is Output:
         return lambda tensors: Output((k, p(tensors)) for k, p in zip(keys, parts))
     return lambda tensors: cls(**{k: p(tensors) for k, p in zip(keys, parts)})
@@ -103,6 +105,6 @@ def gather(value: Any, skeleton: Skeleton, tensors: List[torch.Tensor]) -> bool:
     if items is not None:
         return type(value) is (tuple if "tuple" in skeleton else list) and len(value) == len(items) and all(gather(v, s, tensors) for v, s in zip(value, items))
     if "named" in skeleton:
-        return isinstance(value, tuple) and len(value) == len(skeleton["items"]) and all(gather(v, s, tensors) for v, s in zip(value, skeleton["items"]))
+        return hasattr(value, "_fields") and list(value._fields) == skeleton["keys"] and all(gather(v, s, tensors) for v, s in zip(value, skeleton["items"]))
     return (isinstance(value, Mapping) and len(value) == len(skeleton["keys"])
             and all(k in value and gather(value[k], s, tensors) for k, s in zip(skeleton["keys"], skeleton["items"])))
