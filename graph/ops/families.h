@@ -21,5 +21,6 @@ std::vector<OpDef> attention_ops();      // attention.cc
 std::vector<OpDef> rotary_ops();         // rotary_embedding.cc
 std::vector<OpDef> loss_ops();           // loss.cc
 std::vector<OpDef> resize_ops();         // resize.cc
+std::vector<OpDef> recurrence_ops();     // recurrence.cc
 
 }  // namespace amdahl
