@@ -37,6 +37,8 @@ void infer_recurrence(InferContext& c) {
   for (size_t i = 1; i < c.node.outputs.size(); ++i) c.set_output(i, c.dtype(0), f.state_shape());
 }
 
+bool is_wanted(const EvalContext& c, size_t output) { return output < c.node.outputs.size() && c.node.outputs[output] != kNoValue; }
+
 // Rows of R that gates from `first` on have, as what multiplies a state from the right.
 struct Right {
   int64_t columns = 0;
@@ -62,7 +64,7 @@ bool is_one_number(const RefTensor& t) {
 class Direction {
  public:
   Direction(EvalContext& c, const Form& f, int64_t d)
-      : c_(c), f_(f), d_(d), m_(c.out(0).dtype, c.bounds), h_(static_cast<size_t>(f.batch * f.hidden)), cell_(h_.size()), next_(h_) {
+      : c_(c), f_(f), d_(d), m_(c.in(0).dtype, c.bounds), h_(static_cast<size_t>(f.batch * f.hidden)), cell_(h_.size()), next_(h_) {
     // Equal terms round alike (eval_support.h).
     const int64_t terms = f.input + f.hidden + 4;
     const bool equal = is_one_number(c.in(Form::kW)) && is_one_number(c.in(Form::kR));
@@ -276,7 +278,7 @@ class Direction {
   }
 
   void write(size_t output, int64_t at, int64_t b, const Carried& n) {
-    if (output >= c_.outputs.size() || c_.outputs[output].value.empty()) return;
+    if (!is_wanted(c_, output)) return;
     RefTensor& out = c_.outputs[output];
     double &value = out.value[static_cast<size_t>(at)], none = 0;
     double& bound = c_.bounds ? out.bound[static_cast<size_t>(at)] : none;
@@ -296,11 +298,13 @@ class Direction {
 
 void eval_recurrence(EvalContext& c) {
   const Form form(c.node, c.in(Form::kX).shape, c.in(Form::kR).shape);
-  for (size_t i = 0; i < c.outputs.size(); ++i) float_output(c, i);
+  for (size_t i = 0; i < c.outputs.size(); ++i)
+    if (is_wanted(c, i)) float_output(c, i);
   if (form.batch == 0) return;
 #pragma omp parallel for if (form.directions() > 1 && worth_threads(form.steps * form.batch * form.hidden))
   for (int64_t d = 0; d < form.directions(); ++d) Direction(c, form, d).run();
-  for (RefTensor& out : c.outputs) finish_bounds(out);
+  for (size_t i = 0; i < c.outputs.size(); ++i)
+    if (is_wanted(c, i)) finish_bounds(c.out(i));
 }
 
 }  // namespace

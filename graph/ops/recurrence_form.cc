@@ -105,7 +105,7 @@ RecurrenceForm::RecurrenceForm(const Node& node, const Shape& x, const Shape& r)
   gates = cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1;
   reversed = directions_of(node);
   activations = activations_of(node, static_cast<size_t>(activations_each()), reversed.size());
-  if (node.has("clip")) clip = node.attr_float("clip", 0);
+  if (node.has("clip")) clip = static_cast<float>(node.attr_float("clip", 0));
   if (!(clip >= 0)) throw Refusal("clip must not be negative");
   batch_first = node.version >= 14 && node.attr_int("layout", 0) != 0;
   linear_before_reset = cell == Cell::kGru && node.attr_int("linear_before_reset", 0) != 0;
