@@ -65,15 +65,15 @@ class RecurrenceOnCpu final : public KernelImplementation {
     for (int64_t n = s.directions > 1 ? 1 : 2; n <= problem.threads && problem.threads > 1; n *= 2) teams.push_back(n);
     SearchSpace space;
     space.knobs = {bits,
-                   {"UNITS", {1, 2, 4, 8}, units, "vectors of hidden units in a tile"},
-                   {"ROWS", rows, starter_rows(rows, vectors, unit.registers), "rows of x, or of the batch, that are multiplied together"},
+                   {"NRV", {1, 2, 4, 8}, units, "vectors of hidden units in a tile"},
+                   {"MR", rows, starter_rows(rows, vectors, unit.registers), "rows of x, or of the batch, that are multiplied together"},
                    {"UNROLL_K", {1, 2, 4}, 2, "steps in the body of a product's loop"},
-                   {"TEAM", teams, starter_team(s, problem.threads),
+                   {"PARTITION", teams, starter_team(s, problem.threads),
                     "threads of a direction, which wait for one another at each step; 1: none waits; 0: all directions on one thread"}};
     space.refuse = [gates = gates_of_product(s), registers = unit.registers](const Knobs& k) -> std::string {
-      const int64_t needed = registers_of(k.at("ROWS"), gates * k.at("UNITS"));
+      const int64_t needed = registers_of(k.at("MR"), gates * k.at("NRV"));
       return needed > registers
-                 ? fmt::format("a tile of {} rows and {} vectors needs {} registers, there are {}", k.at("ROWS"), gates * k.at("UNITS"), needed, registers)
+                 ? fmt::format("a tile of {} rows and {} vectors needs {} registers, there are {}", k.at("MR"), gates * k.at("NRV"), needed, registers)
                  : "";
     };
     return space;
@@ -85,7 +85,8 @@ class RecurrenceOnCpu final : public KernelImplementation {
     std::string sizes;
     const auto constant = [&](const std::string& name, int64_t value) { sizes += fmt::format("constexpr int64_t {} = {};\n", name, value); };
     for (const auto& [name, value] : recurrence_sizes(problem)) constant(name, value);
-    for (const char* knob : {"UNITS", "ROWS", "UNROLL_K", "TEAM"}) constant(knob, variant.knobs.at(knob));
+    constant("UNITS", variant.knobs.at("NRV")), constant("ROWS", variant.knobs.at("MR")), constant("TEAM", variant.knobs.at("PARTITION"));
+    constant("UNROLL_K", variant.knobs.at("UNROLL_K"));
     constant("VLEN", variant.knobs.at("VECTOR_BITS") / 32);
     sizes += fmt::format("constexpr bool W_IS_CONSTANT = {}, R_IS_CONSTANT = {}, B_IS_CONSTANT = {};\n", problem.in[1].constant, problem.in[2].constant,
                          bias >= 0 && problem.in[static_cast<size_t>(bias)].constant);
