@@ -27,17 +27,27 @@ struct Carried {
   std::array<double, kProbes> probes{};
 
   double carried() const {
-    double largest = 0;
-    int p = 0;
-    for (const int count : kProbesOfSort) {
-      double squares = 0;
-      for (int i = 0; i < count; ++i, ++p) squares += probes[static_cast<size_t>(p)] * probes[static_cast<size_t>(p)];
-      largest = std::fmax(largest, squares / count);
-    }
-    return 3 * std::sqrt(largest);
+    const double plain = root_mean_square(1);
+    if (plain > 1e-140 && plain < 1e140) return 3 * plain;
+    double largest = 0;  // squares of doubles underflow, or overflow
+    for (const double p : probes) largest = std::fmax(largest, std::fabs(p));
+    return largest > 0 && largest < HUGE_VAL ? 3 * largest * root_mean_square(1 / largest) : 3 * largest;
   }
   double bound() const { return own + carried(); }
   bool is_open() const { return own == HUGE_VAL; }
+
+ private:
+  // Of the sort where it is largest, each times `scale`.
+  double root_mean_square(double scale) const {
+    double largest = 0;
+    size_t p = 0;
+    for (const int count : kProbesOfSort) {
+      double squares = 0;
+      for (int i = 0; i < count; ++i, ++p) squares += probes[p] * scale * probes[p] * scale;
+      largest = std::fmax(largest, squares / count);
+    }
+    return std::sqrt(largest);
+  }
 };
 
 class CarriedArithmetic {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "graph/ops/carried_error.h"
 #include "tests/graph/op_fixture.h"
 
 namespace amdahl::test {
@@ -175,6 +176,15 @@ TEST(Recurrence, BoundsHoldAfterManySteps) {
   const Operands lstm(s, 4, 0.14), gru(s, 3, 0.14);
   expect_useful(y_of("LSTM", lstm), lstm.loop<float>().lstm(), 48);
   expect_useful(y_of("GRU", gru), gru.loop<float>().gru(false), 48);
+}
+
+TEST(CarriedError, SquaresMayUnderflowOrOverflow) {
+  for (const double error : {0x1p-900, 0x1p-30, 0x1p+900}) {
+    Carried n{0, 0, {}};
+    EXPECT_EQ(n.bound(), 0);
+    n.probes.fill(error);
+    EXPECT_DOUBLE_EQ(n.bound(), 3 * error);
+  }
 }
 
 // The operator of the same name says what an activation is.
