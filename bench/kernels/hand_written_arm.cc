@@ -21,6 +21,7 @@ constexpr Row kRows[] = {{"causal-attention-", hand_written::causal_attention},
                          {"rope-", hand_written::rope},
                          {"softmax-", hand_written::softmax},
                          {"cross-entropy-", hand_written::cross_entropy},
+                         {"lstm-", hand_written::lstm},
                          {"reduce-all-", hand_written::reduce_all}};
 
 std::vector<Run> prepare(const Operands& operands, int threads) {

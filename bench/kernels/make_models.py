@@ -95,6 +95,12 @@ def cross_entropy(k, rows, columns):
     return k.node("SoftmaxCrossEntropyLoss", k.input([rows, columns]), k.constant(k.random.integers(0, columns, rows).astype(np.int64)), reduction="mean"), []
 
 
+def lstm(k, steps, batch, size, hidden):
+    x = k.input([steps, batch, size])
+    w, r, b = (k.weight([1, *shape], 1 / np.sqrt(hidden)) for shape in ((4 * hidden, size), (4 * hidden, hidden), (8 * hidden,)))
+    return k.node("LSTM", x, w, r, b, hidden_size=hidden), [steps, 1, batch, hidden]
+
+
 def reduce_all(k, rows, columns):
     return k.node("ReduceSum", k.input([rows, columns], name="bits"), keepdims=0), []
 
@@ -112,6 +118,7 @@ KERNELS["rope-32x512x64"] = (rope, (32, 512, 64), 0, 2 * 32 * 512 * 64)
 KERNELS["softmax-4096x4096"] = (softmax, (4096, 4096), 0, 2 * 4096 * 4096)
 KERNELS["softmax-1024x32768"] = (softmax, (1024, 32768), 0, 2 * 1024 * 32768)
 KERNELS["cross-entropy-1024x32000"] = (cross_entropy, (1024, 32000), 0, 1024 * 32000)
+KERNELS["lstm-80x1x256x256"] = (lstm, (80, 1, 256, 256), 2 * 80 * 4 * 256 * 512, 4 * 256 * 512 + 2 * 80 * 256)
 KERNELS["reduce-all-4096x4096"] = (reduce_all, (4096, 4096), 0, 4096 * 4096)
 
 

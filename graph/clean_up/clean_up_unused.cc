@@ -6,7 +6,9 @@
 namespace amdahl {
 namespace {
 
-// Outputs after the first may be left out. Everywhere else (Split, TopK) the number of outputs is part of the meaning.
+// Outputs from the second on, or all of a recurrence, may be left out. Everywhere else (Split, TopK) the number of outputs is part of the meaning.
+bool is_recurrence(const Node& node) { return node.domain.empty() && (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN"); }
+
 bool rest_is_optional(const Node& node) {
   static const std::set<std::string_view> kOps = {"Dropout",
                                                   "MaxPool",
@@ -16,14 +18,14 @@ bool rest_is_optional(const Node& node) {
                                                   "SoftmaxCrossEntropyLoss",
                                                   "SkipLayerNormalization",
                                                   "SkipSimplifiedLayerNormalization"};
-  return kOps.count(node.op) > 0;
+  return is_recurrence(node) || kOps.count(node.op) > 0;
 }
 
 // Drops absent optional outputs; true when there were any.
 bool trim_outputs(Node& node, const std::vector<bool>& read) {
   if (!rest_is_optional(node)) return false;
   bool changed = false;
-  for (size_t i = 1; i < node.outputs.size(); ++i) {
+  for (size_t i = is_recurrence(node) ? 0 : 1; i < node.outputs.size(); ++i) {
     ValueId& v = node.outputs[i];
     if (v != kNoValue && !read[static_cast<size_t>(v)]) {
       v = kNoValue;

@@ -51,6 +51,9 @@ IndexUse of_positions(const Graph& graph, const Node& node) {
   return use;
 }
 
+// sequence_lens of a recurrence: how many of X's steps a row has, all of them at most.
+IndexUse of_lengths(const Node& node, const Shape& x) { return {node.inputs[4], node.inputs[0], {x[node.attr_int("layout", 0) != 0 ? 1 : 0] + 1}, false}; }
+
 std::optional<IndexUse> use_of(const Graph& graph, const Node& node) {
   const auto shape = [&](size_t i) -> const Shape& { return graph.value(node.inputs[i]).shape; };
   if (node.op == "RotaryEmbedding") {
@@ -58,6 +61,7 @@ std::optional<IndexUse> use_of(const Graph& graph, const Node& node) {
     return of_positions(graph, node);
   }
   if (!node.domain.empty()) return std::nullopt;
+  if ((node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") && has_input(node, 4)) return of_lengths(node, shape(0));
   if (has_positions_along_axis(node)) return IndexUse{node.inputs[1], node.inputs[0], {size_along(shape(0), node.attr_int("axis", 0))}};
   if (node.op == "GatherND" || node.op == "ScatterND") return of_tuples(node, shape(0), shape(1));
   if (node.op == "SoftmaxCrossEntropyLoss" || node.op == "NegativeLogLikelihoodLoss") return of_labels(node, shape(0));

@@ -9,7 +9,7 @@ const Rewrite* choose_register_tile() {
   static const KnobRewrite rewrite({
       .tier = 1,
       .name = "choose_register_tile",
-      .target = "kinds with a register tile (matmul, attention, fused_mlp)",
+      .target = "kinds with a register tile (matmul, attention, fused_mlp, recurrence)",
       .precondition = "the tile fits the vector registers",
       .open = {"MR", "NRV"},
   });

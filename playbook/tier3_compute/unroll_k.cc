@@ -8,7 +8,7 @@ const Rewrite* unroll_k() {
   static const KnobRewrite rewrite({
       .tier = 3,
       .name = "unroll_k",
-      .target = "matmul, attention, fused_mlp",
+      .target = "matmul, attention, fused_mlp, recurrence",
       .precondition = "none",
       .open = {"UNROLL_K"},
   });

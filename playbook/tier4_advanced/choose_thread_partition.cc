@@ -9,7 +9,7 @@ const Rewrite* choose_thread_partition() {
   static const KnobRewrite rewrite({
       .tier = 4,
       .name = "choose_thread_partition",
-      .target = "matmul, attention, fused_mlp, conv",
+      .target = "matmul, attention, fused_mlp, conv, recurrence",
       .precondition = "more than one thread",
       .open = {"PARTITION", "TASKS"},
       .refuse = [](const RewriteContext& context, const Step&) { return std::string(context.plan.threads > 1 ? "" : "the plan runs on one thread"); },

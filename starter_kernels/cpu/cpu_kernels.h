@@ -18,6 +18,7 @@ const KernelImplementation* rmsnorm_on_cpu();
 const KernelImplementation* reduce_on_cpu();
 const KernelImplementation* cross_entropy_on_cpu();
 const KernelImplementation* rotary_embedding_on_cpu();
+const KernelImplementation* recurrence_on_cpu();
 const KernelImplementation* pointwise_on_cpu();
 const KernelImplementation* movement_on_cpu();
 const KernelImplementation* plain_on_cpu();

@@ -24,6 +24,7 @@ Target cpu_target(const DeviceInfo& device) {
               reduce_on_cpu(),
               cross_entropy_on_cpu(),
               rotary_embedding_on_cpu(),
+              recurrence_on_cpu(),
               pointwise_on_cpu(),
               movement_on_cpu(),
               plain_on_cpu(),

@@ -19,6 +19,7 @@ const KernelImplementation* movement_on_cuda();
 const KernelImplementation* plain_on_cuda();
 const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* pool_on_cuda();
+const KernelImplementation* recurrence_on_cuda();
 const KernelImplementation* reduce_on_cuda();
 const KernelImplementation* rmsnorm_on_cuda();
 const KernelImplementation* rotary_embedding_on_cuda();

@@ -19,6 +19,7 @@ Target cuda_target(const DeviceInfo& card) {
               plain_on_cuda(),
               pointwise_on_cuda(),
               pool_on_cuda(),
+              recurrence_on_cuda(),
               reduce_on_cuda(),
               rmsnorm_on_cuda(),
               rotary_embedding_on_cuda(),

@@ -37,6 +37,7 @@ class ExampleGraph {
 std::vector<Graph> pointwise_examples();
 std::vector<Graph> movement_examples();
 std::vector<Graph> row_examples(std::string_view kind);  // of a kind that works on rows
+std::vector<Graph> recurrence_examples();
 std::vector<Graph> plain_examples();
 
 }  // namespace amdahl

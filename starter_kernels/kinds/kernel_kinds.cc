@@ -28,6 +28,7 @@ const std::vector<const KernelKind*>& kernel_kinds() {
       reduce_kind(),
       cross_entropy_kind(),
       rotary_embedding_kind(),
+      recurrence_kind(),
       pointwise_kind(),
       movement_kind(),
       plain_kind(),

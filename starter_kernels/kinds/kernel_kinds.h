@@ -16,6 +16,7 @@ const KernelKind* layernorm_kind();
 const KernelKind* rmsnorm_kind();
 const KernelKind* cross_entropy_kind();
 const KernelKind* rotary_embedding_kind();
+const KernelKind* recurrence_kind();
 const KernelKind* reduce_kind();
 const KernelKind* pool_kind();
 const KernelKind* reorder_kind();  // storage formats: no node lowers to it

@@ -18,6 +18,7 @@ inline constexpr std::string_view kRmsNorm = "rmsnorm";
 inline constexpr std::string_view kReduce = "reduce";
 inline constexpr std::string_view kCrossEntropy = "cross_entropy";
 inline constexpr std::string_view kRotaryEmbedding = "rotary_embedding";
+inline constexpr std::string_view kRecurrence = "recurrence";
 inline constexpr std::string_view kPointwise = "pointwise";
 inline constexpr std::string_view kMovement = "movement";
 inline constexpr std::string_view kPlain = "plain";

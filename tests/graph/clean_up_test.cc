@@ -116,6 +116,17 @@ TEST(CleanUp, DropsDeadCodeAndUnusedConstants) {
   EXPECT_EQ(g.values.size(), 2u);
 }
 
+TEST(CleanUp, OutputsOfARecurrenceThatNobodyReadsAreNotMade) {
+  ModelMaker m;
+  m.input("x", {"3", "1", "2"}).input("w", {"1", "8", "2"}).input("r", {"1", "8", "2"}).output("h");
+  m.node("LSTM", {"x", "w", "r"}, {"y", "h", "c"});
+  const Graph g = load_onnx_bytes(m.bytes(), "", {});
+  ASSERT_EQ(g.nodes.size(), 1u);
+  ASSERT_EQ(g.nodes[0].outputs.size(), 2u);
+  EXPECT_EQ(g.nodes[0].outputs[0], kNoValue);
+  EXPECT_EQ(g.nodes[0].outputs[1], g.outputs[0]);
+}
+
 TEST(CleanUp, AnInputThatNothingReadsStays) {
   ModelMaker m;
   m.input("x", {"2"}).input("ignored", {"5"}).output("y");

@@ -115,6 +115,18 @@ TEST(IndexRanges, LabelsAndPositionsDoNotCountFromTheEnd) {
   EXPECT_NE(rotary(6), "");
 }
 
+TEST(IndexRanges, LengthsOfARecurrenceReachToItsLastStep) {
+  const auto lstm = [](const std::vector<int64_t>& lengths) {
+    GivenRun run;
+    const ValueId x = run.zeros("x", {3, 2, 4}), w = run.zeros("w", {1, 20, 4}), r = run.zeros("r", {1, 20, 5});
+    run.node("LSTM", {x, w, r, kNoValue, run.ints("lengths", {2}, lengths)});
+    return run.fault();
+  };
+  EXPECT_EQ(lstm({0, 3}), "");
+  EXPECT_NE(lstm({4, 3}), "");
+  EXPECT_NE(lstm({1, -1}), "");
+}
+
 TEST(IndexRanges, OfConstantsAndOfWhatTheGraphComputes) {
   GivenRun constant;
   constant.node("Gather", {constant.zeros("table", {2, 5}), constant.constant("ids", {0, 2})});

@@ -48,6 +48,14 @@ TEST(InputRanges, NotWhereSomethingElseReadsThem) {
   EXPECT_FALSE(range.from_the_end);
 }
 
+TEST(InputRanges, LengthsOfARecurrenceReachToItsLastStep) {
+  ExampleGraph g("lengths", 17);
+  const ValueId lengths = g.input(DType::kI32, {2});
+  const InputRange range = range_of(g.finish({g.node("RNN", {g.normal({7, 2, 3}, 1), g.normal({1, 4, 3}, 2), g.normal({1, 4, 4}, 3), kNoValue, lengths})}));
+  EXPECT_EQ(range.hi, 8);
+  EXPECT_FALSE(range.from_the_end);
+}
+
 TEST(InputRanges, AreOfTheSmallestDimensionThatIsSelectedFrom) {
   ExampleGraph g("tables", 17);
   const ValueId i = g.input(DType::kI64, {6, 2});

@@ -15,6 +15,7 @@ namespace {
 struct Positions {
   size_t input = 1;
   int64_t size = 0;
+  bool from_the_end = true;  // some may be counted so
 };
 
 std::optional<Positions> positions_of(const Graph& graph, const Node& node) {
@@ -25,6 +26,10 @@ std::optional<Positions> positions_of(const Graph& graph, const Node& node) {
     return Positions{input, shape[static_cast<size_t>(d)]};
   };
   if (has_positions_along_axis(node)) return along(graph.value(node.inputs[0]).shape, node.attr_int("axis", 0), 1);
+  if ((node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") && node.inputs.size() > 4) {  // how many of X's steps a row has
+    const Shape& x = graph.value(node.inputs[0]).shape;
+    return Positions{4, x[node.attr_int("layout", 0) != 0 ? 1 : 0] + 1, false};
+  }
   if (node.op == "OneHot") return along(graph.value(node.outputs[0]).shape, node.attr_int("axis", -1), 0);
   if (node.op != "GatherND" && node.op != "ScatterND") return std::nullopt;
   const Shape &data = graph.value(node.inputs[0]).shape, &indices = graph.value(node.inputs[1]).shape;
@@ -56,7 +61,7 @@ InputRange range_of(const Graph& graph, ValueId input) {
       if (!same.count(node.inputs[i])) continue;
       if (positions && positions->input == i) {
         least = std::min(least.value_or(positions->size), positions->size);
-        from_the_end = from_the_end && node.version >= 11;
+        from_the_end = from_the_end && node.version >= 11 && positions->from_the_end;
       } else if (i == 0 && hands_on(graph, node)) {
         same.insert(node.outputs[0]);
         from_the_end = from_the_end && is_signed(graph.value(node.outputs[0]).dtype);

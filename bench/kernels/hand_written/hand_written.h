@@ -15,6 +15,7 @@ std::vector<Run> rms_norm(const Operands& operands, int threads);
 std::vector<Run> rope(const Operands& operands, int threads);
 std::vector<Run> softmax(const Operands& operands, int threads);
 std::vector<Run> cross_entropy(const Operands& operands, int threads);
+std::vector<Run> lstm(const Operands& operands, int threads);
 std::vector<Run> reduce_all(const Operands& operands, int threads);
 
 }  // namespace amdahl::hand_written

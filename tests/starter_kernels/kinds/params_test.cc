@@ -24,6 +24,7 @@
 #include "starter_kernels/kinds/pointwise.h"
 #include "starter_kernels/kinds/pool.h"
 #include "starter_kernels/kinds/problem.h"
+#include "starter_kernels/kinds/recurrence.h"
 #include "starter_kernels/kinds/reduce.h"
 #include "starter_kernels/kinds/rotary_embedding.h"
 #include "starter_kernels/kinds/softmax.h"
@@ -62,6 +63,8 @@ TEST(Params, WhatHasItsDefaultIsNotWritten) {
   expect_text(PlainParams{"TopK", "topk"}, R"({"constants":{},"op":"TopK","source":"topk"})");
   expect_text(PointwiseParams{relu()}, R"({"program":)" + kRelu + "}");
   expect_text(PoolParams{{{3}, {1}, {1}, {0, 0}}}, R"({"dilations":[1],"kernel":[3],"max":false,"pads":[0,0],"strides":[1]})");
+  expect_text(RecurrenceParams{RecurrenceParams::Cell::kRnn, RecurrenceParams::Direction::kForward, {{"tanh"}}},
+              R"({"activations":[["tanh",0.0,0.0]],"cell":"rnn"})");
   expect_text(ReduceParams{"sum", {0, 2}}, R"({"axes":[0,2],"op":"sum"})");
   expect_text(RotaryEmbeddingParams{64}, R"({"rotated":64})");
   expect_text(SoftmaxParams{2}, R"({"axis":2})");
@@ -76,6 +79,17 @@ TEST(Params, WhatDiffersIsWritten) {
               R"({"ignore_index":0,"logarithms":true,"reduction":"none","weighted":true})");
   expect_text(FusedMlpParams{relu(), true}, R"({"activation":)" + kRelu + R"(,"gated":true})");
   expect_text(MatmulParams{0.5}, R"({"alpha":0.5})");
+  expect_text(RecurrenceParams{RecurrenceParams::Cell::kGru,
+                               RecurrenceParams::Direction::kBoth,
+                               {{"elu", 0.5}, {"tanh"}, {"affine", 2, -1}, {"relu"}},
+                               0.75,
+                               true,
+                               true,
+                               true,
+                               "bl",
+                               "h"},
+              R"({"activations":[["elu",0.5,0.0],["tanh",0.0,0.0],["affine",2.0,-1.0],["relu",0.0,0.0]],"batch_first":true,"cell":"gru","clip":0.75,)"
+              R"("direction":"both","input_forget":true,"inputs":"bl","linear_before_reset":true,"outputs":"h"})");
   expect_text(PoolParams{{{3}, {1}, {1}, {0, 0}}, true, true, true},
               R"({"count_pad":true,"dilations":[1],"global":true,"kernel":[3],"max":true,"pads":[0,0],"strides":[1]})");
   expect_text(RotaryEmbeddingParams{64, true, true, RotaryEmbeddingParams::Ids::kOffset, 9},
@@ -182,6 +196,7 @@ const std::map<std::string_view, Rewrite>& rewrites() {
       {kind::kReduce, rewrite<ReduceParams>},
       {kind::kCrossEntropy, rewrite<CrossEntropyParams>},
       {kind::kRotaryEmbedding, rewrite<RotaryEmbeddingParams>},
+      {kind::kRecurrence, rewrite<RecurrenceParams>},
       {kind::kPointwise, rewrite<PointwiseParams>},
       {kind::kMovement, rewrite<MovementParams>},
       {kind::kPlain, rewrite<PlainParams>},
