@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "base/elf.h"
+
 namespace amdahl {
 
 CompileResult failed(std::string code, std::string message) {
@@ -26,6 +28,8 @@ bool is_there(const std::string& path) {
   struct stat there {};
   return stat(path.c_str(), &there) == 0 && there.st_size > 0 && access(path.c_str(), R_OK) == 0;
 }
+
+bool is_whole(const std::string& library) { return is_there(library) && ElfFile::read(library); }
 
 std::string first_error(const std::string& output) {
   size_t at = output.find("error:");

@@ -227,7 +227,7 @@ CompileResult CpuToolchain::compile_source(const std::string& text, const Varian
 CompileResult CpuToolchain::library_of(const std::string& text, const Job& job, const CompileLimits& limits) const {
   if (!job.impossible.code.empty()) return job.impossible;
   const std::string library = job.stem + ".so";
-  if (is_there(library)) return found(library);
+  if (is_whole(library)) return found(library);
   if (const CompileResult refused = preprocessed_refusal(text, job, limits); !refused.code.empty()) return refused;
   return produce(library, job, kLinkArguments, text, kSource, limits);
 }
@@ -239,7 +239,7 @@ CompileResult CpuToolchain::compile_placebo(const Variant& variant, int number, 
   const Job job = job_of(text, variant, author_of(variant));
   if (!job.impossible.code.empty()) return job.impossible;
   const std::string library = fmt::format("{}.p{}.so", job.stem, number), assembly = job.stem + ".s";
-  if (is_there(library)) return found(library);
+  if (is_whole(library)) return found(library);
   if (!is_there(assembly)) {
     if (!is_there(job.stem + ".so")) result = preprocessed_refusal(text, job, limits);  // what became a library kept the rules
     if (result.code.empty()) result = produce(assembly, job, {"-S"}, text, kSource, limits);

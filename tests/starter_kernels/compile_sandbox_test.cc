@@ -195,6 +195,16 @@ TEST_F(ToolchainCodes, NameWhatBecameOfASource) {
   EXPECT_EQ(left_over(), 0);
 }
 
+// A disk that was full, or somebody's hand: to load what is left of a library would end the process.
+TEST_F(ToolchainCodes, ALibraryThatIsCutOffIsCompiledAgain) {
+  const std::string library = compile("int x;\n").library;
+  const auto whole = fs::file_size(library);
+  fs::resize_file(library, whole / 2);
+  const CompileResult again = compile("int x;\n");
+  EXPECT_TRUE(again.ok && !again.cached) << again.message;
+  EXPECT_EQ(fs::file_size(again.library), whole);
+}
+
 TEST_F(ToolchainCodes, ACompilerThatHangsOnOneSource) {
   install("grep -q bomb kernel.cpp 2>/dev/null && exec sleep 100\nexec /usr/bin/g++ \"$@\"");
   const CompileResult r = compile("int bomb;\n", {0.5, 0});
