@@ -9,12 +9,13 @@ import unittest
 import warnings
 from collections import namedtuple
 
+from test_with_torch import MINUTES, Case, optimized, small  # first: skips all where there is no torch
+
 import torch
 from torch import nn
 
 import amdahl
 from amdahl.pytorch.backend import amdahl as backend
-from test_with_torch import MINUTES, Case, optimized, small
 
 torch.set_num_threads(2)
 One, Two = namedtuple("One", "a b"), namedtuple("Two", "b a")
