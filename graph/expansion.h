@@ -14,8 +14,8 @@ namespace amdahl {
 
 class Expansion {
  public:
-  // The standard that nodes are written in.
-  static constexpr int kVersion = 22;
+  // The standard that nodes are written in: the oldest that has all of them (Attention, RMSNormalization).
+  static constexpr int kVersion = 23;
   // Makes a node part of the graph: finds out what its outputs are, and their values where they are known. Throws Refusal.
   using Place = std::function<std::vector<ValueId>(Node)>;
 

@@ -207,7 +207,24 @@ def simplified_layer_normalization(case):
     return [x * inverse * scale, inverse][:len(case.outputs)]
 
 
-FUNCTIONS = {"MaxPool": max_pool, "AveragePool": average_pool, "LpPool": lp_pool, "GlobalMaxPool": global_pool, "GlobalLpPool": global_pool,
+def bias_add(case):
+    return [sum(case.array(i).astype(np.float64) for i in range(3))]
+
+
+def bias_split_gelu(case):
+    left, right = np.split(case.array(0).astype(np.float64) + case.array(1), 2, axis=-1)
+    return [left * right * 0.5 * (1 + np.vectorize(math.erf)(right / math.sqrt(2)))]
+
+
+def bias_softmax(case):
+    """Over all dimensions from `axis` on."""
+    x = case.array(0).astype(np.float64) + case.array(1)
+    rows = x.reshape(math.prod(x.shape[:case.attributes["axis"]]), -1)
+    powers = np.exp(rows - rows.max(1, keepdims=True))
+    return [(powers / powers.sum(1, keepdims=True)).reshape(x.shape)]
+
+
+FUNCTIONS = {"BiasAdd": bias_add, "BiasSplitGelu": bias_split_gelu, "BiasSoftmax": bias_softmax, "MaxPool": max_pool, "AveragePool": average_pool, "LpPool": lp_pool, "GlobalMaxPool": global_pool, "GlobalLpPool": global_pool,
              "ConvTranspose": conv_transpose, "LRN": lrn, "LpNormalization": lp_normalization, "Softmax": flat_softmax, "LogSoftmax": flat_softmax,
              "Hardmax": flat_softmax, "BatchNormalization": batch_normalization, "SimplifiedLayerNormalization": simplified_layer_normalization}
 

@@ -11,8 +11,8 @@ from onnx.reference import ReferenceEvaluator
 import by_the_letter
 
 # Functions of ONNX whose bodies hold constants in float32, or cast to it, and an Erf of a few digits: given float64 they are no more precise.
-# Resize and LRN keep scales and attributes in float32.
-FLOAT32_INSIDE = {"Attention", "Erf", "Gelu", "GroupNormalization", "HardSwish", "InstanceNormalization", "LayerNormalization", "LRN",
+# Resize and LRN keep scales and attributes in float32; of the transforms, the program itself holds cosines in the signal's type.
+FLOAT32_INSIDE = {"AffineGrid", "Attention", "DFT", "Erf", "Gelu", "GroupNormalization", "HardSwish", "MelWeightMatrix", "STFT", "InstanceNormalization", "LayerNormalization", "LRN",
                   "Resize", "RMSNormalization"}
 
 ONNX, ONNX_FLOAT64, ORT = "onnx.reference", "onnx.reference float64", "onnxruntime"

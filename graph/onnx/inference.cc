@@ -9,6 +9,7 @@
 #include "graph/check_signature.h"
 #include "graph/expansion.h"
 #include "graph/onnx/control_flow.h"
+#include "graph/onnx/known_limits.h"
 
 namespace amdahl {
 namespace {
@@ -31,7 +32,7 @@ ValueId Scope::find(const std::string& name) const {
 std::string refusal_of(const ParsedNode& node) {
   if (!node.refusal.empty()) return node.refusal;
   if (is_control_flow(node)) return "";
-  if (!find_op(node.domain, node.op)) return "unknown operator";
+  if (!find_op(node.domain, node.op)) return why_unknown(node.domain, node.op);
   return node.bodies.empty() ? "" : fmt::format("attribute '{}' is a graph", node.bodies[0].attribute);
 }
 

@@ -43,6 +43,8 @@ void infer_attention(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) require_float(c, i);
   for (size_t i = 4; i < c.input_count(); ++i)
     if (c.has_input(i)) throw Refusal("Attention with a key/value cache or sequence lengths");
+  for (const char* window : {"left_window_size", "right_window_size"})
+    if (c.node.attr_int(window, -1) != -1) throw Refusal(fmt::format("Attention with a {}: give it a mask instead", window));
   const AttentionShape s(c.node, c.shape(0), c.shape(1), c.shape(2));
   if (c.has_input(3)) {
     const Shape scores{s.batch, s.q_heads, s.queries, s.keys};

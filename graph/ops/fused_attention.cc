@@ -1,0 +1,95 @@
+#include "graph/ops/fused_attention.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace amdahl {
+
+ValueId heads_apart(Expansion& e, ValueId x, int64_t heads) {
+  const Shape s = e.shape(x);
+  if (s.size() != 3 || heads < 1 || s[2] % heads != 0) throw Refusal(fmt::format("{} is not of {} heads", to_string(s), heads));
+  return e.transpose(e.reshape(x, {s[0], s[1], heads, s[2] / heads}), {0, 2, 1, 3});
+}
+
+ValueId heads_together(Expansion& e, ValueId x) {
+  const Shape s = e.shape(x);
+  return e.reshape(e.transpose(x, {0, 2, 1, 3}), {s[0], s[2], s[1] * s[3]});
+}
+
+ValueId causal_mask(Expansion& e, int64_t queries, int64_t keys, int64_t offset) {
+  std::vector<int64_t> seen;
+  for (int64_t q = 0; q < queries; ++q)
+    for (int64_t k = 0; k < keys; ++k) seen.push_back(k <= q + offset);
+  return e.constant("causal", from_ints(DType::kBool, {queries, keys}, seen));
+}
+
+ValueId seen_and_biased(Expansion& e, ValueId seen, ValueId bias) {
+  if (seen == kNoValue || bias == kNoValue) return seen == kNoValue ? bias : seen;
+  return e.add("Where", {seen, bias, e.scalar(e.dtype(bias), -std::numeric_limits<double>::infinity())});
+}
+
+static ValueId numbers_to(Expansion& e, int64_t count) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < count; ++i) all.push_back(i);
+  return e.ints(all);
+}
+
+// Ends of sequences, and where twice as many are given, where these begin.
+static ValueId seen_by_length(Expansion& e, ValueId mask, int64_t batch, int64_t keys) {
+  const ValueId position = numbers_to(e, keys), lengths = e.cast(mask, DType::kI64);
+  const auto part = [&](int64_t from) { return e.reshape(e.add("Slice", {lengths, e.ints({from}), e.ints({from + batch}), e.ints({0})}), {batch, 1, 1, 1}); };
+  const ValueId before = e.add("Less", {position, part(0)});
+  return e.shape(mask)[0] == batch ? before : e.add("And", {before, e.add("GreaterOrEqual", {position, part(batch)})});
+}
+
+ValueId padding_bias(Expansion& e, ValueId mask, int64_t batch, int64_t keys, DType type) {
+  if (mask == kNoValue) return kNoValue;
+  const Shape s = e.shape(mask);
+  ValueId seen = kNoValue;
+  if (s.size() == 1 && (s[0] == batch || s[0] == 2 * batch)) {
+    seen = seen_by_length(e, mask, batch, keys);
+  } else if (s.size() == 2 || s.size() == 3) {
+    const ValueId flags = e.reshape(mask, {s[0], 1, s.size() == 3 ? s[1] : 1, s.back()});
+    seen = e.dtype(mask) == DType::kBool ? flags : e.add("Greater", {flags, e.scalar(e.dtype(mask), 0)});
+  } else {
+    throw Refusal(fmt::format("a mask of shape {} for {} sequences of {} keys is not supported", to_string(s), batch, keys));
+  }
+  return e.add("Where", {seen, e.scalar(type, 0), e.scalar(type, e.node.attr_float("mask_filter_value", -10000))});
+}
+
+ValueId sum_of(Expansion& e, ValueId a, ValueId b) {
+  if (a == kNoValue || b == kNoValue) return a == kNoValue ? b : a;
+  return e.add("Add", {a, b});
+}
+
+ValueId attention_node(Expansion& e, const std::vector<ValueId>& qkv, ValueId mask, double scale, double softcap, bool causal, int64_t heads,
+                       int64_t kv_heads) {
+  std::map<std::string, Attribute> attributes;
+  if (causal) attributes["is_causal"] = int64_t{1};
+  if (scale != 0) attributes["scale"] = scale;
+  if (softcap != 0) attributes["softcap"] = softcap;
+  if (e.rank(qkv[0]) == 3) attributes["q_num_heads"] = heads, attributes["kv_num_heads"] = kv_heads;
+  std::vector<ValueId> inputs = qkv;
+  if (mask != kNoValue) inputs.push_back(mask);
+  return e.add("Attention", inputs, attributes);
+}
+
+// What is kept of keys or values: those of before, then the new ones.
+static ValueId behind(Expansion& e, ValueId past, ValueId x, int64_t heads) {
+  if (e.rank(x) == 3) x = heads_apart(e, x, heads);
+  return past == kNoValue || e.shape(past).at(2) == 0 ? x : e.add("Concat", {past, x}, {{"axis", int64_t{2}}});
+}
+
+Attended attended(Expansion& e, const FusedAttention& a) {
+  const bool apart = a.keeps || a.past_key != kNoValue || e.rank(a.k) == 4 || e.rank(a.v) == 4;
+  if (!apart) return {attention_node(e, {a.q, a.k, a.v}, a.bias, a.scale, 0, a.causal, a.heads, a.heads)};
+  const ValueId k = behind(e, a.past_key, a.k, a.heads), v = behind(e, a.past_value, a.v, a.heads);
+  const int64_t queries = e.shape(a.q)[1], keys = e.shape(k)[2], past = a.past_key == kNoValue ? 0 : e.shape(a.past_key)[2];
+  const bool shifted = a.causal && past > 0;
+  const ValueId mask = seen_and_biased(e, shifted ? causal_mask(e, queries, keys, past) : kNoValue, a.bias);
+  const ValueId y = attention_node(e, {heads_apart(e, a.q, a.heads), k, v}, mask, a.scale, 0, a.causal && !shifted, a.heads, a.heads);
+  return {heads_together(e, y), k, v};
+}
+
+}  // namespace amdahl
