@@ -133,6 +133,11 @@ def keeps_its_shape(case):
     return all(int((s if common is None else common) * n + 0.5) == n for s, n in zip(scales, old))
 
 
+def has_room(case):
+    """A cache, of GroupQueryAttention, that is longer than what some sequence holds."""
+    return has(case, 3) and int(case.array(5).min()) + 1 - shape(case)[1] < shape(case, 3)[2]
+
+
 def dilated(case):
     return any(r > 1 for r in case.attributes.get("dilations", [1]))
 
@@ -168,6 +173,14 @@ EXPLAINED = [
     Row("Erf Gelu", (ONNX,), lambda c, d: dtype(c) == np.float64 and d.within(2e-7, 2e-7), "its Erf is a polynomial good for 1e-7"),
     Row("Gelu HardSwish", (ONNX, ORT), lambda c, d: dtype(c) == np.float64 and d.within(1e-7, 5e-8), "constants of the function's body are float32 numbers"),
     Row("Sigmoid com.microsoft.QuickGelu", (ORT,), lambda c, d: d.within(1e-4, 1e-6), "a rational approximation of the logistic function, clamped at 18"),
+    Row("com.microsoft.FusedConv com.microsoft.FusedGemm Swish", (ORT,),
+        lambda c, d: c.attributes.get("activation", "Sigmoid") == "Sigmoid" and d.within(1e-3, 1e-6),
+        "a rational approximation of the logistic function, clamped at 18"),
+    Row("QLinearConv", BOTH_ONNX, lambda c, d: len(shape(c)) == 3 and "[" in d.text, "a scale for each filter has a dimension too many for one spatial dimension"),
+    Row("HannWindow HammingWindow BlackmanWindow", (ONNX, ORT), lambda c, d: d.within(1e-5, 5e-8), "it computes in float32, or with constants in float32"),
+    Row("DFT STFT", (ORT,), lambda c, d: d.within(1e-4, 1e-4), "a fast transform in float32: what it rounds is of the whole signal, where a product has zeros"),
+    Row("com.microsoft.GroupQueryAttention", (ORT,), lambda c, d: d.text.startswith(("output 1", "output 2")) and d.stated == 0 and has_room(c),
+        "beyond what a sequence holds it fills the cache with zeros; the program leaves what was there. Nobody reads it"),
     Row("Attention", (ONNX, ORT), lambda c, d: of_doubles(c) and d.within(1e-4, 1e-6), "it computes scale, softmax or products of doubles in floats"),
     Row("Slice", BOTH_ONNX, lambda c, d: "[" in d.text, "NumPy's rule for a start before the first element and a negative step; the standard clamps it to the first"),
     Row("Resize", (ORT,), lambda c, d: c.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch" and min(c.attributes.get("axes", [0])) < 0,

@@ -28,6 +28,7 @@ void refuse_others(const Expansion& e) {
   if (e.has_input(kKeyScale) || e.has_input(kValueScale) || e.node.attr_string("k_quant_type", "NONE") != "NONE")
     throw Refusal("a quantized cache is not supported");
   if (e.node.attr_int("qk_output", 0) != 0) throw Refusal("qk_output is not supported");
+  if (e.node.attr_int("local_window_size", -1) == 0) throw Refusal("a local_window_size of 0 sees nothing");
   if (e.has_input(kKey) != e.has_input(kValue)) throw Refusal("key and value come together");
   if (e.has_input(kPastKey) != e.has_input(kPastValue)) throw Refusal("past_key and past_value come together");
 }
@@ -93,13 +94,13 @@ ValueId cached(Expansion& e, const Sizes& s, ValueId past, ValueId fresh, ValueI
   return e.add("Where", {e.add("Equal", {offset, within}), spread, past});
 }
 
-// [batch, 1, queries, keys], or less where it is the same for several.
+// [batch, 1, queries, keys], or less where it is the same for several. A window has the query's own position in it.
 ValueId seen(Expansion& e, const Sizes& s, ValueId first) {
   const ValueId key = counted(e, s.keys, {1, 1, 1, s.keys}), query = e.add("Add", {counted(e, s.queries, {1, 1, s.queries, 1}), first});
   const ValueId before = e.add("LessOrEqual", {key, query});
   const int64_t window = e.node.attr_int("local_window_size", -1);
   if (window < 0) return before;
-  return e.add("And", {before, e.add("GreaterOrEqual", {key, e.add("Sub", {query, e.scalar(DType::kI64, static_cast<double>(window))})})});
+  return e.add("And", {before, e.add("Greater", {key, e.add("Sub", {query, e.scalar(DType::kI64, static_cast<double>(window))})})});
 }
 
 // A key and a value of zeros that every query sees, with a score of its head's: what it draws off is in nobody's output.

@@ -9,9 +9,7 @@
 namespace amdahl {
 namespace {
 
-std::map<std::string, Attribute> of_last_axis(const Expansion& e, double epsilon) {
-  return {{"axis", int64_t{-1}}, {"epsilon", e.node.attr_float("epsilon", epsilon)}};
-}
+std::map<std::string, Attribute> of_last_axis(const Expansion& e) { return {{"axis", int64_t{-1}}, {"epsilon", e.node.attr_float("epsilon", 1e-12)}}; }
 
 // input, skip, gamma, beta, bias -> output, mean, inverse deviation, sum
 void expand_skip_layer(Expansion& e) {
@@ -19,7 +17,7 @@ void expand_skip_layer(Expansion& e) {
   std::vector<ValueId> inputs{sum, e.in(2)};
   if (e.has_input(3)) inputs.push_back(e.in(3));
   const size_t outputs = e.wants_output(2) ? 3 : e.wants_output(1) ? 2 : 1;
-  const std::vector<ValueId> y = e.add_several(outputs, "LayerNormalization", inputs, of_last_axis(e, 1e-5));
+  const std::vector<ValueId> y = e.add_several(outputs, "LayerNormalization", inputs, of_last_axis(e));
   for (size_t i = 0; i < outputs; ++i) e.set_output(i, y[i]);
   e.set_output(3, sum);
 }
@@ -29,7 +27,7 @@ void expand_skip_simplified(Expansion& e) {
   const ValueId sum = sum_of(e, e.add("Add", {e.in(0), e.in(1)}), optional_in(e, 3));
   // The standard's form has the output alone.
   const bool one = !e.wants_output(2);
-  const std::vector<ValueId> y = e.add_several(one ? 1 : 2, one ? "RMSNormalization" : "SimplifiedLayerNormalization", {sum, e.in(2)}, of_last_axis(e, 1e-5));
+  const std::vector<ValueId> y = e.add_several(one ? 1 : 2, one ? "RMSNormalization" : "SimplifiedLayerNormalization", {sum, e.in(2)}, of_last_axis(e));
   e.set_output(0, y[0]);
   if (!one) e.set_output(2, y[1]);
   e.set_output(3, sum);
@@ -57,7 +55,7 @@ void expand_embedding(Expansion& e) {
   if (ids.size() != 2) throw Refusal(fmt::format("input_ids have shape {}, not [batch, positions]", to_string(ids)));
   ValueId sum = e.add("Add", {rows(e, 2, e.in(0)), position_rows(e, 3, 8, ids[1])});
   if (e.has_input(1)) sum = e.add("Add", {sum, rows(e, 4, e.in(1))});
-  e.set_output(0, e.add("LayerNormalization", {sum, e.in(5), e.in(6)}, of_last_axis(e, 1e-12)));
+  e.set_output(0, e.add("LayerNormalization", {sum, e.in(5), e.in(6)}, of_last_axis(e)));
   if (e.wants_output(1)) e.set_output(1, mask_index(e, ids));
   e.set_output(2, sum);
 }

@@ -28,7 +28,8 @@ void expand_fused_matmul(Expansion& e) {
   const auto is_set = [&](const char* name) { return e.node.attr_int(name, 0) != 0; };
   const ValueId y = e.add("MatMul", {operand(e, 0, is_set("transA"), is_set("transBatchA")), operand(e, 1, is_set("transB"), is_set("transBatchB"))});
   const double alpha = e.node.attr_float("alpha", 1);
-  e.set_output(0, alpha == 1 ? y : e.add("Mul", {y, e.scalar(e.dtype(y), alpha)}));
+  const DType type = e.dtype(y), of_alpha = is_half(type) ? DType::kF32 : type;  // as a half it would be rounded
+  e.set_output(0, alpha == 1 ? y : e.cast(e.add("Mul", {e.cast(y, of_alpha), e.scalar(of_alpha, alpha)}), type));
 }
 
 // Parameters are alpha, beta and gamma of FusedGemm, or those of FusedConv's list, in the order of the operator's own.

@@ -83,8 +83,13 @@ void expand_gemm(Expansion& e) {
   const Scaling bs = scaling_in(e, 4, 5);
   const ValueId b = dequantized(e, e.in(3), bs, trans_b ? 0 : 1);
   std::vector<ValueId> inputs{a, b};
-  if (e.has_input(6)) inputs.push_back(dequantized(e, e.in(6), {e.add("Mul", {e.reshape(e.in(1), {}), bs.scale})}, 0));
-  const ValueId y = e.add("Gemm", inputs, {{"alpha", e.node.attr_float("alpha", 1)}, {"transA", e.node.attr_int("transA", 0)}, {"transB", int64_t{trans_b}}});
+  const double alpha = e.node.attr_float("alpha", 1);
+  if (e.has_input(6)) {  // in units of alpha and both scales
+    ValueId scale = e.add("Mul", {e.reshape(e.in(1), {}), bs.scale});
+    if (alpha != 1) scale = e.add("Mul", {scale, e.scalar(DType::kF32, alpha)});
+    inputs.push_back(dequantized(e, e.in(6), {scale}, 0));
+  }
+  const ValueId y = e.add("Gemm", inputs, {{"alpha", alpha}, {"transA", e.node.attr_int("transA", 0)}, {"transB", int64_t{trans_b}}});
   if (e.has_input(7)) finish(e, y, 7);
   else e.set_output(0, y);
 }

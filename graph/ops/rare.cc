@@ -9,10 +9,13 @@
 namespace amdahl {
 namespace {
 
+// A half's alpha would be rounded: that is computed in fp32.
 void expand_swish(Expansion& e) {
   const double alpha = e.node.attr_float("alpha", 1);
-  const ValueId x = e.in(0), inside = alpha == 1 ? x : e.add("Mul", {x, e.scalar(e.dtype(x), alpha)});
-  e.set_output(0, e.add("Mul", {x, e.add("Sigmoid", {inside})}));
+  const DType type = e.dtype(e.in(0));
+  const bool wide = alpha != 1 && is_half(type);
+  const ValueId x = wide ? e.cast(e.in(0), DType::kF32) : e.in(0), inside = alpha == 1 ? x : e.add("Mul", {x, e.scalar(e.dtype(x), alpha)});
+  e.set_output(0, e.cast(e.add("Mul", {x, e.add("Sigmoid", {inside})}), type));
 }
 
 // By the formula; of larger ones it would cancel, and grow with the factorial.

@@ -203,7 +203,7 @@ struct Grouped {
   Bias seen(int64_t window = -1) const {
     return [this, window](int64_t b, int64_t, int64_t i, int64_t j) {
       const int64_t at = held[static_cast<size_t>(b)] + i;
-      return j <= at && (window < 0 || j >= at - window) ? 0 : kNever;
+      return j <= at && (window < 0 || j > at - window) ? 0 : kNever;
     };
   }
 };

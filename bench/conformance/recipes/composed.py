@@ -37,7 +37,7 @@ def stft(d):
 
 
 def float_type(d):
-    return int(element_type(d.one(np.float32, np.float32, np.float64)))
+    return int(element_type(d.one(np.float32, np.float64)))
 
 
 @recipe("HannWindow", "HammingWindow", "BlackmanWindow")
