@@ -1,6 +1,7 @@
 #pragma once
 // An operator that is made of others. It is written in them while a model is loaded: oracle, kernels and rewrites know the others alone.
-// Its row of the op list has a function of this kind instead of a shape rule and a value (`made_of_others`).
+// Its row of the op list has a function of this kind instead of a shape rule and a value (`made_of_others`). A row that has all three writes out the forms
+// that its shape rule does not know, and leaves the outputs of others unset.
 
 #include <functional>
 #include <map>

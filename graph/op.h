@@ -118,7 +118,8 @@ struct OpDef {
   void (*eval)(EvalContext&);
   int outputs = 1;                          // at most; 0: any number
   std::vector<VersionChange> changes = {};  // in the order of versions
-  void (*expand)(Expansion&) = nullptr;     // instead of `infer` and `eval`: made of other operators; no Graph has such a node (graph/expansion.h)
+  void (*expand)(Expansion&) =
+      nullptr;  // instead of `infer` and `eval`: made of other operators; no Graph has such a node (graph/expansion.h). Beside them: of some of its forms
 };
 
 const std::vector<OpDef>& op_list();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace amdahl {
@@ -61,6 +62,27 @@ ValueId padding_bias(Expansion& e, ValueId mask, int64_t batch, int64_t keys, DT
 ValueId sum_of(Expansion& e, ValueId a, ValueId b) {
   if (a == kNoValue || b == kNoValue) return a == kNoValue ? b : a;
   return e.add("Add", {a, b});
+}
+
+ValueId capped_attention(Expansion& e, const std::vector<ValueId>& qkv, ValueId mask, double scale, double softcap) {
+  const Shape q = e.shape(qkv[0]), k = e.shape(qkv[1]), v = e.shape(qkv[2]);
+  const int64_t group = q[1] / k[1];
+  const DType type = e.dtype(qkv[0]);
+  const auto number = [&](double x) { return e.scalar(type, x); };
+  const ValueId queries = e.reshape(qkv[0], {q[0], k[1], group, q[2], q[3]}), keys = e.reshape(qkv[1], {k[0], k[1], 1, k[2], k[3]});
+  const double by = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(q[3]));
+  const ValueId products = e.add("MatMul", {queries, e.transpose(keys, {0, 1, 2, 4, 3})});
+  ValueId scores = e.add("Mul", {e.add("Tanh", {e.add("Mul", {products, number(by / softcap)})}), number(softcap)});
+  if (mask != kNoValue) {
+    Shape own = e.shape(mask);
+    own.insert(own.begin(), 4 - own.size(), 1);
+    const bool by_head = own[1] != 1;
+    const ValueId spread = e.reshape(mask, {own[0], by_head ? k[1] : 1, by_head ? group : 1, own[2], own[3]});
+    scores =
+        e.dtype(mask) == DType::kBool ? e.add("Where", {spread, scores, number(-std::numeric_limits<double>::infinity())}) : e.add("Add", {scores, spread});
+  }
+  const ValueId weights = e.add("Softmax", {scores}, {{"axis", int64_t{-1}}});
+  return e.reshape(e.add("MatMul", {weights, e.reshape(qkv[2], {v[0], v[1], 1, v[2], v[3]})}), {q[0], q[1], q[2], v[3]});
 }
 
 ValueId attention_node(Expansion& e, const std::vector<ValueId>& qkv, ValueId mask, double scale, double softcap, bool causal, int64_t heads,

@@ -35,5 +35,10 @@ Attended attended(Expansion& e, const FusedAttention& a);
 
 // The node itself: q, k, v with heads apart or together, and what is said of them.
 ValueId attention_node(Expansion& e, const std::vector<ValueId>& qkv, ValueId mask, double scale, double softcap, bool causal, int64_t heads, int64_t kv_heads);
+// The same of heads that lie apart, product by product, where scores are capped: no kernel of Attention does that. Every query must see something.
+ValueId capped_attention(Expansion& e, const std::vector<ValueId>& qkv, ValueId mask, double scale, double softcap);
+
+// Attention of the standard, where it has a cache, lengths or a window (attention_cache.cc); nothing where it has none.
+void write_out_cache(Expansion& e);
 
 }  // namespace amdahl

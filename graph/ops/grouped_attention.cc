@@ -142,7 +142,8 @@ void expand_grouped(Expansion& e) {
       s.past == 0 && e.node.attr_int("local_window_size", -1) < 0 && !e.has_input(kBias) && !e.has_input(kSink) && e.node.attr_int("smooth_softmax", 0) != 1;
   ValueId mask = plain ? kNoValue : seen_and_biased(e, seen(e, s, first), optional_in(e, kBias));
   if (!plain) add_sink(e, s, qkv, mask);
-  const ValueId y = attention_node(e, qkv, mask, e.node.attr_float("scale", 0), e.node.attr_float("softcap", 0), plain, s.heads, s.kv_heads);
+  const double scale = e.node.attr_float("scale", 0), cap = e.node.attr_float("softcap", 0);
+  const ValueId y = cap != 0 ? capped_attention(e, qkv, mask, scale, cap) : attention_node(e, qkv, mask, scale, 0, plain, s.heads, s.kv_heads);
   e.set_output(0, heads_together(e, y));
 }
 

@@ -50,6 +50,9 @@ void expand_range(Expansion& e) {
   e.set_output(0, e.add("Range", {start, e.reshape(e.in(1), {}), step}));
 }
 
+// Those that the standard took over as they were.
+void expand_as_it_is(Expansion& e) { e.set_output(0, e.add(e.node.op, e.node.inputs, e.node.attributes)); }
+
 }  // namespace
 
 std::vector<OpDef> microsoft_pointwise_ops() {
@@ -60,6 +63,8 @@ std::vector<OpDef> microsoft_pointwise_ops() {
       made_of_others("com.microsoft", "ExpandDims", "ai", expand_expand_dims),
       made_of_others("com.microsoft", "Pad", "aiA", expand_pad),
       made_of_others("com.microsoft", "Range", "nnN", expand_range),
+      made_of_others("com.microsoft", "Trilu", "aI", expand_as_it_is),
+      made_of_others("com.microsoft", "GatherND", "ai", expand_as_it_is),
   };
 }
 

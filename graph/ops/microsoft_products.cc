@@ -72,6 +72,7 @@ void expand_fused_conv(Expansion& e) {
 std::vector<OpDef> microsoft_products_ops() {
   return {
       made_of_others("com.microsoft", "FusedMatMul", "ff", expand_fused_matmul),
+      made_of_others("com.microsoft", "TransposeMatMul", "ff", expand_fused_matmul),  // its older name
       made_of_others("com.microsoft", "FusedGemm", "ffF", expand_fused_gemm),
       made_of_others("com.microsoft", "FusedConv", "ffFF", expand_fused_conv),
   };

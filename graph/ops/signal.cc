@@ -69,15 +69,20 @@ Tensor matrix_of(const Transform& t, DType type) {
   return from_doubles(type, {rows, columns}, m);
 }
 
+// Halves are transformed in fp32: their cosines would be rounded.
+DType type_of_transform(DType signal) { return is_half(signal) ? DType::kF32 : signal; }
+
 // x [..., samples, parts] times a matrix.
 ValueId transformed(Expansion& e, ValueId x, const Transform& t, ValueId matrix) {
+  const DType type = e.dtype(x);
+  x = e.cast(x, e.dtype(matrix));
   Shape shape = e.shape(x);
   const size_t rank = shape.size();
   const int64_t outer = numel({shape.begin(), shape.end() - 2});
   if (t.used() < t.given) x = e.add("Slice", {x, e.ints({0}), e.ints({t.used()}), e.ints({-2})});
   const ValueId y = e.add("MatMul", {e.reshape(x, {outer, t.used() * t.parts}), matrix});
   shape[rank - 2] = t.results(), shape[rank - 1] = t.result_parts();
-  return e.reshape(y, shape);
+  return e.cast(e.reshape(y, shape), type);
 }
 
 int64_t parts_of(const Expansion& e, ValueId x) {
@@ -100,7 +105,7 @@ void expand_dft(Expansion& e) {
   for (int64_t d = 0; d < rank; ++d) swapped.push_back(d);
   std::swap(swapped[static_cast<size_t>(axis)], swapped[static_cast<size_t>(rank - 2)]);
   const bool is_last = axis == rank - 2;
-  const ValueId y = transformed(e, is_last ? x : e.transpose(x, swapped), t, e.constant("transform", matrix_of(t, e.dtype(x))));
+  const ValueId y = transformed(e, is_last ? x : e.transpose(x, swapped), t, e.constant("transform", matrix_of(t, type_of_transform(e.dtype(x)))));
   e.set_output(0, is_last ? y : e.transpose(y, swapped));
 }
 
@@ -114,10 +119,10 @@ void expand_stft(Expansion& e) {
   const int64_t length = e.has_input(3) ? constant_number(e, 3, "frame_length") : e.has_input(2) ? e.shape(e.in(2)).at(0) : samples;
   if (length < 1 || length > samples || step < 1) throw Refusal(fmt::format("frames of {} samples, {} apart, of a signal of {}", length, step, samples));
   const Transform t{length, length, parts, false, e.node.attr_int("onesided", 1) != 0};
-  ValueId matrix = e.constant("transform", matrix_of(t, e.dtype(x)));
+  ValueId matrix = e.constant("transform", matrix_of(t, type_of_transform(e.dtype(x))));
   if (e.has_input(2)) {
     const ValueId twice = e.add("Expand", {e.reshape(e.in(2), {length, 1}), e.ints({length, parts})});
-    matrix = e.add("Mul", {matrix, e.reshape(twice, {length * parts, 1})});
+    matrix = e.add("Mul", {matrix, e.cast(e.reshape(twice, {length * parts, 1}), e.dtype(matrix))});
   }
   const int64_t frames = (samples - length) / step + 1;
   std::vector<int64_t> places;

@@ -137,11 +137,45 @@ TEST(KnownLimits, HaveReasons) {
   EXPECT_NE(standard("Frobnicate").data(floats({1}, {0})).refusal().find("unknown operator"), std::string::npos);
 }
 
+// [1, 1, positions, 1] of a head each, whose scores are all equal: what comes out is the mean of the values that are seen.
+std::vector<double> means(OneNode node, const std::vector<double>& values, const std::vector<double>& past, size_t queries) {
+  const auto of = [](const std::vector<double>& x) { return floats({1, 1, static_cast<int64_t>(x.size()), 1}, x); };
+  const auto nothing = [&](size_t n) { return of(std::vector<double>(n, 0.0)); };
+  node.data(nothing(queries)).data(nothing(values.size())).data(of(values)).absent();
+  if (!past.empty()) node.data(nothing(past.size())).data(of(past));
+  return node.output().value;
+}
+
+TEST(AttentionCache, QueriesStandBehindWhatIsCached) {
+  EXPECT_EQ(means(standard("Attention").set("is_causal", 1), {4, 12}, {2, 6}, 2), (std::vector<double>{4, 6}));
+  EXPECT_EQ(means(standard("Attention"), {4, 12}, {2, 6}, 2), (std::vector<double>{6, 6}));
+}
+
 // Opset 25 gave Attention windows.
-TEST(KnownLimits, AttentionWithAWindow) {
-  const RefTensor x = random_floats({1, 1, 2, 4}, 1);
-  EXPECT_EQ(standard("Attention").data(x).data(x).data(x).set("left_window_size", -1).refusal(), "");
-  EXPECT_NE(standard("Attention").data(x).data(x).data(x).set("left_window_size", 1).refusal().find("left_window_size"), std::string::npos);
+TEST(AttentionCache, AWindowReachesToBothSides) {
+  EXPECT_EQ(means(standard("Attention").set("left_window_size", 1), {2, 4, 12}, {}, 3), (std::vector<double>{6, 6, 8}));
+  EXPECT_EQ(means(standard("Attention").set("left_window_size", 0).set("right_window_size", 1), {2, 4, 12}, {}, 3), (std::vector<double>{3, 8, 12}));
+  EXPECT_EQ(means(standard("Attention").set("left_window_size", -1), {2, 4, 12}, {}, 3), (std::vector<double>{6, 6, 6}));
+}
+
+TEST(AttentionCache, LengthsEndSequencesAndPlaceTheirQueries) {
+  const RefTensor zeros = floats({2, 1, 3, 1}, std::vector<double>(6, 0)), values = floats({2, 1, 3, 1}, {2, 4, 12, 2, 4, 12});
+  const RefTensor queries = floats({2, 1, 1, 1}, {0, 0});
+  OneNode node = standard("Attention");
+  node.data(queries).data(zeros).data(values).absent().absent().absent().data(ints({2}, {2, 3})).set("is_causal", 1);
+  expect_values(node.output(), {3, 6});
+}
+
+TEST(BatchNormalization, TrainsWithTheBatchsOwnMean) {
+  const RefTensor x = floats({2, 1, 2}, {1, 3, 5, 7}), scale = floats({1}, {2}), bias = floats({1}, {1}), mean = floats({1}, {10}),
+                  variance = floats({1}, {20});
+  OneNode node = standard("BatchNormalization", 15);
+  node.data(x).data(scale).data(bias).data(mean).data(variance).set("training_mode", 1).set("momentum", 0.5).set("epsilon", 0.0);
+  const std::vector<RefTensor> y = node.outputs(3);
+  const double deviation = std::sqrt(5.0);
+  expect_values(y[0], {1 - 6 / deviation, 1 - 2 / deviation, 1 + 2 / deviation, 1 + 6 / deviation}, 1e-9);
+  expect_values(y[1], {7});
+  expect_values(y[2], {12.5});
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(FusedProducts, ConvAddsBeforeItsActivation) {
   const RefTensor x = floats({1, 1, 3}, {1, 2, 3}), w = floats({1, 1, 2}, {1, -2}), b = floats({1}, {0.5}), z = floats({1, 1, 2}, {1, 4});
   OneNode node = microsoft("FusedConv");
   node.data(x).known(w).known(b).data(z).set("activation", "Clip");
-  auto* parameters = node.node->add_attribute();
+  auto* parameters = node.node().add_attribute();
   parameters->set_name("activation_params"), parameters->set_type(onnx::AttributeProto::FLOATS);
   for (const float limit : {0.0f, 0.25f}) parameters->add_floats(limit);
   expect_values(node.output(), {0, 0.25});  // -3 + 0.5 + 1, -4 + 0.5 + 4
@@ -71,7 +71,7 @@ TEST(FusedNormalization, TheSumIsAnOutput) {
   OneNode skip_layer = microsoft("SkipLayerNormalization"), skip_simplified = microsoft("SkipSimplifiedLayerNormalization");
   const auto four_outputs = [&](OneNode& node) {
     node.set("epsilon", 1e-3);
-    for (const char* name : {"y", "", "", "sum"}) node.node->add_output(name);
+    for (const char* name : {"y", "", "", "sum"}) node.node().add_output(name);
   };
   four_outputs(skip_layer.data(x).data(skip).data(gamma).absent().data(bias));
   four_outputs(skip_simplified.data(x).data(skip).data(gamma).data(bias));

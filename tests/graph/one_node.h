@@ -16,11 +16,13 @@ class OneNode {
       import->set_domain(domain);
       import->set_version(1);
     }
-    node = maker_.proto.mutable_graph()->add_node();
-    node->set_op_type(op);
-    node->set_name("node");
-    node->set_domain(domain);
+    maker_.proto.mutable_graph()->add_node();
+    node().set_op_type(op);
+    node().set_name("node");
+    node().set_domain(domain);
   }
+
+  onnx::NodeProto& node() { return *maker_.proto.mutable_graph()->mutable_node(0); }
 
   OneNode& data(const RefTensor& t) {
     const std::string name = next_name();
@@ -38,18 +40,18 @@ class OneNode {
     return *this;
   }
   OneNode& absent() {
-    node->add_input("");
+    node().add_input("");
     return *this;
   }
-  OneNode& set(const std::string& name, int64_t value) { return set_int(*node, name, value), *this; }
+  OneNode& set(const std::string& name, int64_t value) { return set_int(node(), name, value), *this; }
   OneNode& set(const std::string& name, int value) { return set(name, int64_t{value}); }
-  OneNode& set(const std::string& name, double value) { return set_float(*node, name, static_cast<float>(value)), *this; }
-  OneNode& set(const std::string& name, const char* value) { return set_string(*node, name, value), *this; }
-  OneNode& set(const std::string& name, const std::vector<int64_t>& values) { return set_ints(*node, name, values), *this; }
+  OneNode& set(const std::string& name, double value) { return set_float(node(), name, static_cast<float>(value)), *this; }
+  OneNode& set(const std::string& name, const char* value) { return set_string(node(), name, value), *this; }
+  OneNode& set(const std::string& name, const std::vector<int64_t>& values) { return set_ints(node(), name, values), *this; }
 
   Graph load(size_t outputs) {
     for (size_t i = 0; i < outputs; ++i) {
-      node->add_output("y" + std::to_string(i));
+      node().add_output("y" + std::to_string(i));
       maker_.output("y" + std::to_string(i));
     }
     return load_onnx_bytes(maker_.bytes(), "", {});
@@ -71,8 +73,6 @@ class OneNode {
     return "";
   }
 
-  onnx::NodeProto* node;
-
  private:
   std::vector<RefTensor> values_of(const Graph& graph) const {
     RefValues values;
@@ -86,8 +86,8 @@ class OneNode {
   }
 
   std::string next_name() {
-    node->add_input("x" + std::to_string(node->input_size()));
-    return node->input(node->input_size() - 1);
+    node().add_input("x" + std::to_string(node().input_size()));
+    return node().input(node().input_size() - 1);
   }
 
   ModelMaker maker_;

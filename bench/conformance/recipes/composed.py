@@ -87,7 +87,7 @@ def center_crop_pad(d):
 
 @recipe("Swish")
 def swish(d):
-    return d.case([d.values(d.shape(), d.type(), special=0.2)], d.some(alpha=[1.0, 0.5, 1.702]))
+    return d.case([d.values(d.shape(), d.type())], d.some(alpha=[1.0, 0.5, 1.702]))
 
 
 @recipe("Det")

@@ -6,15 +6,15 @@ from recipes import recipe
 from recipes.products import channels, window
 
 
-@recipe("com.microsoft.FusedMatMul")
+@recipe("com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul")
 def fused_matmul(d):
     m, k, n = (d.one(1, 2, 3, 5, 16) for _ in range(3))
     attributes = d.some(alpha=[1.0, 0.5, -2.0], transA=[0, 1], transB=[0, 1])
     batch = d.one([], [2], [2, 3])
 
-    def side(rows, columns, letter):
+    def side(rows, columns, letter):  # the older name knows nothing of batches
         shape = [columns, rows] if attributes.get("trans" + letter) else [rows, columns]
-        if batch and d.flag(0.3):
+        if batch and d.op == "FusedMatMul" and d.flag(0.3):
             attributes["transBatch" + letter] = 1
             return [shape[0]] + batch + [shape[1]]
         return batch + shape
@@ -226,3 +226,17 @@ def arange(d):
     dtype = d.one(np.float32, np.int32, np.int64)
     start, step = d.integer(-3, 3), d.one(1, 2)
     return d.case([Fixed(np.asarray(v, dtype)) for v in (start, start + d.integer(0, 6))] + ([Fixed(np.asarray(step, dtype))] if d.flag() else []))
+
+
+@recipe("com.microsoft.Trilu")
+def trilu(d):
+    k = [Fixed(np.int64(d.integer(-2, 2)))] if d.flag() else []
+    return d.case([d.values(d.dims(d.integer(2, 3)))] + k, d.some(upper=[0, 1]))
+
+
+@recipe("com.microsoft.GatherND")
+def gather_nd(d):
+    shape = d.dims(d.integer(1, 3))
+    depth = d.integer(1, len(shape))
+    rows = d.integer(1, 4)
+    return d.case([d.values(shape), np.stack([d.rng.integers(0, n, rows) for n in shape[:depth]], -1).astype(np.int64)])

@@ -117,7 +117,8 @@ def conv_integer(d):
 def qlinear_conv(d):
     image, filters, attributes = convolved(d)
     signed = d.one(*BYTES)
-    per_channel = [filters[0]] if signed == np.int8 and d.flag() else []
+    # Of one spatial dimension onnx.reference gives several scales a dimension too many.
+    per_channel = [filters[0]] if signed == np.int8 and len(filters) == 4 and d.flag() else []
     zeros = Fixed(np.zeros(per_channel, np.int8)) if per_channel else Fixed(np.asarray(3, signed))
     right = [Fixed(weights(d, filters, signed)), Fixed(np.asarray(d.rng.uniform(0.005, 0.2, per_channel), np.float32)), zeros]
     bias = [Fixed(d.rng.integers(-500, 500, filters[0]).astype(np.int32))] if d.flag() else []
@@ -229,3 +230,21 @@ def gather_block_quantized(d):
     scales = Fixed(np.asarray(d.rng.uniform(0.01, 0.2, [rows, columns // block]), np.float32))
     zeros = [Fixed(integers(d, [rows, -(-columns // block * bits // 8)], np.uint8))] if d.flag() and (bits == 8 or columns // block % 2 == 0) else []
     return d.case([table, indices, scales] + zeros, {"bits": bits, "block_size": block, "gather_axis": 0, "quantize_axis": 1})
+
+
+@recipe("com.microsoft.DynamicQuantizeLSTM")
+def dynamic_quantize_lstm(d):
+    length, batch, size, hidden = d.integer(1, 4), d.integer(1, 2), d.integer(1, 4), d.integer(1, 4)
+    direction = d.one("forward", "reverse", "bidirectional")
+    ways = 2 if direction == "bidirectional" else 1
+    dtype = d.one(*BYTES)
+
+    def scaled(*shape):
+        return [Fixed(weights(d, shape, dtype)), Fixed(np.asarray(d.rng.uniform(0.005, 0.05, [ways]), np.float32)),
+                Fixed(np.full([ways], 128 if dtype == np.uint8 else 0, dtype))]
+    w, w_scale, w_zero = scaled(ways, size, 4 * hidden)
+    r, r_scale, r_zero = scaled(ways, hidden, 4 * hidden)
+    bias = Fixed(d.values([ways, 8 * hidden])) if d.flag() else None
+    start = [d.values([ways, batch, hidden]), d.values([ways, batch, hidden])] if d.flag() else [None, None]
+    return d.case([d.values([length, batch, size]), w, r, bias, None] + start + [None, w_scale, w_zero, r_scale, r_zero],
+                  {"hidden_size": hidden, "direction": direction}, 3)
