@@ -41,6 +41,7 @@ class Expansion {
   ValueId constant(const std::string& what, Tensor tensor);
   ValueId scalar(DType dtype, double value);
   ValueId ints(const std::vector<int64_t>& values);  // an int64 vector: a shape, axes, …
+  ValueId numbers(const Shape& shape);               // 0, 1, 2, … of int64
 
   ValueId add(const std::string& op, const std::vector<ValueId>& inputs, const std::map<std::string, Attribute>& attributes = {});
   std::vector<ValueId> add_several(size_t outputs, const std::string& op, const std::vector<ValueId>& inputs,

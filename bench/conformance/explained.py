@@ -184,6 +184,8 @@ EXPLAINED = [
         "it multiplies before it takes the mean away, which cancels", (ONNX,)),
     Row("BatchNormalization", BOTH_ONNX, lambda c, d: len({a.dtype for a in c.arrays().values()}) > 1 and ("[" in d.text or d.within(1e-3, 1e-3)),
         "of several types it computes statistics, or constants, in the narrower one, and gives the running mean the type of X"),
+    Row("Softplus", (ORT,), lambda c, d: math.isinf(d.stated) and d.ours > 700, "it takes the exponential of a double, which overflows"),
+    Row("ReduceProd", (ORT,), lambda c, d: dtype(c).kind in "iu" and d.is_of_numbers, "it multiplies integers as floats, and ends at the type's ends", (ONNX,)),
     Row("DFT STFT AffineGrid", (ONNX,), lambda c, d: d.within(0, 1e-12), "what is nothing by symmetry it rounds to something"),
     Row("DFT", (ORT,), lambda c, d: c.attributes.get("inverse") == 1 and c.attributes.get("onesided") == 1,
         "of a one-sided inverse it takes bins beyond its length into the sum", (ONNX,)),

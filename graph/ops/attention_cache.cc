@@ -12,21 +12,15 @@ namespace {
 
 enum Input { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLengths };
 
-ValueId counted(Expansion& e, int64_t count, const Shape& shape) {
-  std::vector<int64_t> all;
-  for (int64_t i = 0; i < count; ++i) all.push_back(i);
-  return e.constant("positions", from_ints(DType::kI64, shape, all));
-}
-
 ValueId both(Expansion& e, ValueId a, ValueId b) { return a == kNoValue ? b : e.add("And", {a, b}); }
 
 // Which keys a query sees, whatever the mask says; kNoValue: all.
 ValueId seen(Expansion& e, int64_t queries, int64_t keys, int64_t past) {
   const int64_t left = e.node.attr_int("left_window_size", -1), right = e.node.attr_int("right_window_size", -1);
   const bool causal = e.node.attr_int("is_causal", 0) != 0;
-  const ValueId key = counted(e, keys, {1, 1, 1, keys});
+  const ValueId key = e.numbers({1, 1, 1, keys});
   const auto number = [&](int64_t n) { return e.scalar(DType::kI64, static_cast<double>(n)); };
-  ValueId position = counted(e, queries, {1, 1, queries, 1}), all = kNoValue;
+  ValueId position = e.numbers({1, 1, queries, 1}), all = kNoValue;
   if (e.has_input(kLengths)) {
     const ValueId lengths = e.reshape(e.cast(e.in(kLengths), DType::kI64), {e.shape(e.in(kQuery))[0], 1, 1, 1});
     all = e.add("Less", {key, lengths});

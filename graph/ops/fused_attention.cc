@@ -19,10 +19,8 @@ ValueId heads_together(Expansion& e, ValueId x) {
 }
 
 ValueId causal_mask(Expansion& e, int64_t queries, int64_t keys, int64_t offset) {
-  std::vector<int64_t> seen;
-  for (int64_t q = 0; q < queries; ++q)
-    for (int64_t k = 0; k < keys; ++k) seen.push_back(k <= q + offset);
-  return e.constant("causal", from_ints(DType::kBool, {queries, keys}, seen));
+  const ValueId last = e.add("Add", {e.numbers({queries, 1}), e.scalar(DType::kI64, static_cast<double>(offset))});
+  return e.add("LessOrEqual", {e.numbers({1, keys}), last});
 }
 
 ValueId seen_and_biased(Expansion& e, ValueId seen, ValueId bias) {
@@ -30,15 +28,9 @@ ValueId seen_and_biased(Expansion& e, ValueId seen, ValueId bias) {
   return e.add("Where", {seen, bias, e.scalar(e.dtype(bias), -std::numeric_limits<double>::infinity())});
 }
 
-static ValueId numbers_to(Expansion& e, int64_t count) {
-  std::vector<int64_t> all;
-  for (int64_t i = 0; i < count; ++i) all.push_back(i);
-  return e.ints(all);
-}
-
 // Ends of sequences, and where twice as many are given, where these begin.
 static ValueId seen_by_length(Expansion& e, ValueId mask, int64_t batch, int64_t keys) {
-  const ValueId position = numbers_to(e, keys), lengths = e.cast(mask, DType::kI64);
+  const ValueId position = e.numbers({keys}), lengths = e.cast(mask, DType::kI64);
   const auto part = [&](int64_t from) { return e.reshape(e.add("Slice", {lengths, e.ints({from}), e.ints({from + batch}), e.ints({0})}), {batch, 1, 1, 1}); };
   const ValueId before = e.add("Less", {position, part(0)});
   return e.shape(mask)[0] == batch ? before : e.add("And", {before, e.add("GreaterOrEqual", {position, part(batch)})});

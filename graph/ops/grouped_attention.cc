@@ -52,12 +52,6 @@ Sizes sizes_of(const Expansion& e) {
   return s;
 }
 
-ValueId counted(Expansion& e, int64_t count, const Shape& shape) {
-  std::vector<int64_t> all;
-  for (int64_t i = 0; i < count; ++i) all.push_back(i);
-  return e.constant("positions", from_ints(DType::kI64, shape, all));
-}
-
 // Where the new positions of each sequence begin: [batch, 1, 1, 1]. A prompt that is shorter than its sequences begins at 0.
 ValueId first_positions(Expansion& e, Sizes& s) {
   const ValueId zero = e.scalar(DType::kI64, 0);
@@ -87,7 +81,7 @@ ValueId cached(Expansion& e, const Sizes& s, ValueId past, ValueId fresh, ValueI
   const Shape room{s.batch, s.kv_heads, s.keys - s.past, s.head}, whole{s.batch, s.kv_heads, s.keys, s.head};
   const ValueId zero = e.scalar(DType::kI64, 0);
   if (room[2] > 0) past = e.add("Concat", {past, e.add("Expand", {e.scalar(e.dtype(past), 0), e.ints(room)})}, {{"axis", int64_t{2}}});
-  const ValueId offset = e.add("Sub", {counted(e, s.keys, {1, 1, s.keys, 1}), first});
+  const ValueId offset = e.add("Sub", {e.numbers({1, 1, s.keys, 1}), first});
   if (s.queries == 1) return e.add("Where", {e.add("Equal", {offset, zero}), fresh, past});
   const ValueId within = e.add("Clip", {offset, zero, e.scalar(DType::kI64, static_cast<double>(s.queries - 1))});
   const ValueId spread = e.add("GatherElements", {fresh, e.add("Expand", {within, e.ints(whole)})}, {{"axis", int64_t{2}}});
@@ -96,7 +90,7 @@ ValueId cached(Expansion& e, const Sizes& s, ValueId past, ValueId fresh, ValueI
 
 // [batch, 1, queries, keys], or less where it is the same for several. A window has the query's own position in it.
 ValueId seen(Expansion& e, const Sizes& s, ValueId first) {
-  const ValueId key = counted(e, s.keys, {1, 1, 1, s.keys}), query = e.add("Add", {counted(e, s.queries, {1, 1, s.queries, 1}), first});
+  const ValueId key = e.numbers({1, 1, 1, s.keys}), query = e.add("Add", {e.numbers({1, 1, s.queries, 1}), first});
   const ValueId before = e.add("LessOrEqual", {key, query});
   const int64_t window = e.node.attr_int("local_window_size", -1);
   if (window < 0) return before;
@@ -131,7 +125,7 @@ void expand_grouped(Expansion& e) {
   Sizes s = sizes_of(e);
   const ValueId first = first_positions(e, s);
   const ValueId positions =
-      e.has_input(kPositions) ? e.in(kPositions) : e.reshape(e.add("Add", {counted(e, s.queries, {1, 1, s.queries, 1}), first}), {s.batch, s.queries});
+      e.has_input(kPositions) ? e.in(kPositions) : e.reshape(e.add("Add", {e.numbers({1, 1, s.queries, 1}), first}), {s.batch, s.queries});
   std::vector<ValueId> qkv = given(e, s);
   qkv[0] = rotated(e, qkv[0], positions);
   qkv[1] = cached(e, s, optional_in(e, kPastKey), rotated(e, qkv[1], positions), first);

@@ -70,11 +70,9 @@ void expand_tensor_scatter(Expansion& e) {
   if (axis == 0 || update.size() != cache.size() || update[axis] < 1 || update[axis] > cache[axis])
     throw Refusal(fmt::format("{} is written along dimension {} of {}", to_string(update), axis, to_string(cache)));
   const ValueId zero = e.scalar(DType::kI64, 0);
-  std::vector<int64_t> positions;
-  for (int64_t i = 0; i < cache[axis]; ++i) positions.push_back(i);
   Shape along(cache.size(), 1), of_batch(cache.size(), 1);
   along[axis] = cache[axis], of_batch[0] = cache[0];
-  ValueId offset = e.constant("positions", from_ints(DType::kI64, along, positions));
+  ValueId offset = e.numbers(along);
   if (e.has_input(2)) offset = e.add("Sub", {offset, e.reshape(e.cast(e.in(2), DType::kI64), of_batch)});
   if (e.node.attr_string("mode", "linear") == "circular") offset = e.add("Mod", {offset, e.scalar(DType::kI64, static_cast<double>(cache[axis]))});
   const ValueId within = e.add("Clip", {offset, zero, e.scalar(DType::kI64, static_cast<double>(update[axis] - 1))});

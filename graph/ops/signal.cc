@@ -15,7 +15,7 @@
 namespace amdahl {
 namespace {
 
-constexpr double kMostElements = 1 << 25;  // of a matrix: 128 MiB
+constexpr double kMostElements = 1 << 23;  // of a matrix: 32 MiB of fp32
 
 int64_t constant_number(const Expansion& e, size_t i, const char* what) {
   const std::vector<int64_t> all = to_ints(e.constant_in(i, what));
@@ -125,6 +125,8 @@ void expand_stft(Expansion& e) {
     matrix = e.add("Mul", {matrix, e.cast(e.reshape(twice, {length * parts, 1}), e.dtype(matrix))});
   }
   const int64_t frames = (samples - length) / step + 1;
+  if (static_cast<double>(frames) * static_cast<double>(length) > kMostElements)
+    throw Refusal(fmt::format("{} frames of {} samples are too many", frames, length));
   std::vector<int64_t> places;
   for (int64_t f = 0; f < frames; ++f)
     for (int64_t i = 0; i < length; ++i) places.push_back(f * step + i);
