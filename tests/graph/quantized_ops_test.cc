@@ -74,6 +74,19 @@ TEST(Quantized, IntegerProductsAreExact) {
   EXPECT_EQ(node.output().ints, (Bytes{254 * -128 + 2 * 5, 254 * 127 - 2 * 6}));
 }
 
+// A number that lies halfway between two integers may become either: what is computed from it may be as far off.
+TEST(Quantized, WhatFloatsDecidedGoesOnThroughSumsAndProducts) {
+  RefTensor a = ints({1, 2}, {4, 7}), b = ints({2, 2}, {3, -2, 5, 6});
+  a.bound = {1, 0};
+  EXPECT_EQ(run_one({"MatMul", 13}, {&a, &b}).bound, (std::vector<double>{3, 2}));
+  EXPECT_EQ(run_one({"MatMul", 13}, {&b, &b}).bound, std::vector<double>{});
+  const RefTensor one = ints({1, 2}, {1, 1});
+  EXPECT_EQ(run_one({"Sub", 13}, {&a, &one}).bound, (std::vector<double>{1, 0}));
+  RefTensor byte = u8({1, 2}, {4, 255});
+  byte.bound = {1, 1};
+  EXPECT_EQ(run_one({"Add", 14}, {&byte, &byte}).bound, (std::vector<double>{2, HUGE_VAL}));  // the second may wrap
+}
+
 // Two numbers of 4 bits a byte, the lower first, around 8 where no zero points are given.
 TEST(Quantized, WeightsOfFewBits) {
   Bytes bytes(8, 0x88);
