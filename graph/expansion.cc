@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "base/printable.h"
 #include "graph/onnx_types.h"
 
@@ -39,6 +41,13 @@ ValueId Expansion::scalar(DType dtype, double value) {
 
 ValueId Expansion::ints(const std::vector<int64_t>& values) {
   return constant("constant", from_ints(DType::kI64, {static_cast<int64_t>(values.size())}, values));
+}
+
+ValueId Expansion::numbers(const Shape& shape) {
+  require_possible(shape, DType::kI64);
+  std::vector<int64_t> all(static_cast<size_t>(numel(shape)));
+  std::iota(all.begin(), all.end(), 0);
+  return constant("numbers", from_ints(DType::kI64, shape, all));
 }
 
 std::vector<ValueId> Expansion::add_several(size_t outputs, const std::string& op, const std::vector<ValueId>& inputs,

@@ -1,6 +1,7 @@
 #pragma once
 // An operator that is made of others. It is written in them while a model is loaded: oracle, kernels and rewrites know the others alone.
-// Its row of the op list has a function of this kind instead of a shape rule and a value (`made_of_others`).
+// Its row of the op list has a function of this kind instead of a shape rule and a value (`made_of_others`). A row that has all three writes out the forms
+// that its shape rule does not know, and leaves the outputs of others unset.
 
 #include <functional>
 #include <map>
@@ -14,8 +15,8 @@ namespace amdahl {
 
 class Expansion {
  public:
-  // The standard that nodes are written in.
-  static constexpr int kVersion = 22;
+  // The standard that nodes are written in: the oldest that has all of them (Attention, RMSNormalization).
+  static constexpr int kVersion = 23;
   // Makes a node part of the graph: finds out what its outputs are, and their values where they are known. Throws Refusal.
   using Place = std::function<std::vector<ValueId>(Node)>;
 
@@ -40,6 +41,7 @@ class Expansion {
   ValueId constant(const std::string& what, Tensor tensor);
   ValueId scalar(DType dtype, double value);
   ValueId ints(const std::vector<int64_t>& values);  // an int64 vector: a shape, axes, …
+  ValueId numbers(const Shape& shape);               // 0, 1, 2, … of int64
 
   ValueId add(const std::string& op, const std::vector<ValueId>& inputs, const std::map<std::string, Attribute>& attributes = {});
   std::vector<ValueId> add_several(size_t outputs, const std::string& op, const std::vector<ValueId>& inputs,

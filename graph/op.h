@@ -118,7 +118,8 @@ struct OpDef {
   void (*eval)(EvalContext&);
   int outputs = 1;                          // at most; 0: any number
   std::vector<VersionChange> changes = {};  // in the order of versions
-  void (*expand)(Expansion&) = nullptr;     // instead of `infer` and `eval`: made of other operators; no Graph has such a node (graph/expansion.h)
+  // Instead of `infer` and `eval`: made of other operators, no Graph has such a node (graph/expansion.h). Beside them: for those of its forms that they do not know.
+  void (*expand)(Expansion&) = nullptr;
 };
 
 const std::vector<OpDef>& op_list();

@@ -207,7 +207,55 @@ def simplified_layer_normalization(case):
     return [x * inverse * scale, inverse][:len(case.outputs)]
 
 
-FUNCTIONS = {"MaxPool": max_pool, "AveragePool": average_pool, "LpPool": lp_pool, "GlobalMaxPool": global_pool, "GlobalLpPool": global_pool,
+def bias_add(case):
+    return [sum(case.array(i).astype(np.float64) for i in range(3))]
+
+
+def bias_split_gelu(case):
+    left, right = np.split(case.array(0).astype(np.float64) + case.array(1), 2, axis=-1)
+    return [left * right * 0.5 * (1 + np.vectorize(math.erf)(right / math.sqrt(2)))]
+
+
+def bias_softmax(case):
+    """Over all dimensions from `axis` on."""
+    x = case.array(0).astype(np.float64) + case.array(1)
+    rows = x.reshape(math.prod(x.shape[:case.attributes["axis"]]), -1)
+    powers = np.exp(rows - rows.max(1, keepdims=True))
+    return [(powers / powers.sum(1, keepdims=True)).reshape(x.shape)]
+
+
+def lstm_of_one_way(x, w, r, bias, h, c):
+    """Gates in the order i, o, f, c; weights stand upright: [inputs, gates]."""
+    outputs = []
+    for step in x:
+        i, o, f, g = np.split(step @ w + h @ r + bias, 4, axis=-1)
+        i, o, f = (1 / (1 + np.exp(-v)) for v in (i, o, f))
+        c = f * c + i * np.tanh(g)
+        h = o * np.tanh(c)
+        outputs.append(h)
+    return np.stack(outputs), h, c
+
+
+def dynamic_quantize_lstm(case):
+    """With its weights as the floats that they stand for: inputs and states are not rounded."""
+    x, direction = case.array(0).astype(np.float64), case.attributes["direction"]
+
+    def floats(weights, scale, zero):
+        wide = (-1, 1, 1)
+        return (case.array(weights).astype(np.float64) - case.array(zero).astype(np.float64).reshape(wide)) * case.array(scale).astype(np.float64).reshape(wide)
+    w, r = floats(1, 8, 9), floats(2, 10, 11)
+    ways, hidden = w.shape[0], r.shape[1]
+    both = case.array(3).astype(np.float64) if case.inputs[3] is not None else np.zeros([ways, 8 * hidden])
+    h, c = ((case.array(i).astype(np.float64) if case.inputs[i] is not None else np.zeros([ways, x.shape[1], hidden])) for i in (5, 6))
+    outputs = []
+    for way in range(ways):
+        back = direction == "reverse" or way == 1
+        y, last_h, last_c = lstm_of_one_way(x[::-1] if back else x, w[way], r[way], both[way, :4 * hidden] + both[way, 4 * hidden:], h[way], c[way])
+        outputs.append((y[::-1] if back else y, last_h, last_c))
+    return [np.stack([o[0] for o in outputs], 1), np.stack([o[1] for o in outputs]), np.stack([o[2] for o in outputs])]
+
+
+FUNCTIONS = {"DynamicQuantizeLSTM": dynamic_quantize_lstm, "BiasAdd": bias_add, "BiasSplitGelu": bias_split_gelu, "BiasSoftmax": bias_softmax, "MaxPool": max_pool, "AveragePool": average_pool, "LpPool": lp_pool, "GlobalMaxPool": global_pool, "GlobalLpPool": global_pool,
              "ConvTranspose": conv_transpose, "LRN": lrn, "LpNormalization": lp_normalization, "Softmax": flat_softmax, "LogSoftmax": flat_softmax,
              "Hardmax": flat_softmax, "BatchNormalization": batch_normalization, "SimplifiedLayerNormalization": simplified_layer_normalization}
 

@@ -140,6 +140,11 @@ def beyond_the_example(case):
     return has(case, 4) or a.get("direction", "forward") != "forward" or "activations" in a or clipped_or_coupled or a.get("layout") == 1
 
 
+def has_room(case):
+    """A cache, of GroupQueryAttention, that is longer than what some sequence holds."""
+    return has(case, 3) and int(case.array(5).min()) + 1 - shape(case)[1] < shape(case, 3)[2]
+
+
 def dilated(case):
     return any(r > 1 for r in case.attributes.get("dilations", [1]))
 
@@ -175,6 +180,25 @@ EXPLAINED = [
     Row("Erf Gelu", (ONNX,), lambda c, d: dtype(c) == np.float64 and d.within(2e-7, 2e-7), "its Erf is a polynomial good for 1e-7"),
     Row("Gelu HardSwish", (ONNX, ORT), lambda c, d: dtype(c) == np.float64 and d.within(1e-7, 5e-8), "constants of the function's body are float32 numbers"),
     Row("Sigmoid com.microsoft.QuickGelu", (ORT,), lambda c, d: d.within(1e-4, 1e-6), "a rational approximation of the logistic function, clamped at 18"),
+    Row("com.microsoft.FusedConv com.microsoft.FusedGemm Swish", (ORT,),
+        lambda c, d: c.attributes.get("activation", "Sigmoid") == "Sigmoid" and d.within(1e-3, 1e-6),
+        "a rational approximation of the logistic function, clamped at 18"),
+    Row("HannWindow HammingWindow BlackmanWindow", (ONNX, ORT), lambda c, d: d.within(1e-5, 5e-8), "it computes in float32, or with constants in float32"),
+    Row("DFT STFT", (ORT,), lambda c, d: d.within(1e-4, 1e-4), "a fast transform in float32: what it rounds is of the whole signal, where a product has zeros"),
+    Row("Attention", (ORT,), lambda c, d: c.attributes.get("is_causal") == 1 and has(c, 4),
+        "behind a cache it counts a query's position from the last key back, where there are more new keys than queries", (ONNX,)),
+    Row("BatchNormalization", (ORT,), lambda c, d: c.attributes.get("training_mode") == 1 and d.within(1e-3, 1e-4),
+        "it multiplies before it takes the mean away, which cancels", (ONNX,)),
+    Row("BatchNormalization", BOTH_ONNX, lambda c, d: len({a.dtype for a in c.arrays().values()}) > 1 and ("[" in d.text or d.within(1e-3, 1e-3)),
+        "of several types it computes statistics, or constants, in the narrower one, and gives the running mean the type of X"),
+    Row("Softplus", (ORT,), lambda c, d: math.isinf(d.stated) and d.ours > 700, "it takes the exponential of a double, which overflows"),
+    Row("ReduceProd", (ORT,), lambda c, d: dtype(c).kind in "iu" and d.is_of_numbers, "it multiplies integers as floats, and ends at the type's ends", (ONNX,)),
+    Row("DFT STFT AffineGrid", (ONNX,), lambda c, d: d.within(0, 1e-12), "what is nothing by symmetry it rounds to something"),
+    Row("DFT", (ORT,), lambda c, d: c.attributes.get("inverse") == 1 and c.attributes.get("onesided") == 1,
+        "of a one-sided inverse it takes bins beyond its length into the sum", (ONNX,)),
+    Row("Col2Im", (ORT,), lambda c, d: len(c.array(1)) > 2, "in three dimensions it puts blocks elsewhere", (ONNX, ONNX_FLOAT64)),
+    Row("com.microsoft.GroupQueryAttention", (ORT,), lambda c, d: d.text.startswith(("output 1", "output 2")) and d.stated == 0 and has_room(c),
+        "beyond what a sequence holds it fills the cache with zeros; the program leaves what was there. Nobody reads it"),
     Row("Attention", (ONNX, ORT), lambda c, d: of_doubles(c) and d.within(1e-4, 1e-6), "it computes scale, softmax or products of doubles in floats"),
     Row("Slice", BOTH_ONNX, lambda c, d: "[" in d.text, "NumPy's rule for a start before the first element and a negative step; the standard clamps it to the first"),
     Row("Resize", (ORT,), lambda c, d: c.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch" and min(c.attributes.get("axes", [0])) < 0,

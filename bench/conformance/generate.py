@@ -7,7 +7,7 @@ import onnx
 from draws import Draw
 from recipes import RECIPES
 
-OLDEST, NEWEST = 9, 24  # opsets that the program reads
+OLDEST, NEWEST = 9, 26  # opsets that the program reads
 OTHER_OPSET = 17        # for operators that ONNX itself does not have
 
 

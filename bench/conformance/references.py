@@ -11,9 +11,11 @@ from onnx.reference import ReferenceEvaluator
 import by_the_letter
 
 # Functions of ONNX whose bodies hold constants in float32, or cast to it, and an Erf of a few digits: given float64 they are no more precise.
-# Resize and LRN keep scales and attributes in float32.
-FLOAT32_INSIDE = {"Attention", "Erf", "Gelu", "GroupNormalization", "HardSwish", "InstanceNormalization", "LayerNormalization", "LRN",
-                  "Resize", "RMSNormalization"}
+# Resize and LRN keep scales and attributes in float32; of the transforms, the program itself holds cosines in the signal's type, and it rounds a half's Swish.
+FLOAT32_INSIDE = {"AffineGrid", "Attention", "DFT", "DynamicQuantizeLinear", "Erf", "Gelu", "GroupNormalization", "HardSwish", "InstanceNormalization",
+                  "LayerNormalization", "LRN", "MelWeightMatrix", "Resize", "RMSNormalization", "STFT", "Swish"}
+# Where it says something else in every case: float32 constants leave 1.5e-8 where a window begins with nothing; an LSTM rounds its states to 8 bits.
+NOT_BY_ONNXRUNTIME = {"BlackmanWindow", "DynamicQuantizeLSTM"}
 
 ONNX, ONNX_FLOAT64, ORT = "onnx.reference", "onnx.reference float64", "onnxruntime"
 LETTER = "the letter in float64"
@@ -53,6 +55,8 @@ def first_line(error):
 def questions(case):
     """Halves are rounded once, at the end, by the program, and after every operation by NumPy: those are asked in float64 alone."""
     halves = any(a.dtype == np.float16 for a in case.arrays().values()) and case.in_float64()
+    if case.op in NOT_BY_ONNXRUNTIME:
+        return [(ONNX, by_onnx), (LETTER, letter)]
     if case.op in FLOAT32_INSIDE:
         return [(ONNX, in_float64 if halves else by_onnx), (LETTER, letter), (ORT, by_onnxruntime)]
     return ([] if halves else [(ONNX, by_onnx)]) + [(ONNX_FLOAT64, in_float64), (LETTER, letter), (ORT, by_onnxruntime)]

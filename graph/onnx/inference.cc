@@ -9,6 +9,7 @@
 #include "graph/check_signature.h"
 #include "graph/expansion.h"
 #include "graph/onnx/control_flow.h"
+#include "graph/onnx/known_limits.h"
 
 namespace amdahl {
 namespace {
@@ -31,7 +32,7 @@ ValueId Scope::find(const std::string& name) const {
 std::string refusal_of(const ParsedNode& node) {
   if (!node.refusal.empty()) return node.refusal;
   if (is_control_flow(node)) return "";
-  if (!find_op(node.domain, node.op)) return "unknown operator";
+  if (!find_op(node.domain, node.op)) return why_unknown(node.domain, node.op);
   return node.bodies.empty() ? "" : fmt::format("attribute '{}' is a graph", node.bodies[0].attribute);
 }
 
@@ -121,6 +122,8 @@ std::vector<ValueId> Inference::expand(const OpDef& op, const Node& node) {
   check_signature(op, graph_, node);
   Expansion expansion(graph_, node, [this](Node written) { return place(std::move(written), {}); });
   op.expand(expansion);
+  const auto is_set = [](ValueId v) { return v != kNoValue; };
+  if (op.infer && std::none_of(expansion.outputs().begin(), expansion.outputs().end(), is_set)) return {};
   for (size_t i = 0; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue && expansion.outputs()[i] == kNoValue) throw Refusal(fmt::format("output {} is not supported", i));
   return expansion.outputs();
@@ -129,7 +132,8 @@ std::vector<ValueId> Inference::expand(const OpDef& op, const Node& node) {
 std::vector<ValueId> Inference::place(Node node, const std::vector<std::string>& names) {
   require_room();
   budget();
-  if (const OpDef* op = find_op(node.domain, node.op); op && op->expand) return expand(*op, node);
+  if (const OpDef* op = find_op(node.domain, node.op); op && op->expand)
+    if (std::vector<ValueId> outputs = expand(*op, node); !outputs.empty()) return outputs;
   if (node.domain.empty() && node.op == "TopK") node.outputs.resize(2, kNoValue);
   const auto types = infer_node(graph_, node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {

@@ -19,7 +19,7 @@ namespace {
 using Imports = std::map<std::string, int>;  // domain -> opset version
 
 // Semantics of the default domain that the shape rules know.
-constexpr int64_t kOldestOpset = 9, kNewestOpset = 24;
+constexpr int64_t kOldestOpset = 9, kNewestOpset = 26;
 constexpr int64_t kDefaultsCanBeReplaced = 4;  // IR version
 // Fields that are younger than the installed onnx.proto; protobuf keeps them, undecoded.
 constexpr int kFunctionDefaults = 11, kFunctionOverload = 13, kNodeOverload = 8;

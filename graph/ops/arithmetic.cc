@@ -97,14 +97,28 @@ void binary(EvalContext& c, Ints ints, F f, Moved moved, Own own) {
   else int_binary(c.in(0), c.in(1), c.out(0), ints);
 }
 
+// Of a sum or difference of integers: as far as both together, where the furthest does not wrap.
+void bound_int_sum(RefTensor& out, const RefTensor& a, const RefTensor& b) {
+  if (out.is_float() || out.bound.empty()) return;
+  std::vector<double> zero_a, zero_b;
+  broadcast_loop(out.shape, a.shape, bounds_of(a, zero_a), b.shape, bounds_of(b, zero_b), out.bound.data(), [](double ea, double eb) { return ea + eb; });
+  for (size_t i = 0; i < out.bound.size(); ++i) {
+    const auto fits = [&](double v) { return std::fabs(v) < 0x1p53 && wrap(out.dtype, static_cast<int64_t>(v)) == static_cast<int64_t>(v); };
+    const auto v = static_cast<double>(out.ints[i]);
+    if (out.bound[i] > 0 && !(fits(v - out.bound[i]) && fits(v + out.bound[i]))) out.bound[i] = HUGE_VAL;
+  }
+}
+
 void eval_add(EvalContext& c) {
   binary(
       c, [](auto a, auto b) { return static_cast<uint64_t>(a) + static_cast<uint64_t>(b); }, [](double a, double b) { return a + b; }, moved_sum, one_rounding);
+  bound_int_sum(c.out(0), c.in(0), c.in(1));
 }
 
 void eval_sub(EvalContext& c) {
   binary(
       c, [](auto a, auto b) { return static_cast<uint64_t>(a) - static_cast<uint64_t>(b); }, [](double a, double b) { return a - b; }, moved_sum, one_rounding);
+  bound_int_sum(c.out(0), c.in(0), c.in(1));
 }
 
 void eval_mul(EvalContext& c) {

@@ -1,4 +1,4 @@
-// Attention (opset 23): softmax(scale * Q K^T + mask) V, with grouped key/value heads, without a key/value cache.
+// Attention (opset 23): softmax(scale * Q K^T + mask) V, with grouped key/value heads. A key/value cache is written out before (attention_cache.cc).
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/fused_attention.h"
 #include "graph/ops/softmax.h"
 
 namespace amdahl {
@@ -41,8 +42,6 @@ struct AttentionShape {
 
 void infer_attention(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) require_float(c, i);
-  for (size_t i = 4; i < c.input_count(); ++i)
-    if (c.has_input(i)) throw Refusal("Attention with a key/value cache or sequence lengths");
   const AttentionShape s(c.node, c.shape(0), c.shape(1), c.shape(2));
   if (c.has_input(3)) {
     const Shape scores{s.batch, s.q_heads, s.queries, s.keys};
@@ -161,6 +160,6 @@ void eval_attention(EvalContext& c) {
 
 }  // namespace
 
-std::vector<OpDef> attention_ops() { return {{"", "Attention", "fffAFFI", infer_attention, eval_attention, 4}}; }
+std::vector<OpDef> attention_ops() { return {{"", "Attention", "fffAFFI", infer_attention, eval_attention, 4, {}, write_out_cache}}; }
 
 }  // namespace amdahl

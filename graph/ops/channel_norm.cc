@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/ops/batch_norm_training.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/sum_growth.h"
@@ -21,7 +22,6 @@ void infer_batch_norm(InferContext& c) {
   require_float(c, 0);
   const Shape& x = c.shape(0);
   if (x.size() < 2) throw Refusal(fmt::format("BatchNormalization of an input of rank {}", x.size()));
-  if (c.node.attr_int("training_mode", 0) != 0) throw Refusal("training_mode is set; only inference is supported");
   if (c.node.attr_int("spatial", 1) == 0) throw Refusal("BatchNormalization with spatial = 0");
   for (size_t i = 1; i < 5; ++i)
     if (c.shape(i) != Shape{x[1]}) throw Refusal(fmt::format("parameter {} for {} channels", to_string(c.shape(i)), x[1]));
@@ -218,7 +218,7 @@ void eval_lrn(EvalContext& c) {
 
 std::vector<OpDef> channel_norm_ops() {
   return {
-      {"", "BatchNormalization", "fffff", infer_batch_norm, eval_batch_norm, 5},
+      {"", "BatchNormalization", "fffff", infer_batch_norm, eval_batch_norm, 5, {}, write_out_training},
       {"", "LpNormalization", "f", infer_lp_norm, eval_lp_norm},
       {"", "MeanVarianceNormalization", "f", infer_mvn, eval_mvn},
       {"", "LRN", "f", infer_lrn, eval_lrn},

@@ -24,5 +24,6 @@ std::vector<OpDef> resize_ops();                  // resize.cc
 std::vector<OpDef> quantization_ops();            // quantization.cc
 std::vector<OpDef> microsoft_quantization_ops();  // microsoft_quantization.cc
 std::vector<OpDef> recurrence_ops();              // recurrence.cc
+std::vector<OpDef> composed_ops();                // composed.cc
 
 }  // namespace amdahl

@@ -75,10 +75,33 @@ void matmul_ints(const MatMulShape& s, const std::vector<int64_t>& at_a, const s
   }
 }
 
+// How far integers that floats decided may move a sum of products, whatever wraps.
+void bound_matmul_ints(const MatMulShape& s, const std::vector<int64_t>& at_a, const std::vector<int64_t>& at_b, const RefTensor& a, const RefTensor& b,
+                       RefTensor& out) {
+  if (a.bound.empty() && b.bound.empty()) return;
+  out.bound.assign(out.ints.size(), 0.0);
+  const auto size = [](const RefTensor& t, int64_t i) { return std::fabs(static_cast<double>(t.ints[static_cast<size_t>(i)])); };
+  for (size_t batch = 0; batch < at_a.size(); ++batch)
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t l = 0; l < s.k; ++l)
+        for (int64_t j = 0; j < s.n; ++j) {
+          const int64_t x = at_a[batch] * s.m * s.k + i * s.k + l, y = at_b[batch] * s.k * s.n + l * s.n + j;
+          const double ea = a.bound_at(x), eb = b.bound_at(y);
+          const auto at = static_cast<size_t>((static_cast<int64_t>(batch) * s.m + i) * s.n + j);
+          if (ea > 0) out.bound[at] += ea * (size(b, y) + eb);
+          if (eb > 0) out.bound[at] += eb * size(a, x);
+          if (std::isnan(out.bound[at])) out.bound[at] = HUGE_VAL;  // anything, times nothing
+        }
+}
+
 void eval_matmul(EvalContext& c) {
   const MatMulShape s(c.in(0).shape, c.in(1).shape);
   const std::vector<int64_t> at_a = broadcast_batches(s.batch_a, s.batch), at_b = broadcast_batches(s.batch_b, s.batch);
-  if (!c.out(0).is_float()) return matmul_ints(s, at_a, at_b, c.in(0), c.in(1), c.out(0));
+  if (!c.out(0).is_float()) {
+    matmul_ints(s, at_a, at_b, c.in(0), c.in(1), c.out(0));
+    if (c.bounds) bound_matmul_ints(s, at_a, at_b, c.in(0), c.in(1), c.out(0));
+    return;
+  }
   RefTensor& out = float_output(c, 0);
   const bool one_b = numel(s.batch_b) == 1 && numel(s.batch_a) == numel(s.batch);
   const auto multiply = [&](const double* a, const double* b, const double*, double* y) {

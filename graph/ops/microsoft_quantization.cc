@@ -83,18 +83,15 @@ void expand_gemm(Expansion& e) {
   const Scaling bs = scaling_in(e, 4, 5);
   const ValueId b = dequantized(e, e.in(3), bs, trans_b ? 0 : 1);
   std::vector<ValueId> inputs{a, b};
-  if (e.has_input(6)) inputs.push_back(dequantized(e, e.in(6), {e.add("Mul", {e.reshape(e.in(1), {}), bs.scale})}, 0));
-  const ValueId y = e.add("Gemm", inputs, {{"alpha", e.node.attr_float("alpha", 1)}, {"transA", e.node.attr_int("transA", 0)}, {"transB", int64_t{trans_b}}});
+  const double alpha = e.node.attr_float("alpha", 1);
+  if (e.has_input(6)) {  // in units of alpha and both scales
+    ValueId scale = e.add("Mul", {e.reshape(e.in(1), {}), bs.scale});
+    if (alpha != 1) scale = e.add("Mul", {scale, e.scalar(DType::kF32, alpha)});
+    inputs.push_back(dequantized(e, e.in(6), {scale}, 0));
+  }
+  const ValueId y = e.add("Gemm", inputs, {{"alpha", alpha}, {"transA", e.node.attr_int("transA", 0)}, {"transB", int64_t{trans_b}}});
   if (e.has_input(7)) finish(e, y, 7);
   else e.set_output(0, y);
-}
-
-// (integers of a times integers of b) * a_scale * b_scale + bias
-ValueId scaled_product(Expansion& e, ValueId a, const Scaling& as, ValueId b, const Scaling& bs, ValueId bias) {
-  const ValueId sums = e.cast(integer_product(e, a, b, as.zero_point, bs.zero_point), DType::kF32);
-  const ValueId scale = e.add("Mul", {numel(e.shape(as.scale)) == 1 ? e.reshape(as.scale, {}) : as.scale, bs.scale});
-  const ValueId y = e.add("Mul", {sums, numel(e.shape(scale)) == 1 ? e.reshape(scale, {}) : scale});
-  return bias == kNoValue ? y : e.add("Add", {y, bias});
 }
 
 // A, B, b_scale, b_zero_point, bias
@@ -127,22 +124,6 @@ void expand_dynamic_lstm(Expansion& e) {
   while (inputs.back() == kNoValue) inputs.pop_back();
   const std::vector<ValueId> outputs = e.add_several(e.node.outputs.size(), "LSTM", inputs, e.node.attributes);
   for (size_t i = 0; i < outputs.size(); ++i) e.set_output(i, outputs[i]);
-}
-
-// Whole numbers of `bits` bits, little end first, `count` a row; each row begins with a byte of its own.
-std::vector<int64_t> unpacked(const Tensor& packed, int64_t bits, int64_t rows, int64_t count) {
-  const auto bytes = packed.as<uint8_t>();
-  const int64_t row_bytes = (count * bits + 7) / 8;
-  if (static_cast<int64_t>(bytes.size()) != rows * row_bytes)
-    throw Refusal(fmt::format("{} bytes are not {} rows of {} numbers of {} bits", bytes.size(), rows, count, bits));
-  std::vector<int64_t> values;
-  values.reserve(static_cast<size_t>(rows * count));
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t bit = i * bits;
-      values.push_back(bytes[static_cast<size_t>(r * row_bytes + bit / 8)] >> (bit % 8) & ((1 << bits) - 1));
-    }
-  return values;
 }
 
 // Weights of MatMulNBits as they are meant, [N, K] in 8 bits, with scales and zero points of blocks of `block` along K.

@@ -91,6 +91,28 @@ ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, Valu
   return e.add("MatMul", {centred(e, a, a_zero, true), centred(e, b, b_zero, false)});
 }
 
+ValueId scaled_product(Expansion& e, ValueId a, const Scaling& as, ValueId b, const Scaling& bs, ValueId bias) {
+  const ValueId sums = e.cast(integer_product(e, a, b, as.zero_point, bs.zero_point), DType::kF32);
+  const ValueId scale = e.add("Mul", {numel(e.shape(as.scale)) == 1 ? e.reshape(as.scale, {}) : as.scale, bs.scale});
+  const ValueId y = e.add("Mul", {sums, numel(e.shape(scale)) == 1 ? e.reshape(scale, {}) : scale});
+  return bias == kNoValue ? y : e.add("Add", {y, bias});
+}
+
+std::vector<int64_t> unpacked(const Tensor& packed, int64_t bits, int64_t rows, int64_t count) {
+  const auto bytes = packed.as<uint8_t>();
+  const int64_t row_bytes = (count * bits + 7) / 8;
+  if (static_cast<int64_t>(bytes.size()) != rows * row_bytes)
+    throw Refusal(fmt::format("{} bytes are not {} rows of {} numbers of {} bits", bytes.size(), rows, count, bits));
+  std::vector<int64_t> values;
+  values.reserve(static_cast<size_t>(rows * count));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t bit = i * bits;
+      values.push_back(bytes[static_cast<size_t>(r * row_bytes + bit / 8)] >> (bit % 8) & ((1 << bits) - 1));
+    }
+  return values;
+}
+
 ValueId optional_in(const Expansion& e, size_t i) { return e.has_input(i) ? e.in(i) : kNoValue; }
 
 std::map<std::string, Attribute> window_attributes(const Node& node) {

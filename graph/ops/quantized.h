@@ -36,8 +36,13 @@ DynamicallyQuantized dynamically_quantized(Expansion& e, ValueId x);
 ValueId centred(Expansion& e, ValueId x, ValueId zero_point, bool by_rows);
 // (a - a_zero) (b - b_zero), exactly.
 ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, ValueId b_zero);
+// (integers of a times integers of b) * a's scale * b's scale + bias
+ValueId scaled_product(Expansion& e, ValueId a, const Scaling& as, ValueId b, const Scaling& bs, ValueId bias = kNoValue);
 // A matrix whose scales are of its rows (`by_rows`), of its columns, or one.
 ValueId dequantized_matrix(Expansion& e, ValueId x, Scaling s, bool by_rows);
+
+// Whole numbers of `bits` bits, little end first, `count` a row; each row begins with a byte of its own.
+std::vector<int64_t> unpacked(const Tensor& packed, int64_t bits, int64_t rows, int64_t count);
 
 // Attributes of convolutions and pools that say where their windows lie.
 std::map<std::string, Attribute> window_attributes(const Node& node);

@@ -22,15 +22,28 @@ const std::vector<std::string> kNotInAGraph = {
     "it is an optional",
     "element type string",
     "(ai.onnx 9): 'body' has 2 inputs, not 3",  // Scan before opset 9 had a batch
-    "training_mode is set",                     // BatchNormalization
     "training mode",                            // Dropout
     "PRelu (ai.onnx 9): shapes"                 // slopes of before opset 7, one a channel
 };
 
-// Cases whose expected values, computed in fp32 by ONNX's reference, lie outside the derived bounds, though within its own tolerance.
+// Cases whose expected values, computed in fp32 by ONNX's reference, lie outside the derived bounds, though within its own tolerance. Windows are constants here,
+// exact, and a transform is a product with a matrix, whose zeros are exact: a fast transform rounds there too.
 const std::set<std::string> kLoose = {
-    "test_blackmanwindow_expanded", "test_blackmanwindow_symmetric_expanded", "test_hammingwindow_expanded", "test_hammingwindow_symmetric_expanded",
-    "test_hannwindow_expanded",     "test_hannwindow_symmetric_expanded",
+    "test_blackmanwindow",
+    "test_blackmanwindow_symmetric",
+    "test_hammingwindow",
+    "test_hammingwindow_symmetric",
+    "test_hannwindow",
+    "test_hannwindow_symmetric",
+    "test_dft",
+    "test_dft_axis",
+    "test_dft_inverse",
+    "test_blackmanwindow_expanded",
+    "test_blackmanwindow_symmetric_expanded",
+    "test_hammingwindow_expanded",
+    "test_hammingwindow_symmetric_expanded",
+    "test_hannwindow_expanded",
+    "test_hannwindow_symmetric_expanded",
 };
 
 std::set<std::string> operators_of(const OnnxCase& c) {
@@ -130,7 +143,7 @@ TEST_F(OnnxConformance, ExpectedValuesLieWithinTheBounds) {
 TEST_F(OnnxConformance, ANewerVersionMeansTheSame) {
   for (const Judged& j : judged()) {
     if (j.outcome.verdict != Outcome::kPassed) continue;
-    for (int opset : {17, 24}) {
+    for (int opset : {17, 26}) {
       const Outcome outcome = testing::interpreter_outcome(*j.c, opset);
       EXPECT_EQ(outcome.verdict, Outcome::kPassed) << j.c->name << ", opset " << opset << ": " << outcome.reason;
     }
