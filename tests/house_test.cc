@@ -49,7 +49,7 @@ const std::map<std::string, Folders> kMayInclude{
     {"tuner/search", {"experiments", "graph", "graph/models", "plan", "playbook", "profiler", "tuner/measurement", "tuner/trials"}},
     {"export/kernel_templates", {}},
     {"export",
-     {"base/cuda", "export/kernel_templates", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds",
+     {"base/cuda", "export/kernel_templates", "graph", "graph/models", "graph/onnx", "plan", "starter_kernels/cpu", "starter_kernels/kinds",
       "starter_kernels/toolchain"}},
     {"export/compiled_templates", {}},
     {"export/plan_library", {"export/compiled_templates", "export/kernel_templates", "plan", "starter_kernels/kinds"}},

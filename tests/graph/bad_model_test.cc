@@ -217,30 +217,9 @@ std::vector<BadModel> broken_shapes() {
   };
 }
 
-// What no graph here can hold.
-std::vector<BadModel> unsupported_models() {
+// If and Loop that cannot be written out, and what stands in them.
+std::vector<BadModel> control_flow_models() {
   return {
-      {"string input", ExitCode::kUnsupported, {"'s'", "string"}, broken([](ModelMaker& m) {
-         m.input("s", {"2"}, onnx::TensorProto::STRING).output("z");
-         m.node("Identity", {"s"}, {"z"});
-       })},
-      {"sequence input", ExitCode::kUnsupported, {"'s'", "sequence"}, broken([](ModelMaker& m) {
-         auto* info = m.proto.mutable_graph()->add_input();
-         info->set_name("s");
-         info->mutable_type()->mutable_sequence_type();
-         m.node("SequenceLength", {"s"}, {"z"});
-         m.output("z");
-       })},
-      {"sparse initializer", ExitCode::kUnsupported, {"'s'", "sparse"}, broken([](ModelMaker& m) {
-         m.proto.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
-         m.node("Identity", {"s"}, {"z"});
-         m.output("z");
-       })},
-      {"float8 initializer", ExitCode::kUnsupported, {"'w'", "float8e4m3fn"}, broken([](ModelMaker& m) {
-         m.initializer("w", {1}, {}).set_data_type(17);
-         m.node("Identity", {"w"}, {"z"});
-         m.output("z");
-       })},
       {"a branch without outputs", ExitCode::kUnsupported, {"If (ai.onnx 17), node 'branch': its condition is not a single bool"}, broken([](ModelMaker& m) {
          subgraph(m.node("If", {"x"}, {"z"}, "branch"), "then_branch");
          m.output("z");
@@ -249,12 +228,6 @@ std::vector<BadModel> unsupported_models() {
          m.input("condition", {"1"}, onnx::TensorProto::BOOL).output("z");
          onnx::GraphProto& then = subgraph(m.node("If", {"condition"}, {"z"}, "branch"), "then_branch");
          then.add_output()->set_name("x");
-       })},
-      {"all reasons at once", ExitCode::kUnsupported, {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"}, broken([](ModelMaker& m) {
-         m.node("Frobnicate", {"x"}, {"f1"}, "f");
-         m.node("Identity", {"f1"}, {"f2"});  // a consequence: not listed
-         m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");
-         m.output("z");
        })},
       {"operators in branches, and in functions called there",
        ExitCode::kUnsupported,
@@ -327,6 +300,39 @@ std::vector<BadModel> unsupported_models() {
          then.add_output()->set_name("a");
          ModelMaker::fill(*otherwise.add_node(), "ReduceMax", {"x"}, {"a"});
          otherwise.add_output()->set_name("a");
+       })},
+  };
+}
+
+// What no graph here can hold.
+std::vector<BadModel> unsupported_models() {
+  return {
+      {"string input", ExitCode::kUnsupported, {"'s'", "string"}, broken([](ModelMaker& m) {
+         m.input("s", {"2"}, onnx::TensorProto::STRING).output("z");
+         m.node("Identity", {"s"}, {"z"});
+       })},
+      {"sequence input", ExitCode::kUnsupported, {"'s'", "sequence"}, broken([](ModelMaker& m) {
+         auto* info = m.proto.mutable_graph()->add_input();
+         info->set_name("s");
+         info->mutable_type()->mutable_sequence_type();
+         m.node("SequenceLength", {"s"}, {"z"});
+         m.output("z");
+       })},
+      {"sparse initializer", ExitCode::kUnsupported, {"'s'", "sparse"}, broken([](ModelMaker& m) {
+         m.proto.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
+         m.node("Identity", {"s"}, {"z"});
+         m.output("z");
+       })},
+      {"float8 initializer", ExitCode::kUnsupported, {"'w'", "float8e4m3fn"}, broken([](ModelMaker& m) {
+         m.initializer("w", {1}, {}).set_data_type(17);
+         m.node("Identity", {"w"}, {"z"});
+         m.output("z");
+       })},
+      {"all reasons at once", ExitCode::kUnsupported, {"2 reasons", "Frobnicate (ai.onnx 17), node 'f'", "Quux (acme 1), node 'q'"}, broken([](ModelMaker& m) {
+         m.node("Frobnicate", {"x"}, {"f1"}, "f");
+         m.node("Identity", {"f1"}, {"f2"});  // a consequence: not listed
+         m.node("Quux", {"f2"}, {"z"}, "q").set_domain("acme");
+         m.output("z");
        })},
       {"a line an operator",
        ExitCode::kUnsupported,
@@ -412,7 +418,7 @@ std::vector<BadModel> hostile_models() {
 
 std::vector<BadModel> bad_models() {
   std::vector<BadModel> all;
-  for (auto part : {broken_files, broken_weights, broken_shapes, unsupported_models, hostile_models})
+  for (auto part : {broken_files, broken_weights, broken_shapes, unsupported_models, control_flow_models, hostile_models})
     for (const BadModel& model : part()) all.push_back(model);
   return all;
 }
