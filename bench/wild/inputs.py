@@ -27,11 +27,12 @@ def shapes_suggested(message):
 
 
 def draw(name, kind, shape, rows, seed):
-    """Integers stay small, so that they are in range of whatever table they index; "rows" of sizes.json may give a value by the input's name."""
+    """Integers stay small, so that they are in range of whatever table they index; `rows` of sizes.json may say "values" of inputs, and "fixed" ones, which are constants here (--value)."""
     random = np.random.default_rng(seed)
     dtype = TYPES[kind]
-    if name in rows.get("values", {}):
-        return np.full(shape, rows["values"][name], dtype)
+    values = {**rows.get("values", {}), **rows.get("fixed", {})}
+    if name in values:
+        return np.full(shape, values[name], dtype)
     if np.issubdtype(dtype, np.floating):
         scale = rows.get("scale", 0.5)
         return (random.standard_normal(shape) * scale).astype(dtype)

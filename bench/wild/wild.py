@@ -34,7 +34,8 @@ def sizes_of(path, theirs):
     """The shape of each input that the file leaves open, or why there is none: what sizes.json has, or what the program suggests when it is asked without."""
     rows = inputs.known(path)
     open_inputs = {i.name: i.shape for i in theirs.get_inputs() if any(not isinstance(d, int) for d in i.shape)}
-    chosen = {name: shape for name, shape in rows.get("shapes", {}).items() if name in open_inputs and len(shape) == len(open_inputs[name])}
+    chosen = {name: [own if isinstance(own, int) else d for own, d in zip(open_inputs[name], shape)]
+              for name, shape in rows.get("shapes", {}).items() if name in open_inputs and len(shape) == len(open_inputs[name])}
     if len(chosen) < len(open_inputs):
         said = program("playbook", path, *(word for n, s in chosen.items() for word in ("--shape", f"{n}={','.join(map(str, s))}"))).stderr
         for name, shape in inputs.shapes_suggested(said).items():
@@ -59,17 +60,21 @@ def look(path, seed, options):
     except Exception as error:  # noqa: BLE001: what a runtime throws for a file is its own
         return {"theirs": str(error).splitlines()[0]}
     shapes, given = sizes_of(path, theirs)
+    rows = inputs.known(path)
     words = [word for n, s in given.items() for word in ("--shape", f"{n}={','.join(map(str, s))}")]
+    fixed = {n: v for n, v in rows.get("fixed", {}).items() if n in shapes}
+    words += [word for n, v in fixed.items() for word in ("--value", f"{n}={v}")]
     row = {"inputs": {n: list(map(int, s)) if all(isinstance(d, int) for d in s) else [str(d) for d in s] for n, s in shapes.items()}}
     loaded = program("playbook", path, *words)
     if loaded.returncode:
         return {**row, "refused": loaded.stderr.strip()}
-    rows = inputs.known(path)
+    if options.loads:
+        return {**row, "difference": 0.0}
     feeds = {i.name: inputs.draw(i.name, i.type, shapes[i.name], rows, seed + k) for k, i in enumerate(theirs.get_inputs())}
     expected = theirs.run(None, feeds)
     with tempfile.TemporaryDirectory() as folder:
         arguments = []
-        for k, (name, value) in enumerate(feeds.items()):
+        for k, (name, value) in enumerate((n, v) for n, v in feeds.items() if n not in fixed):
             np.save(os.path.join(folder, f"{k}.npy"), value)
             arguments += ["--input", f"{name}={folder}/{k}.npy"]
         ran = program("run", path, *words, *arguments, "-o", os.path.join(folder, "out"), "--json", "--threads", 2)
@@ -101,6 +106,7 @@ def main():
     parser = argparse.ArgumentParser(prog="bench/wild/run", description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", help="of bench/wild/packages.txt (default: all)")
     parser.add_argument("--only", default="", help="files whose path has this text")
+    parser.add_argument("--loads", action="store_true", help="say which files load, and compute nothing")
     parser.add_argument("--minutes", type=float, default=0, help="tune each file so long and measure both (default 0: do not)")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", metavar="FILE", help="rows as they are measured")

@@ -111,7 +111,8 @@ void expand_dft(Expansion& e) {
 
 // signal, frame_step, window, frame_length. The window is taken into the matrix.
 void expand_stft(Expansion& e) {
-  const ValueId x = e.in(0);
+  ValueId x = e.in(0);
+  if (e.rank(x) == 2) x = e.reshape(x, {e.shape(x)[0], e.shape(x)[1], 1});  // files leave out the last dimension of a real signal, and ONNX Runtime takes them
   const Shape shape = e.shape(x);
   const int64_t parts = parts_of(e, x), step = constant_number(e, 1, "frame_step");
   if (shape.size() != 3) throw Refusal(fmt::format("a signal of shape {}, not [batch, samples, parts]", to_string(shape)));

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/onnx/onnx_tensor.h"
 #include "graph/onnx_types.h"
 
 namespace amdahl::testing {
