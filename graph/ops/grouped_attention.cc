@@ -132,11 +132,12 @@ void expand_grouped(Expansion& e) {
   qkv[2] = cached(e, s, optional_in(e, kPastValue), qkv[2], first);
   e.set_output(1, qkv[1]);
   e.set_output(2, qkv[2]);
-  const bool plain =
-      s.past == 0 && e.node.attr_int("local_window_size", -1) < 0 && !e.has_input(kBias) && !e.has_input(kSink) && e.node.attr_int("smooth_softmax", 0) != 1;
+  const double scale = e.node.attr_float("scale", 0), cap = e.node.attr_float("softcap", 0);
+  // One node, which hides what comes later by itself.
+  const bool plain = cap == 0 && s.past == 0 && e.node.attr_int("local_window_size", -1) < 0 && !e.has_input(kBias) && !e.has_input(kSink) &&
+                     e.node.attr_int("smooth_softmax", 0) != 1;
   ValueId mask = plain ? kNoValue : seen_and_biased(e, seen(e, s, first), optional_in(e, kBias));
   if (!plain) add_sink(e, s, qkv, mask);
-  const double scale = e.node.attr_float("scale", 0), cap = e.node.attr_float("softcap", 0);
   const ValueId y = cap != 0 ? capped_attention(e, qkv, mask, scale, cap) : attention_node(e, qkv, mask, scale, 0, plain, s.heads, s.kv_heads);
   e.set_output(0, heads_together(e, y));
 }

@@ -11,7 +11,7 @@ namespace amdahl {
 
 CompileResult failed(std::string code, std::string message);
 CompileResult found(const std::string& library);  // in the cache
-bool is_whole(const std::string& library);  // and not cut off: to load one that is ends the process
+bool is_whole(const std::string& library);        // and not cut off: to load one that is ends the process
 bool is_there(const std::string& path);           // and not empty
 
 // The compiler's first line that says "error:", cut at 300 bytes; the first of all where none does.

@@ -213,6 +213,12 @@ TEST(GroupQueryAttention, APromptSeesItself) {
   expect_values(g.node.output(), attention(2, g.q, g.k, g.v, g.seen()), 1e-9);
 }
 
+TEST(GroupQueryAttention, CappedScoresHideWhatComesLaterToo) {
+  Grouped g(0, 3, {0, 0}, true);
+  g.node.set("softcap", 1.5);
+  expect_values(g.node.output(), attention(2, g.q, g.k, g.v, g.seen(), 1.5), 1e-7);
+}
+
 // Behind a cache that is full, whether that is known or not.
 TEST(GroupQueryAttention, NewPositionsGoBehindAFullCache) {
   for (const bool known : {true, false}) {
