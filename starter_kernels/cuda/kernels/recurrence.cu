@@ -50,10 +50,10 @@ struct Row {
   int64_t d, b;
   real* states;
 
-  real* h(int64_t t) const { return states + t % 2 * HIDDEN; }
-  real* cell() const { return states + 2 * HIDDEN; }
-  real* update() const { return states + 3 * HIDDEN; }
-  real* reset() const { return states + 4 * HIDDEN; }
+  inline real* h(int64_t t) const { return states + t % 2 * HIDDEN; }
+  inline real* cell() const { return states + 2 * HIDDEN; }
+  inline real* update() const { return states + 3 * HIDDEN; }
+  inline real* reset() const { return states + 4 * HIDDEN; }
 };
 
 static inline real recurrent(const Row& row, const real* state, int64_t gate, int64_t unit) {
