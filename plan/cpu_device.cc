@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "base/amx.h"
-#include "base/elf.h"
 #include "base/error.h"
 #include "base/shell_word.h"
 
@@ -20,12 +19,9 @@ namespace {
 // A loaded library; unloads at its end.
 class Library {
  public:
-  explicit Library(const std::string& path) : path_(path), handle_(nullptr) {
-    const bool whole = ElfFile::read(path) != nullptr;  // the loader maps what a file that is cut off has no more: a signal, and no error
-    if (whole) handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  explicit Library(const std::string& path) : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_)
-      throw Error(ExitCode::kIo, fmt::format("cannot load a compiled kernel ({}): remove {} if it is damaged, and run again",
-                                             whole ? dlerror() : "it is not there, cut off, or no library", shell_word(path)));
+      throw Error(ExitCode::kIo, fmt::format("cannot load a compiled kernel ({}): remove {} if it is damaged, and run again", dlerror(), shell_word(path)));
   }
   ~Library() { dlclose(handle_); }
   Library(const Library&) = delete;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/machine.h"
 #include "export/kernel_templates/weights_hash.h.in"
@@ -56,7 +57,11 @@ const std::byte* read_weights(const std::string& folder, size_t bytes, uint64_t 
 
 Program read_program(const Json& plan, const std::string& folder) {
   Program program = plan.at("program").get<Program>();
-  for (std::string& library : program.libraries) library = std::filesystem::absolute(folder + "/" + library);  // dlopen searches for names without a slash
+  for (std::string& library : program.libraries) {
+    // Loading one that is cut off is no error but a signal: its end is mapped, and not there.
+    if (!ElfFile::read(folder + "/" + library)) throw damaged(folder, library + " is not there, or cut off");
+    library = std::filesystem::absolute(folder + "/" + library);  // dlopen searches for names without a slash
+  }
   return program;
 }
 
