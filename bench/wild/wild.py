@@ -69,7 +69,7 @@ def look(path, seed, options):
     if loaded.returncode:
         return {**row, "refused": loaded.stderr.strip()}
     if options.loads:
-        return {**row, "difference": 0.0}
+        return {**row, "loads": True}
     feeds = {i.name: inputs.draw(i.name, i.type, shapes[i.name], rows, seed + k) for k, i in enumerate(theirs.get_inputs())}
     expected = theirs.run(None, feeds)
     with tempfile.TemporaryDirectory() as folder:
@@ -136,6 +136,8 @@ def line(package, name, row):
     for key in ("theirs", "refused", "failed"):
         if key in row:
             return head + f"{'ONNX Runtime: ' if key == 'theirs' else key + ': '}{row[key][:600]}"
+    if "loads" in row:
+        return head + "loads"
     return head + (f"{row['difference']:.1e}" if isinstance(row["difference"], float) else row["difference"])
 
 
@@ -143,6 +145,9 @@ def summary(rows):
     there = [r for r in rows.values() if "theirs" not in r]
     refused = [r for r in there if "refused" in r]
     failed = [r for r in there if "failed" in r or isinstance(r.get("difference"), str) or r.get("difference", 0) > 1e-2]
+    if any("loads" in r for r in there):
+        print(f"\n{len(rows)} files; {len(there)} run in ONNX Runtime; {len(refused)} are refused here, {len(there) - len(refused)} load")
+        return 0
     right = [r["difference"] for r in there if isinstance(r.get("difference"), float) and r["difference"] <= 1e-2]
     print(f"\n{len(rows)} files; {len(there)} run in ONNX Runtime; {len(refused)} are refused here, {len(failed)} fail or differ, {len(right)} match"
           + (f" (median difference {statistics.median(right):.0e})" if right else ""))
