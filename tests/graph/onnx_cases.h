@@ -217,8 +217,7 @@ inline Outcome compare_with_expected(const RefTensor& got, const Tensor& expecte
     const std::vector<int64_t> want = to_ints(expected);
     // Where floats decided them, halfway between two in fp32 or nearly so, either is right.
     for (size_t i = 0; i < want.size(); ++i)
-      if (got.ints[i] != want[i] &&
-          !(std::fabs(static_cast<double>(got.ints[i]) - static_cast<double>(want[i])) <= got.bound_at(static_cast<int64_t>(i))))
+      if (got.ints[i] != want[i] && !(std::fabs(static_cast<double>(got.ints[i]) - static_cast<double>(want[i])) <= got.bound_at(static_cast<int64_t>(i))))
         return failed("integers differ");
     return outcome;
   }
