@@ -26,8 +26,8 @@ def shapes_suggested(message):
     return {name: [int(d) for d in dims.split(",")] if dims else [] for name, dims in re.findall(r"--shape (\S+?)=([\d,]*)(?: |$)", message)}
 
 
-def draw(name, kind, shape, rows, seed):
-    """Integers stay small, so that they are in range of whatever table they index; `rows` of sizes.json may say "values" of inputs, and "fixed" ones, which are constants here (--value)."""
+def draw(name, kind, shape, rows, seed, below):
+    """Integers stay below `below`, so that they are in range of whatever table they index; `rows` of sizes.json may say "values" of inputs, and "fixed" ones, which are constants here (--value)."""
     random = np.random.default_rng(seed)
     dtype = TYPES[kind]
     values = {**rows.get("values", {}), **rows.get("fixed", {})}
@@ -35,7 +35,7 @@ def draw(name, kind, shape, rows, seed):
         return np.full(shape, values[name], dtype)
     if np.issubdtype(dtype, np.floating):
         scale = rows.get("scale", 0.5)
-        return (random.standard_normal(shape) * scale).astype(dtype)
+        return np.asarray(random.standard_normal(shape) * scale, dtype)
     if dtype == np.bool_:
-        return random.integers(0, 2, shape).astype(dtype)
-    return random.integers(0, rows.get("below", 20), shape).astype(dtype)
+        return np.asarray(random.integers(0, 2, shape), dtype)
+    return np.asarray(random.integers(0, below, shape), dtype)
