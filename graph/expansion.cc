@@ -25,7 +25,7 @@ const Tensor& Expansion::constant_in(size_t i, const char* what) const {
   return *tensor;
 }
 
-size_t Expansion::axis_of(int64_t axis, size_t rank, const char* what) const {
+size_t Expansion::axis_of(int64_t axis, size_t rank, const char* what) {
   const auto r = static_cast<int64_t>(rank);
   if (axis < -r || axis >= r) throw Refusal(fmt::format("{} {} is out of range for rank {}", what, axis, rank));
   return static_cast<size_t>(axis < 0 ? axis + r : axis);

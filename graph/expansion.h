@@ -20,12 +20,8 @@ class Expansion {
   // Makes a node part of the graph: finds out what its outputs are, and their values where they are known. Throws Refusal.
   using Place = std::function<std::vector<ValueId>(Node)>;
 
-  Expansion(Graph& graph, const Node& node, Place place) : graph_(graph), node(node), place_(std::move(place)), outputs_(node.outputs.size(), kNoValue) {}
+  Expansion(Graph& graph, const Node& node, Place place) : node(node), graph_(graph), place_(std::move(place)), outputs_(node.outputs.size(), kNoValue) {}
 
- private:
-  Graph& graph_;
-
- public:
   const Node& node;  // that is to be written
 
   bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != kNoValue; }
@@ -34,9 +30,9 @@ class Expansion {
   Shape shape(ValueId v) const { return graph_.value(v).shape; }  // a copy: values move when one is added
   DType dtype(ValueId v) const { return graph_.value(v).dtype; }
   int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
-  const Tensor* constant_of(ValueId v) const;                         // nullptr: depends on the data
-  const Tensor& constant_in(size_t i, const char* what) const;        // throws Refusal: "<what> must be a constant"
-  size_t axis_of(int64_t axis, size_t rank, const char* what) const;  // from the end where negative; out of range is a Refusal
+  const Tensor* constant_of(ValueId v) const;                          // nullptr: depends on the data
+  const Tensor& constant_in(size_t i, const char* what) const;         // throws Refusal: "<what> must be a constant"
+  static size_t axis_of(int64_t axis, size_t rank, const char* what);  // from the end where negative; out of range is a Refusal
 
   ValueId constant(const std::string& what, Tensor tensor);
   ValueId scalar(DType dtype, double value);
@@ -54,6 +50,7 @@ class Expansion {
   const std::vector<ValueId>& outputs() const { return outputs_; }
 
  private:
+  Graph& graph_;
   Place place_;
   std::vector<ValueId> outputs_;
   int count_ = 0;

@@ -2,13 +2,12 @@
 #include <string_view>
 
 #include "graph/clean_up/clean_up_passes.h"
+#include "graph/recurrence_nodes.h"
 
 namespace amdahl {
 namespace {
 
 // Outputs from the second on, or all of a recurrence, may be left out. Everywhere else (Split, TopK) the number of outputs is part of the meaning.
-bool is_recurrence(const Node& node) { return node.domain.empty() && (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN"); }
-
 bool rest_is_optional(const Node& node) {
   static const std::set<std::string_view> kOps = {"Dropout",
                                                   "MaxPool",

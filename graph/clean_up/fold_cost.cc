@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/clean_up/fold_movement.h"
+#include "graph/recurrence_nodes.h"
 
 namespace amdahl {
 namespace {
@@ -16,7 +17,7 @@ double depth(const Graph& graph, const Node& node) {
   if (node.op == "Gemm") return static_cast<double>(shape(0)[node.attr_int("transA", 0) ? 0 : 1]);
   if (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Einsum") return node.inputs.size() < 2 ? 1.0 : elements(graph, node.inputs[1]);
   if (node.op == "Attention") return 2.0 * static_cast<double>(shape(1)[shape(1).size() - 2]);
-  if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") return elements(graph, node.inputs[1]) + elements(graph, node.inputs[2]);
+  if (is_recurrence(node)) return elements(graph, node.inputs[1]) + elements(graph, node.inputs[2]);
   if (node.op == "LRN") return static_cast<double>(node.attr_int("size", 1));
   double taps = 1;
   for (int64_t k : node.attr_ints("kernel_shape")) taps *= static_cast<double>(k);

@@ -10,6 +10,7 @@
 #include "graph/clean_up/fold_cost.h"
 #include "graph/oracle.h"
 #include "graph/positions.h"
+#include "graph/recurrence_nodes.h"
 
 namespace amdahl {
 namespace {
@@ -61,7 +62,7 @@ std::optional<IndexUse> use_of(const Graph& graph, const Node& node) {
     return of_positions(graph, node);
   }
   if (!node.domain.empty()) return std::nullopt;
-  if ((node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") && has_input(node, 4)) return of_lengths(node, shape(0));
+  if (is_recurrence(node) && has_input(node, 4)) return of_lengths(node, shape(0));
   if (has_positions_along_axis(node)) return IndexUse{node.inputs[1], node.inputs[0], {size_along(shape(0), node.attr_int("axis", 0))}};
   if (node.op == "GatherND" || node.op == "ScatterND") return of_tuples(node, shape(0), shape(1));
   if (node.op == "SoftmaxCrossEntropyLoss" || node.op == "NegativeLogLikelihoodLoss") return of_labels(node, shape(0));

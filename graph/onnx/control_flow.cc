@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/printable.h"
+#include "graph/expansion.h"
 
 namespace amdahl {
 namespace {
@@ -144,20 +145,14 @@ std::vector<ValueId> add_loop(Writer& w, const ParsedNode& parsed, const Node& n
   return results;
 }
 
-// Attributes of a Scan, one number for each of `count`: 0 where the file says nothing.
-std::vector<int64_t> numbers_of(const ParsedNode& parsed, const char* name, size_t count) {
-  const auto at = parsed.attributes.find(name);
-  const auto* given = at == parsed.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&at->second);
-  if (!given) return std::vector<int64_t>(count, 0);
-  if (given->size() != count) throw Refusal(fmt::format("attribute '{}' has {} numbers, not {}", name, given->size(), count));
-  return *given;
+// Of a Scan, one number for each of `count`: 0 where the file says nothing.
+std::vector<int64_t> numbers_of(const Node& node, const char* name, size_t count) {
+  std::vector<int64_t> numbers = node.attr_ints(name, std::vector<int64_t>(count, 0));
+  if (numbers.size() != count) throw Refusal(fmt::format("attribute '{}' has {} numbers, not {}", name, numbers.size(), count));
+  return numbers;
 }
 
-int64_t axis_within(int64_t axis, size_t rank) {
-  const auto r = static_cast<int64_t>(rank);
-  if (axis < -r || axis >= r) throw Refusal(fmt::format("axis {} is out of range for rank {}", axis, rank));
-  return axis < 0 ? axis + r : axis;
-}
+int64_t axis_within(int64_t axis, size_t rank) { return static_cast<int64_t>(Expansion::axis_of(axis, rank, "axis")); }
 
 // How a Scan walks over its inputs and puts its results together.
 struct ScanForm {
@@ -165,15 +160,15 @@ struct ScanForm {
   std::vector<int64_t> axes, backwards, out_axes, out_backwards;
   int64_t steps = -1;
 
-  ScanForm(Writer& w, const ParsedNode& parsed, const Node& node, const ParsedBody& body) {
+  ScanForm(Writer& w, const Node& node, const ParsedBody& body) {
     if (node.version < 9) throw Refusal("Scan before opset 9 is not supported");
     scanned = static_cast<size_t>(std::max<int64_t>(0, node.attr_int("num_scan_inputs", 0)));
     if (scanned == 0 || node.inputs.size() < scanned) throw Refusal("it scans no input");
     carried = node.inputs.size() - scanned;
     if (body.outputs.size() < carried) throw Refusal("its body has fewer outputs than it carries values");
     collected = body.outputs.size() - carried;
-    axes = numbers_of(parsed, "scan_input_axes", scanned), backwards = numbers_of(parsed, "scan_input_directions", scanned);
-    out_axes = numbers_of(parsed, "scan_output_axes", collected), out_backwards = numbers_of(parsed, "scan_output_directions", collected);
+    axes = numbers_of(node, "scan_input_axes", scanned), backwards = numbers_of(node, "scan_input_directions", scanned);
+    out_axes = numbers_of(node, "scan_output_axes", collected), out_backwards = numbers_of(node, "scan_output_directions", collected);
     for (size_t i = 0; i < scanned; ++i) {
       const Shape& shape = w.value(node.inputs[carried + i]).shape;
       axes[i] = axis_within(axes[i], shape.size());
@@ -187,7 +182,7 @@ struct ScanForm {
 
 std::vector<ValueId> add_scan(Writer& w, const ParsedNode& parsed, const Node& node) {
   const ParsedBody& body = body_of(parsed, "body");
-  const ScanForm form(w, parsed, node, body);
+  const ScanForm form(w, node, body);
   const auto carried = static_cast<int64_t>(form.carried);
   std::vector<ValueId> state(node.inputs.begin(), node.inputs.begin() + carried);
   std::vector<std::vector<ValueId>> rows(form.collected);

@@ -31,6 +31,7 @@ InferredGraph infer_graph(ParsedModel model, const std::map<std::string, Shape>&
   Scope scope;
   for (const ParsedInput& input : model.inputs) inference.add_input(input, input.refusal.empty() ? shapes.at(input.name) : Shape{}, scope);
   inference.add_constants(model.constants, "", scope);
+  inference.budget();  // of these: what nodes add is no reason to fold more
   inference.add_nodes(model.nodes, "", scope);
   inference.refusals().raise();
   for (const std::string& name : model.outputs) {

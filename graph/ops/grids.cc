@@ -61,7 +61,9 @@ struct Blocks {
       throw Refusal(fmt::format("blocks {} of an image {}", to_string(block), to_string(image)));
     for (size_t d = 0; d < n; ++d) {
       if (image[d] < 1 || block[d] < 1 || strides[d] < 1 || dilations[d] < 1) throw Refusal("a dimension, stride or dilation is not positive");
-      count.push_back((image[d] + pads[d] + pads[n + d] - dilations[d] * (block[d] - 1) - 1) / strides[d] + 1);
+      const int64_t free = image[d] + pads[d] + pads[n + d] - dilations[d] * (block[d] - 1) - 1;
+      if (free < 0) throw Refusal(fmt::format("blocks of {} are larger than the padded image", to_string(block)));
+      count.push_back(free / strides[d] + 1);
     }
   }
   // Of element `at` of block `number`: its place in the image, or beside it one place after the last.

@@ -133,7 +133,8 @@ struct PackedWeights {
   explicit PackedWeights(const Node& node)
       : n(node.attr_int("N", 0)), k(node.attr_int("K", 0)), bits(node.attr_int("bits", 4)), block(node.attr_int("block_size", 0)), blocks(0) {
     if (n < 1 || k < 1 || block < 1 || (bits != 2 && bits != 4 && bits != 8)) throw Refusal("N, K, block_size or bits are not what the operator can have");
-    blocks = (k + block - 1) / block;
+    blocks = (k - 1) / block + 1;
+    require_possible({n, blocks, block}, DType::kU8);  // their products are computed with below
   }
 
   ValueId numbers(Expansion& e, const Tensor& packed) const {

@@ -4,9 +4,7 @@
 // All are made of other operators. What adds up integers stays exact: products in int32, and convolutions in float64, which holds each sum of products of two
 // bytes up to 2^53. What the standard defines on floats (QLinearConv and its siblings) is computed on floats.
 
-#include <fmt/format.h>
-
-#include "graph/onnx_types.h"
+#include "graph/ops/elementwise.h"
 #include "graph/ops/families.h"
 #include "graph/ops/quantized.h"
 
@@ -15,16 +13,13 @@ namespace {
 
 void expand_dequantize(Expansion& e) {
   const Scaling s = scaling_in(e, 1, 2);
-  const DType given = e.node.has("output_dtype") ? *dtype_of_onnx(e.node.attr_int("output_dtype", 1)) : e.dtype(s.scale);
+  const DType given = e.node.has("output_dtype") ? dtype_from_onnx(e.node.attr_int("output_dtype", 1)) : e.dtype(s.scale);
   e.set_output(0, e.cast(dequantized(e, e.in(0), s, e.node.attr_int("axis", 1), e.node.attr_int("block_size", 0)), given));
 }
 
 DType asked_type(const Expansion& e, ValueId zero_point) {
   const int64_t number = e.node.attr_int("output_dtype", 0);
-  if (number == 0) return type_of_zero(e, zero_point);
-  const auto type = dtype_of_onnx(number);
-  if (!type) throw Refusal(fmt::format("element type {} is not supported", onnx_type_name(number)));
-  return *type;
+  return number == 0 ? type_of_zero(e, zero_point) : dtype_from_onnx(number);
 }
 
 void expand_quantize(Expansion& e) {

@@ -20,8 +20,9 @@ ValueId over(Expansion& e, ValueId v, ValueId x, int64_t axis, int64_t block) {
     spread[at] = shape[at];
     return e.reshape(v, spread);
   }
+  if (block < 0) throw Refusal(fmt::format("blocks of {}", block));
   Shape blocks = shape;
-  blocks[at] = (shape[at] + block - 1) / block;
+  blocks[at] = shape[at] == 0 ? 0 : (shape[at] - 1) / block + 1;
   if (own != blocks)
     throw Refusal(fmt::format("scales of shape {} are not those of blocks of {} along dimension {} of {}", to_string(own), block, at, to_string(shape)));
   Shape apart = own, repeated = own, whole = own;

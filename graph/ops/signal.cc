@@ -9,8 +9,8 @@
 #include <numbers>
 
 #include "graph/expansion.h"
-#include "graph/onnx_types.h"
 #include "graph/ops/composed.h"
+#include "graph/ops/elementwise.h"
 
 namespace amdahl {
 namespace {
@@ -135,12 +135,7 @@ void expand_stft(Expansion& e) {
   e.set_output(0, transformed(e, taken, t, matrix));
 }
 
-DType output_type(const Expansion& e) {
-  const int64_t number = e.node.attr_int("output_datatype", 1);
-  const auto type = dtype_of_onnx(number);
-  if (!type) throw Refusal(fmt::format("element type {} is not supported", onnx_type_name(number)));
-  return *type;
-}
+DType output_type(const Expansion& e) { return dtype_from_onnx(e.node.attr_int("output_datatype", 1)); }
 
 Tensor of_type(DType type, Shape shape, const std::vector<double>& values) {
   if (is_float(type)) return from_doubles(type, std::move(shape), values);

@@ -8,6 +8,7 @@
 #include "starter_kernels/kinds/recurrence.h"
 
 #include "graph/graph.h"
+#include "graph/recurrence_nodes.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kernel_kind.h"
@@ -55,7 +56,7 @@ class Recurrence final : public KernelKind {
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
-    if (!node.domain.empty() || (node.op != "LSTM" && node.op != "GRU" && node.op != "RNN")) return std::nullopt;
+    if (!is_recurrence(node)) return std::nullopt;
     const RecurrenceForm form(node, graph.value(node.inputs[0]).shape, graph.value(node.inputs[2]).shape);
     if (form.batch == 0) return std::nullopt;
     RecurrenceParams params = params_of(form);

@@ -99,5 +99,31 @@ TEST(Quantized, WeightsOfFewBits) {
   expect_values(node.output(), {0.5 * (2 * 3 + 1)});
 }
 
+std::string refusal_of(OneNode& node) {
+  try {
+    node.load(1);
+    return "";
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+// Sizes whose products do not fit 64 bits, from a file of a few bytes.
+TEST(Quantized, WeightsThatNoMemoryHoldsAreRefused) {
+  for (const auto& [n, k, block] : {std::tuple(int64_t{1} << 62, int64_t{16}, int64_t{16}), std::tuple(int64_t{1}, INT64_MAX, INT64_MAX),
+                                    std::tuple(int64_t{1} << 40, int64_t{1} << 40, int64_t{16})}) {
+    OneNode node("com.microsoft", "MatMulNBits");
+    node.data(floats({1, 16}, std::vector<double>(16, 1.0))).known(u8({1, 1, 8}, Bytes(8, 0))).known(floats({1}, {0.5}));
+    node.set("N", n).set("K", k).set("bits", 4).set("block_size", block);
+    EXPECT_NE(refusal_of(node).find("is impossible or too large"), std::string::npos) << refusal_of(node);
+  }
+}
+
+TEST(Quantized, TypesThatNothingHereHoldsAreRefused) {
+  OneNode node("", "DequantizeLinear", 23);
+  node.data(u8({2}, {1, 2})).known(floats({}, {0.5})).set("output_dtype", 17);
+  EXPECT_NE(refusal_of(node).find("float8e4m3fn"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace amdahl

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graph/positions.h"
+#include "graph/recurrence_nodes.h"
 #include "tuner/validation/plain_numbers.h"
 
 namespace amdahl {
@@ -26,7 +27,7 @@ std::optional<Positions> positions_of(const Graph& graph, const Node& node) {
     return Positions{input, shape[static_cast<size_t>(d)]};
   };
   if (has_positions_along_axis(node)) return along(graph.value(node.inputs[0]).shape, node.attr_int("axis", 0), 1);
-  if ((node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") && node.inputs.size() > 4) {  // how many of X's steps a row has
+  if (is_recurrence(node) && node.inputs.size() > 4) {  // how many of X's steps a row has
     const Shape& x = graph.value(node.inputs[0]).shape;
     return Positions{4, x[node.attr_int("layout", 0) != 0 ? 1 : 0] + 1, false};
   }

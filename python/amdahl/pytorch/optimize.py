@@ -21,7 +21,7 @@ from ..session import Session, last_words
 from .export import write_onnx
 from .layout import find_layout
 from .module_state import ModuleState, held_tensors, name_of_tensor
-from .optimized import OptimizedModule, Signature, TuneAgain
+from .optimized import OptimizedModule, Signature, TuneAgain, is_autocasting
 from .structure import NotTraceable, Skeleton, builder, describe
 
 # Of the outputs beside the original's, relative norm: rounding of fp32 comes to 1e-6 to 1e-5; a wrong export to 1e-1 and more.
@@ -379,7 +379,7 @@ def optimize(module: torch.nn.Module, example_inputs: Any, minutes: float = 10, 
         raise BadUsage(f"optimize() takes a torch.nn.Module, not {type(module).__name__}")
     if not isinstance(minutes, (int, float)) or isinstance(minutes, bool) or not minutes > 0:
         raise BadUsage(f"minutes must be a number above 0, not {minutes!r}")
-    if torch.is_autocast_enabled("cpu"):
+    if is_autocasting():
         raise BadUsage("optimize() under autocast: leave that, and say allow='bf16' where products may round to bfloat16")
     if any(part.training for part in module.modules()):
         raise BadUsage("the module is in training mode: call module.eval() first, or what is tuned is not what you will run")

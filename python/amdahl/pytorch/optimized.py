@@ -25,7 +25,7 @@ def _autocast_query() -> Callable[[], bool]:
 
 _CHANGED = "weights have changed since: refresh() tunes for those that there are now"
 _OBSERVED = "PyTorch is recording what is computed: a trace, a mode, or forward-mode differentiation"
-_is_autocasting = _autocast_query()
+is_autocasting = _autocast_query()
 # Those that a call asks, bound to names of this module: each costs 50 to 100 ns, and looking it up in torch a third more.
 _grad_enabled, _threads, _empty_like = torch.is_grad_enabled, torch.get_num_threads, torch.empty_like
 _tracing, _modes = torch._C._get_tracing_state, torch._C._len_torch_dispatch_stack
@@ -214,7 +214,7 @@ class OptimizedModule(torch.nn.Module):
         bound, state, first = self._bounds[0], self._state, self._first
         if tensors is None or self._left is not None or not bound.fits(tensors):
             bound = self._fitting(tensors)  # of several shapes another
-        if (bound is not None and (state is None or (state.unchanged() and (first is None or first[0].get(first[1]) is first[2]))) and self.training is self._trained and not _is_autocasting()
+        if (bound is not None and (state is None or (state.unchanged() and (first is None or first[0].get(first[1]) is first[2]))) and self.training is self._trained and not is_autocasting()
                 and _threads() >= bound.threads and not _modes() and _tracing() is None and forward_ad._current_level < 0
                 and not (_grad_enabled() and self._wants_gradient(tensors))):
             outputs = bound.run(tensors)
@@ -224,7 +224,7 @@ class OptimizedModule(torch.nn.Module):
         return self._otherwise(self._why_not(tensors), args, kwargs)
 
     def _is_whole(self) -> bool:
-        """Not called with other parameters for once, as torch.func.functional_call does."""
+        """Not called with other parameters for once, as torch.func.functional_call does. A call asks the same without calling this."""
         first = self._first
         return first is None or first[0].get(first[1]) is first[2]
 
@@ -249,7 +249,7 @@ class OptimizedModule(torch.nn.Module):
             return f"'{part}' is not what it was: put it back, or refresh()" if part else _CHANGED
         if self.training is not self._trained:
             return "it was optimized in the other mode, of train() and eval()"
-        if _is_autocasting():
+        if is_autocasting():
             return "autocast is on"
         if _threads() < bound.threads:
             return f"PyTorch was told to use fewer threads than the {bound.threads} that it was tuned for"
