@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "base/counted.h"
 #include "base/error.h"
+#include "base/process_limits.h"
 #include "base/shell_word.h"
 #include "cli/given_inputs.h"
 #include "cli/open_session.h"
@@ -140,6 +142,7 @@ std::string model_file_of(const ComparedModel& model, const std::string& folder)
 std::string write_inputs(const ComparedModel& model, const std::string& folder) {
   const std::string inputs = folder + "/inputs";
   std::filesystem::create_directories(inputs);
+  errno = 0;
   std::ofstream names(inputs + "/names.txt");
   size_t count = 0;
   const auto write = [&](const std::string& name, const Tensor& tensor) {
@@ -148,7 +151,7 @@ std::string write_inputs(const ComparedModel& model, const std::string& folder) 
   };
   for (size_t i = 0; i < model.inputs.size(); ++i) write(model.graph.value(model.graph.inputs[i]).name, model.inputs[i]);
   for (const FixedInput& fixed : model.graph.fixed_inputs) write(fixed.name, fixed.tensor);  // of the file, which other runtimes run
-  if (!names.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", inputs));
+  if (!names.flush()) throw machine_refuses("write into " + inputs, errno);
   return inputs;
 }
 

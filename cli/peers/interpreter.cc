@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "base/embedded.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/process_limits.h"
 #include "base/shell_word.h"
 #include "base/subprocess.h"
 
@@ -56,9 +58,10 @@ std::string write_arms(const std::string& folder) {
   std::filesystem::create_directories(arms);
   for (const EmbeddedText& text : peer_arms()) {
     const std::string path = fmt::format("{}/{}", arms, text.name);
+    errno = 0;
     std::ofstream out(path, std::ios::binary);
     out << text.text;
-    if (!out.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", path));
+    if (!out.flush()) throw machine_refuses("write " + path, errno);
   }
   return arms;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/own_program.h"
+#include "base/process_limits.h"
 #include "starter_kernels/toolchain/compile_results.h"
 #include "starter_kernels/toolchain/confined_compiler.h"
 #include "starter_kernels/toolchain/kernel_folder.h"
@@ -88,7 +90,7 @@ CompileResult CudaToolchain::build(const Variant& variant, const std::string& ar
   } else if (const PtxRefusal refusal = refuse(scratch.file(kProduct), text_of(scratch.file(kPtx))); !refusal.code.empty()) {
     result = failed(refusal.code, refusal.reason);
   } else if (rename(scratch.file(kProduct).c_str(), product.c_str()) != 0) {
-    throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", product));
+    throw machine_refuses("write " + product, errno);
   } else {
     rename(scratch.file(kSource).c_str(), (stem + ".cu").c_str());  // for people
     result.library = product;

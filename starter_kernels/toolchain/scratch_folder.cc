@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/process_limits.h"
 
 namespace fs = std::filesystem;
 
@@ -26,7 +27,7 @@ ScratchFolder::ScratchFolder(const std::string& cache_dir) {
   std::error_code error;
   fs::remove_all(path_, error);  // of an earlier process with our number
   fs::create_directory(path_, error);
-  if (error) throw Error(ExitCode::kIo, fmt::format("cannot make {}: {}; free some space, or give --cache another folder", path_, error.message()));
+  if (error) throw machine_refuses("make " + path_, error.value());
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -35,9 +36,10 @@ ScratchFolder::~ScratchFolder() {
 }
 
 void ScratchFolder::write(const char* name, std::string_view text) const {
+  errno = 0;
   std::ofstream out(file(name), std::ios::binary);
   out << text;
-  if (!out.flush()) throw Error(ExitCode::kIo, fmt::format("cannot write {}: free some space, or give --cache another folder", file(name)));
+  if (!out.flush()) throw machine_refuses("write " + file(name), errno);
 }
 
 void sweep_scratch_folders(const std::string& cache_dir) {

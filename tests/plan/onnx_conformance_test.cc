@@ -2,7 +2,8 @@
 // kernel, run in this process. The outputs must lie within the oracle's derived bounds and within the tolerance of ONNX's own
 // runner from the case's expected values.
 //
-// AMDAHL_CONFORMANCE_TABLE=FILE writes what came of every case, interpreted and compiled, as Markdown.
+// Every third case and the first of each operator, which takes a minute instead of three; AMDAHL_EXHAUSTIVE=1 tries all of them, as does
+// AMDAHL_CONFORMANCE_TABLE=FILE, which writes what came of every case, interpreted and compiled, as Markdown.
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -147,8 +148,18 @@ struct Report {
   }
 };
 
+std::vector<OnnxCase> cases_to_compile() {
+  std::vector<OnnxCase> all = testing::onnx_cases();
+  if (std::getenv("AMDAHL_EXHAUSTIVE") || std::getenv("AMDAHL_CONFORMANCE_TABLE")) return all;
+  std::vector<OnnxCase> some;
+  std::set<std::string> seen;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (seen.insert(all[i].model.graph().node(0).op_type()).second || i % 3 == 0) some.push_back(std::move(all[i]));
+  return some;
+}
+
 TEST(OnnxConformance, CompiledStartersAgree) {
-  const std::vector<OnnxCase> cases = testing::onnx_cases();
+  const std::vector<OnnxCase> cases = cases_to_compile();
   if (cases.empty()) GTEST_SKIP() << "install libonnx-testdata to run ONNX's operator cases (" << testing::kOnnxData << ")";
   std::vector<Prepared> prepared;
   for (const OnnxCase& c : cases) prepared.push_back(prepare(c));
