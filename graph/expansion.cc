@@ -72,6 +72,19 @@ ValueId Expansion::reshape(ValueId x, const Shape& to) { return shape(x) == to ?
 
 ValueId Expansion::transpose(ValueId x, const std::vector<int64_t>& perm) { return add("Transpose", {x}, {{"perm", perm}}); }
 
+const QuantizedForm* Expansion::quantized_form(ValueId v) const {
+  const auto at = forms_.of.find(v);
+  return at == forms_.of.end() ? nullptr : &at->second;
+}
+
+ValueId Expansion::promise_floats(const QuantizedForm& form) {
+  const auto [at, is_new] = forms_.promised.try_emplace({form.integers, form.scale, form.zero_point, form.axis}, kNoValue);
+  if (!is_new) return at->second;
+  at->second = graph_.add_value(fmt::format("{}/floats", node.name), DType::kF32, shape(form.integers));
+  set_quantized_form(at->second, form);
+  return at->second;
+}
+
 void Expansion::set_output(size_t i, ValueId v) {
   if (i < outputs_.size()) outputs_[i] = v;
 }

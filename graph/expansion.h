@@ -10,6 +10,7 @@
 
 #include "graph/graph.h"
 #include "graph/op.h"
+#include "graph/quantized_form.h"
 
 namespace amdahl {
 
@@ -20,7 +21,8 @@ class Expansion {
   // Makes a node part of the graph: finds out what its outputs are, and their values where they are known. Throws Refusal.
   using Place = std::function<std::vector<ValueId>(Node)>;
 
-  Expansion(Graph& graph, const Node& node, Place place) : node(node), graph_(graph), place_(std::move(place)), outputs_(node.outputs.size(), kNoValue) {}
+  Expansion(Graph& graph, const Node& node, Place place, QuantizedForms& forms)
+      : node(node), graph_(graph), place_(std::move(place)), forms_(forms), outputs_(node.outputs.size(), kNoValue) {}
 
   const Node& node;  // that is to be written
 
@@ -46,12 +48,20 @@ class Expansion {
   ValueId reshape(ValueId x, const Shape& shape);  // x itself when it has that shape
   ValueId transpose(ValueId x, const std::vector<int64_t>& perm);
 
+  // Of values that a DequantizeLinear made; nullptr: of others.
+  const QuantizedForm* quantized_form(ValueId v) const;
+  void set_quantized_form(ValueId v, const QuantizedForm& form) { forms_.of[v] = form; }
+  ValueId promise_floats(const QuantizedForm& form);  // of a constant in bytes
+
+  void mark_varying(ValueId v) { graph_.values[static_cast<size_t>(v)].varies |= constant_of(v) != nullptr; }  // Value::varies
+
   void set_output(size_t i, ValueId v);
   const std::vector<ValueId>& outputs() const { return outputs_; }
 
  private:
   Graph& graph_;
   Place place_;
+  QuantizedForms& forms_;
   std::vector<ValueId> outputs_;
   int count_ = 0;
 };

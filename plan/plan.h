@@ -54,7 +54,7 @@ struct WindowIo {
 std::vector<ValueId> storage_of(const Graph& graph);
 bool is_renaming(const Node& node);
 
-// Every node its starter kernel on the target. Throws Error(kUnsupported) with all reasons when a node has none.
+// Every node its starter kernel on the target; sums of bytes are finished where they are made (plan/integer_sums.h). Throws Error(kUnsupported) with all reasons when a node has none.
 Plan starter_plan(const Graph& graph, int threads, const Target& target);
 
 // Every operand written before it is read, each written once, every graph output there. Returns "" or what is wrong.
@@ -65,7 +65,7 @@ WindowIo io_of(const Graph& graph, const Plan& plan, const Window& window);
 // Equal for windows with the same operators, attributes, shapes, dtypes, formats and wiring. Weights are interchangeable;
 // small or structured constants (masks, indices, scalars: see is_structural) are part of it by content.
 std::string signature(const Graph& graph, const Plan& plan, const Window& window);
-bool is_structural(const Tensor& constant);
+bool is_structural(const Value& constant);
 
 // The plan with the window's steps replaced; dead steps (outputs that nobody reads) are dropped, order is repaired.
 Plan replace(const Graph& graph, const Plan& plan, const Window& window, const std::vector<Step>& replacement);

@@ -172,7 +172,7 @@ Program window_program(const Graph& graph, const WindowIo& io, const std::vector
     for (const Operand& o : steps[s].inputs) {
       if (!graph.is_constant(o.value) || maker.has(o)) continue;
       const Tensor& constant = *graph.value(o.value).constant;
-      if (is_structural(constant)) {
+      if (is_structural(graph.value(o.value))) {
         maker.add_blob_constant(o);
         continue;
       }

@@ -2,6 +2,7 @@
 
 #include "graph/onnx/refusals.h"
 #include "graph/op.h"
+#include "plan/integer_sums.h"
 #include "plan/plan.h"
 
 namespace amdahl {
@@ -27,6 +28,7 @@ Plan starter_plan(const Graph& graph, int threads, const Target& target) {
     }
   }
   refusals.raise();
+  finish_integer_sums(graph, target, plan);
   return plan;
 }
 

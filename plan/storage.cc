@@ -16,9 +16,12 @@ std::vector<ValueId> storage_of(const Graph& graph) {
   return storage;
 }
 
-bool is_structural(const Tensor& constant) {
+bool is_structural(const Value& value) {
+  if (value.varies) return false;
+  const Tensor& constant = *value.constant;
   const int64_t n = constant.numel();
-  if (!is_float(constant.dtype()) || n < 16) return true;
+  const bool bytes = constant.dtype() == DType::kI8 || constant.dtype() == DType::kU8;
+  if ((!is_float(constant.dtype()) && !bytes) || n < 16) return true;
   // Weights are mostly distinct numbers; masks, one-hot tables and default scales repeat a few.
   const int64_t samples = std::min<int64_t>(n, 1024);
   const size_t width = size_of(constant.dtype());
@@ -27,7 +30,8 @@ bool is_structural(const Tensor& constant) {
     const int64_t at = i * (n / samples);
     distinct.insert({reinterpret_cast<const char*>(constant.data()) + static_cast<size_t>(at) * width, width});
   }
-  return static_cast<int64_t>(distinct.size()) * 2 <= samples;
+  // There are 256 bytes, of which weights have most; positions and tables have few.
+  return static_cast<int64_t>(distinct.size()) * 2 <= std::min<int64_t>(samples, bytes ? 64 : samples);
 }
 
 }  // namespace amdahl

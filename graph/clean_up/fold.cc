@@ -40,7 +40,7 @@ Tensor shape_of(const Node& node, const Shape& shape) {
 
 FoldBudget::FoldBudget(const Graph& graph) {
   const double there = distinct_bytes(graph);
-  bytes = kFloorBytes + 4 * there;
+  bytes = kFloorBytes + 8 * there;  // the floats of bytes, and what zero points make of them on the way
   working = kFloorBytes + 16 * there;
   operations = 2e8 + 16 * there;
 }
@@ -54,9 +54,11 @@ bool fold_node(Graph& graph, const Node& node, FoldBudget& budget) {
   }
   double bytes = 0;
   std::vector<const Tensor*> inputs;
+  bool varies = false;
   for (ValueId v : node.inputs) {
     if (v != kNoValue && !graph.is_constant(v)) return false;
     inputs.push_back(v == kNoValue ? nullptr : &*graph.value(v).constant);
+    varies |= v != kNoValue && graph.value(v).varies;
   }
   for (ValueId v : node.outputs)
     if (v != kNoValue) bytes += static_cast<double>(numel(graph.value(v).shape)) * static_cast<double>(size_of(graph.value(v).dtype));
@@ -66,6 +68,8 @@ bool fold_node(Graph& graph, const Node& node, FoldBudget& budget) {
     budget.operations -= cost.operations;
     budget.bytes -= bytes;
   }
+  for (ValueId v : node.outputs)
+    if (v != kNoValue) graph.values[static_cast<size_t>(v)].varies |= varies;
   if (inputs.size() > 0 && inputs[0] && node.outputs[0] != kNoValue) {
     if (auto moved = fold_movement(node, *inputs[0], graph.value(node.outputs[0]).shape)) {
       constant_of(node.outputs[0]) = std::move(*moved);

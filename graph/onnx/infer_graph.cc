@@ -38,6 +38,7 @@ InferredGraph infer_graph(ParsedModel model, const std::map<std::string, Shape>&
     const ValueId v = under_name(inference, scope.find(name), name);
     inference.graph().outputs.push_back(v);
   }
+  inference.keep_promises();
   return {std::move(inference.graph()), inference.budget()};
 }
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "graph/check_signature.h"
 #include "graph/expansion.h"
 #include "graph/onnx/control_flow.h"
@@ -120,13 +121,29 @@ void Inference::require_room() const {
 
 std::vector<ValueId> Inference::expand(const OpDef& op, const Node& node) {
   check_signature(op, graph_, node);
-  Expansion expansion(graph_, node, [this](Node written) { return place(std::move(written), {}); });
+  Expansion expansion(graph_, node, [this](Node written) { return place(std::move(written), {}); }, quantized_forms_);
   op.expand(expansion);
   const auto is_set = [](ValueId v) { return v != kNoValue; };
   if (op.infer && std::none_of(expansion.outputs().begin(), expansion.outputs().end(), is_set)) return {};
   for (size_t i = 0; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue && expansion.outputs()[i] == kNoValue) throw Refusal(fmt::format("output {} is not supported", i));
   return expansion.outputs();
+}
+
+void Inference::keep_promises() {
+  std::set<ValueId> read(graph_.outputs.begin(), graph_.outputs.end());
+  for (const Node& node : graph_.nodes) read.insert(node.inputs.begin(), node.inputs.end());
+  const auto constant = [&](ValueId v) { return v == kNoValue ? nullptr : &*graph_.value(v).constant; };
+  for (const auto& [key, v] : quantized_forms_.promised) {
+    Value& value = graph_.values[static_cast<size_t>(v)];
+    const auto bytes = static_cast<double>(numel(value.shape)) * static_cast<double>(size_of(value.dtype));
+    if (!read.count(v)) continue;
+    if (bytes > budget().bytes)
+      throw Error(ExitCode::kUnsupported, fmt::format("the floats of quantized constants take many times as much memory as the file: at '{}'", shown(value.name)));
+    budget().bytes -= bytes;
+    const QuantizedForm& form = quantized_forms_.of.at(v);
+    value.constant = floats_of(*constant(form.integers), *constant(form.scale), constant(form.zero_point), form.axis);
+  }
 }
 
 std::vector<ValueId> Inference::place(Node node, const std::vector<std::string>& names) {
@@ -141,6 +158,8 @@ std::vector<ValueId> Inference::place(Node node, const std::vector<std::string>&
     node.outputs[i] = graph_.add_value(named ? names[i] : fmt::format("{}/output_{}", node.name, i), types[i].dtype, types[i].shape);
   }
   fold_node(graph_, node, budget());
+  if (node.domain.empty() && node.op == "DequantizeLinear" && !graph_.is_constant(node.outputs[0]))
+    quantized_forms_.of[node.outputs[0]] = {node.inputs[0], node.inputs[1], node.inputs.size() > 2 ? node.inputs[2] : kNoValue, 0};
   const std::vector<ValueId> outputs = node.outputs;
   graph_.nodes.push_back(std::move(node));
   return outputs;

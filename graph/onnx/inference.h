@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/clean_up/fold.h"
+#include "graph/expansion.h"
 #include "graph/onnx/parsed_model.h"
 #include "graph/onnx/refusals.h"
 #include "graph/op.h"
@@ -47,6 +48,9 @@ class Inference {
   // Another node beside those of the file, of an operator that the loader needs itself.
   ValueId add(const std::string& name, const std::string& op, std::vector<ValueId> inputs, std::map<std::string, Attribute> attributes = {});
 
+  // Makes the floats of constants in bytes that nodes or the graph's outputs read.
+  void keep_promises();
+
   Graph& graph() { return graph_; }
   FoldBudget& budget();  // begins with the constants that are there when it is first asked for
   Refusals& refusals() { return refusals_; }
@@ -57,6 +61,7 @@ class Inference {
   std::vector<ValueId> expand(const OpDef& op, const Node& node);
   Graph graph_;
   std::optional<FoldBudget> budget_;
+  QuantizedForms quantized_forms_;
   std::set<std::string> node_names_;
   std::unordered_map<std::string, int> next_number_;  // by base name
   Refusals refusals_;

@@ -6,6 +6,8 @@
 
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/integer_products.h"
+#include "graph/ops/integer_sums.h"
 #include "graph/ops/strassen_bound.h"
 #include "graph/ops/window_geometry.h"
 
@@ -198,6 +200,18 @@ void eval_conv(EvalContext& c) {
   leave_padding_open(c, s, out);
 }
 
+// Bytes, without zero points: others are written in this form (integer_products.h).
+void infer_conv_integer(InferContext& c) {
+  if (c.has_input(2) || c.has_input(3) || c.dtype(0) != DType::kU8 || c.dtype(1) != DType::kI8) throw Refusal("only u8 by i8 without zero points");
+  const ConvShape s = conv_shape(c.node, c.shape(0), c.shape(1));
+  c.set_output(0, DType::kI32, s.window.output_shape(s.batch, s.out_channels));
+}
+
+void eval_conv_integer(EvalContext& c) {
+  const ConvShape s = conv_shape(c.node, c.in(0).shape, c.in(1).shape);
+  sum_integers(c, [&](const double* x, const double* w, double* y) { convolve(s, x, w, nullptr, y); });
+}
+
 // Weight is Cin x Cout/groups x taps: W^T X gives what each input position adds at each tap, then those are scattered.
 void convolve_transposed(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
   fill_bias(s, bias, y);
@@ -244,7 +258,8 @@ void eval_conv_transpose(EvalContext& c) {
 
 std::vector<OpDef> convolution_ops() {
   return {
-      {"", "Conv", "ffF", infer_conv<conv_shape>, eval_conv},
+      {"", "Conv", "ffF", infer_conv<conv_shape>, eval_conv, 1, {}, expand_quantized_conv},
+      {"", "ConvInteger", "iiII", infer_conv_integer, eval_conv_integer, 1, {}, expand_conv_integer},
       {"", "ConvTranspose", "ffF", infer_conv<conv_transpose_shape>, eval_conv_transpose},
   };
 }

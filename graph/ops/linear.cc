@@ -5,6 +5,8 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/integer_products.h"
+#include "graph/ops/integer_sums.h"
 #include "graph/ops/strassen_bound.h"
 
 namespace amdahl {
@@ -120,6 +122,20 @@ void eval_matmul(EvalContext& c) {
   finish_bounds(out);
 }
 
+// Bytes, without zero points: others are written in this form (integer_products.h).
+void infer_matmul_integer(InferContext& c) {
+  if (c.has_input(2) || c.has_input(3) || c.dtype(0) != DType::kU8 || c.dtype(1) != DType::kI8) throw Refusal("only u8 by i8 without zero points");
+  c.set_output(0, DType::kI32, MatMulShape(c.shape(0), c.shape(1)).output());
+}
+
+void eval_matmul_integer(EvalContext& c) {
+  const MatMulShape s(c.in(0).shape, c.in(1).shape);
+  const std::vector<int64_t> at_a = broadcast_batches(s.batch_a, s.batch), at_b = broadcast_batches(s.batch_b, s.batch);
+  sum_integers(c, [&](const double* a, const double* b, double* y) {
+    for (size_t i = 0; i < at_a.size(); ++i) gemm_f64(s.m, s.n, s.k, a + at_a[i] * s.m * s.k, b + at_b[i] * s.k * s.n, y + static_cast<int64_t>(i) * s.m * s.n);
+  });
+}
+
 struct GemmShape {
   int64_t m, n, k;
   bool trans_a, trans_b;
@@ -201,8 +217,9 @@ void eval_gemm(EvalContext& c) {
 
 std::vector<OpDef> linear_ops() {
   return {
-      {"", "MatMul", "nn", infer_matmul, eval_matmul},
-      {"", "Gemm", "ffF", infer_gemm, eval_gemm},
+      {"", "MatMul", "nn", infer_matmul, eval_matmul, 1, {}, expand_quantized_matmul},
+      {"", "MatMulInteger", "iiII", infer_matmul_integer, eval_matmul_integer, 1, {}, expand_matmul_integer},
+      {"", "Gemm", "ffF", infer_gemm, eval_gemm, 1, {}, expand_quantized_gemm},
   };
 }
 

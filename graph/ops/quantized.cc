@@ -4,9 +4,16 @@
 
 #include <utility>
 
+#include "graph/ops/integer_products.h"
+
 namespace amdahl {
 
-Scaling scaling_in(const Expansion& e, size_t scale, size_t zero_point) { return {e.in(scale), e.has_input(zero_point) ? e.in(zero_point) : kNoValue}; }
+Scaling scaling_in(Expansion& e, size_t scale, size_t zero_point) {
+  const Scaling s{e.in(scale), e.has_input(zero_point) ? e.in(zero_point) : kNoValue};
+  for (ValueId v : {s.scale, s.zero_point})
+    if (v != kNoValue && !is_zero(e, v)) e.mark_varying(v);
+  return s;
+}
 
 ValueId over(Expansion& e, ValueId v, ValueId x, int64_t axis, int64_t block) {
   const Shape shape = e.shape(x);
@@ -41,15 +48,7 @@ bool is_zero(const Expansion& e, ValueId v) {
   return true;
 }
 
-ValueId dequantized(Expansion& e, ValueId x, const Scaling& s, int64_t axis, int64_t block) {
-  const bool wide = e.dtype(x) == DType::kI32;
-  ValueId v = wide ? x : e.cast(x, DType::kF32);
-  if (!is_zero(e, s.zero_point)) v = e.add("Sub", {v, e.cast(over(e, s.zero_point, x, axis, block), wide ? DType::kI32 : DType::kF32)});
-  return e.add("Mul", {e.cast(v, DType::kF32), e.cast(over(e, s.scale, x, axis, block), DType::kF32)});
-}
-
-// Least and greatest of a type that numbers are quantized to.
-static std::pair<double, double> range_of(DType type) {
+std::pair<double, double> range_of_quantized(DType type) {
   switch (type) {
     case DType::kU8: return {0, 255};
     case DType::kI8: return {-128, 127};
@@ -59,8 +58,35 @@ static std::pair<double, double> range_of(DType type) {
   }
 }
 
+bool is_one_scaling(const Expansion& e, const Scaling& s) {
+  const auto one = [&](ValueId v) { return numel(e.shape(v)) == 1; };
+  return one(s.scale) && e.dtype(s.scale) == DType::kF32 && (s.zero_point == kNoValue || one(s.zero_point));
+}
+
+ValueId dequantized(Expansion& e, ValueId x, const Scaling& s, int64_t axis, int64_t block) {
+  const DType type = e.dtype(x);
+  const bool narrow = type == DType::kU8 || type == DType::kI8 || type == DType::kU16 || type == DType::kI16;
+  if (narrow && block == 0 && is_one_scaling(e, s) && (s.zero_point == kNoValue || e.dtype(s.zero_point) == type)) {
+    std::vector<ValueId> inputs{x, e.reshape(s.scale, {})};
+    if (!is_zero(e, s.zero_point)) inputs.push_back(e.reshape(s.zero_point, {}));
+    return e.add("DequantizeLinear", inputs);
+  }
+  const bool wide = type == DType::kI32;
+  ValueId v = wide ? x : e.cast(x, DType::kF32);
+  if (!is_zero(e, s.zero_point)) v = e.add("Sub", {v, e.cast(over(e, s.zero_point, x, axis, block), wide ? DType::kI32 : DType::kF32)});
+  return e.add("Mul", {e.cast(v, DType::kF32), e.cast(over(e, s.scale, x, axis, block), DType::kF32)});
+}
+
 ValueId quantized(Expansion& e, ValueId x, const Scaling& s, DType type, int64_t axis, int64_t block) {
-  const auto [least, greatest] = range_of(type);
+  if (is_one_scaling(e, s) && block == 0 && (s.zero_point == kNoValue || e.dtype(s.zero_point) == type)) {
+    range_of_quantized(type);
+    std::vector<ValueId> inputs{e.cast(x, DType::kF32), e.reshape(s.scale, {})};
+    const bool left_out = type == DType::kU8 && is_zero(e, s.zero_point);
+    if (s.zero_point != kNoValue && !left_out) inputs.push_back(e.reshape(s.zero_point, {}));
+    else if (type != DType::kU8) inputs.push_back(e.scalar(type, 0));
+    return e.add("QuantizeLinear", inputs);
+  }
+  const auto [least, greatest] = range_of_quantized(type);
   ValueId v = e.add("Round", {e.add("Div", {e.cast(x, DType::kF32), e.cast(over(e, s.scale, x, axis, block), DType::kF32)})});
   if (!is_zero(e, s.zero_point)) v = e.add("Add", {v, e.cast(over(e, s.zero_point, x, axis, block), DType::kF32)});
   return e.cast(e.add("Clip", {v, e.scalar(DType::kF32, least), e.scalar(DType::kF32, greatest)}), type);
@@ -86,10 +112,6 @@ ValueId centred(Expansion& e, ValueId x, ValueId zero_point, bool by_rows) {
   if (numel(e.shape(zero)) == 1) zero = e.reshape(zero, {});
   else if (by_rows && e.rank(zero) == 1) zero = e.reshape(zero, {e.shape(zero)[0], 1});
   return e.add("Sub", {wide, zero});
-}
-
-ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, ValueId b_zero) {
-  return e.add("MatMul", {centred(e, a, a_zero, true), centred(e, b, b_zero, false)});
 }
 
 ValueId scaled_product(Expansion& e, ValueId a, const Scaling& as, ValueId b, const Scaling& bs, ValueId bias) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "graph/expansion.h"
 
@@ -11,11 +12,14 @@ namespace amdahl {
 struct Scaling {
   ValueId scale, zero_point = kNoValue;
 };
-Scaling scaling_in(const Expansion& e, size_t scale, size_t zero_point);
+Scaling scaling_in(Expansion& e, size_t scale, size_t zero_point);
 ValueId optional_in(const Expansion& e, size_t i);  // kNoValue where absent
 
 // A scale or zero point in a shape that broadcasts over x: one number; one for each place along `axis`; or one for `block` neighbours along it (0: none).
 ValueId over(Expansion& e, ValueId v, ValueId x, int64_t axis, int64_t block);
+// Both one number, in types that QuantizeLinear has as a node of a Graph: once they are scalars (shape []).
+bool is_one_scaling(const Expansion& e, const Scaling& s);
+std::pair<double, double> range_of_quantized(DType type);  // least and greatest; throws Refusal for a type of other than 8 or 16 bits
 // Absent, or constants that are all 0.
 bool is_zero(const Expansion& e, ValueId v);
 
@@ -34,8 +38,6 @@ DynamicallyQuantized dynamically_quantized(Expansion& e, ValueId x);
 
 // x - zero_point as int32. One zero point a row is a column beside the rows (`by_rows`); others broadcast as they are.
 ValueId centred(Expansion& e, ValueId x, ValueId zero_point, bool by_rows);
-// (a - a_zero) (b - b_zero), exactly.
-ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, ValueId b_zero);
 // (integers of a times integers of b) * a's scale * b's scale + bias
 ValueId scaled_product(Expansion& e, ValueId a, const Scaling& as, ValueId b, const Scaling& bs, ValueId bias = kNoValue);
 // A matrix whose scales are of its rows (`by_rows`), of its columns, or one.

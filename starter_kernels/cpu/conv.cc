@@ -6,6 +6,7 @@
 
 #include "base/device_info.h"
 #include "base/error.h"
+#include "starter_kernels/cpu/byte_products.h"
 #include "starter_kernels/cpu/conv_algorithms.h"
 #include "starter_kernels/cpu/conv_epilogue.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
@@ -53,6 +54,10 @@ class ConvOnCpu final : public KernelImplementation {
                        fmt::format("constexpr int THREADS = {};\n", problem.threads);
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);
     switch (variant.knobs.at("ALGORITHM")) {
+      case kConvBytes:
+        return text + "typedef int32_t ACC;\nconstexpr int64_t UNROLL_K = 1;\n" + byte_products_text(variant.knobs.at("K_STEPS"), device) +
+               emit_finish(problem, g) + inputs_text(problem) + std::string(cpu_text("sizes.h")) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("gemm_tile.h")) +
+               std::string(cpu_text("conv_bytes.cpp"));
       case kConvIm2col:
       case kConvDirect:
         if (!variant.knobs.count("PACK_W")) text += "constexpr int64_t PACK_W = 0;\n";

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/device_info.h"
+#include "starter_kernels/cpu/byte_products.h"
+#include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/tile_cycles.h"
 #include "starter_kernels/cpu/vector_width.h"
@@ -17,11 +19,15 @@
 namespace amdahl {
 namespace {
 
-constexpr const char* kAlgorithmMeaning = "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen";
+constexpr const char* kAlgorithmMeaning = "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen, 8 bytes";
 
 bool is_dense_f32(const Problem& problem) {
   const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
   return good(problem.in[0]) && good(problem.in[1]) && good(problem.out[0]);
+}
+
+bool is_of_bytes(const Problem& problem, const SlidingWindow& g) {
+  return multiplies_bytes(problem) && problem.in[1].constant && problem.in[0].is_dense() && problem.in[1].is_dense() && problem.out[0].is_dense() && !g.empty();
 }
 
 // A weight comes from memory once a run, at 12 GB/s a core: meanwhile 75 products a nanosecond could be done.
@@ -114,6 +120,30 @@ SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const D
     const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1;
     if (need > registers) return fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);
     return "";
+  };
+  return space;
+}
+
+// 8 x 3 sums of 32 registers, of 16 4 x 3. All panels of a narrow image together: its rows are finished in one.
+SearchSpace bytes_space(const Problem& problem, const SlidingWindow& g, const DeviceInfo& device) {
+  const VectorUnit unit = vector_unit(device);
+  const int64_t lanes = unit.widths.back(), o = g.out_channels / g.groups;
+  const auto vectors = (g.out[1] * (g.out[2] + g.kernel[2] / std::max<int64_t>(1, g.stride[2])) + lanes - 1) / lanes;
+  const std::vector<int64_t> mrs = up_to({1, 2, 4, 6, 8, 10, 12}, o), nvs = up_to({1, 2, 3, 4}, vectors), panels{1, 2, 4, 8, 16};
+  const int64_t nv = largest(nvs, [](int64_t n) { return n <= 3; }), mr = largest(mrs, [&](int64_t m) { return m <= (unit.registers == 32 ? 8 : 4); });
+  // Weights that pass by few pixels are read by one thread each.
+  const bool by_channels = vectors <= 4 * nv * problem.threads;
+  SearchSpace space;
+  space.knobs = {{"ALGORITHM", {kConvBytes}, kConvBytes, kAlgorithmMeaning},
+                 {"VLEN", {lanes}, lanes, "pixels a vector"},
+                 {"MR", mrs, mr, "output channels summed together"},
+                 {"NV", nvs, nv, "vectors of pixels summed together"},
+                 {"PANELS", panels, largest(panels, [&](int64_t n) { return n * nv <= 12; }), "panels of so many vectors that are finished together"},
+                 {"PARTITION", {0, 1}, by_channels, "threads share 0: pixels, 1: output channels"},
+                 {"K_STEPS", byte_steps(device), byte_steps(device).front(), "channels in one addition: 4 bytes, or 2 in 16 bits"}};
+  space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
+    const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1 + (k.at("K_STEPS") == 2);
+    return need <= registers ? "" : fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);
   };
   return space;
 }
@@ -237,6 +267,7 @@ std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& d
     if (g.groups == 1 || (whole_groups && from_blocks)) return {kConvBlocked};
     return {};
   }
+  if (is_of_bytes(problem, g)) return {kConvBytes};
   if (ConvParams::of(problem).transposed || !is_dense_f32(problem) || g.empty()) return {kConvGeneric};
   if (g.is_depthwise()) return {kConvDepthwise};
   if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) return {kConvIm2col, kConvDirect, kConvWinograd};
@@ -262,6 +293,7 @@ SearchSpace conv_space(const Problem& problem, const DeviceInfo& device) {
     case kConvBlocked: return blocked_space(problem, g, device);
     case kConvBlockedDepthwise: return blocked_depthwise_space(problem, g);
     case kConvStrassen: return halved_space(problem, device);
+    case kConvBytes: return bytes_space(problem, g, device);
   }
   return {{{"ALGORITHM", {kConvGeneric}, kConvGeneric, kAlgorithmMeaning}}, [](const Knobs&) { return std::string(); }};
 }

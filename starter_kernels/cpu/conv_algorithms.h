@@ -19,6 +19,7 @@ enum ConvAlgorithm : int64_t {
   kConvBlocked = 5,           // f32, output (and input, unless it is the first layer) in channel blocks
   kConvBlockedDepthwise = 6,  // the same, depthwise
   kConvStrassen = 7,          // 1x1 on channel blocks as a product of halves, where that is declared (matmul_strassen.h)
+  kConvBytes = 8,             // u8 by i8, constant weights, row-major
 };
 
 // Those that compute this problem, the starter first. Empty: formats that no text takes.

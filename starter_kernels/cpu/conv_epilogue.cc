@@ -7,6 +7,7 @@
 
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
+#include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/sliding_window.h"
@@ -23,9 +24,11 @@ std::string epilogue_text(const Problem& problem) { return std::string(cpu_text(
 }  // namespace
 
 std::string emit_finish(const Problem& problem, const SlidingWindow& g) {
-  const std::string head = "static inline float finish(float sum, const void* const* in, int64_t n, int64_t o, int64_t p) {\n";
+  const std::string types = fmt::format("typedef {} out_t;\n", c_type(problem.out[0].dtype));
+  const std::string head = fmt::format("static inline out_t finish({} sum, const void* const* in, int64_t n, int64_t o, int64_t p) {{\n",
+                                       register_type(accumulator_of(problem.in[0].dtype)));
   const PixelEpilogue epilogue = epilogue_of_pixels(problem, g);
-  return epilogue_text(epilogue.problem) + head + fmt::format("  return epilogue(sum, in, {});\n}}\n\n", epilogue.indices);
+  return epilogue_text(epilogue.problem) + types + head + fmt::format("  return epilogue(sum, in, {});\n}}\n\n", epilogue.indices);
 }
 
 std::string emit_finish_block(const Problem& problem, int64_t block) {
@@ -70,7 +73,7 @@ std::string emit_store_block(const Problem& problem, const SlidingWindow& g, int
 std::string emit_element_access(const Problem& problem, const SlidingWindow& g) {
   const DType dtype = problem.in[0].dtype;
   std::string text = epilogue_text(problem);
-  text += fmt::format("typedef {} ACC;\n", dtype == DType::kF64 ? "double" : "float");
+  text += fmt::format("typedef {} ACC;\n", register_type(accumulator_of(dtype)));
   const auto load = [&](const char* name, size_t input) {
     std::vector<std::string> indices = spatial_names({"d", "h", "w"}, g.spatial_rank);
     indices.insert(indices.begin(), {"a", "b"});

@@ -38,6 +38,9 @@ std::string gemm_types(DType acc, const std::vector<DType>& operands) {
         "static inline ACC to_acc(uint16_t x) {\n"
         "  const uint32_t bits = static_cast<uint32_t>(x) << 16;\n"
         "  float f;\n  __builtin_memcpy(&f, &bits, 4);\n  return f;\n}\n";
+  if (acc == DType::kI32)
+    for (const DType dtype : distinct)
+      if (dtype != acc && !is_half(dtype)) text += fmt::format("static inline ACC to_acc({} x) {{ return static_cast<ACC>(x); }}\n", storage_type(dtype));
   if (distinct.count(DType::kF16)) text += "static inline ACC to_acc(_Float16 x) { return x; }\n";
   if (operands.back() == DType::kBF16)  // round to nearest even; a NaN stays one
     text +=

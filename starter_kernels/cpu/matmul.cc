@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/device_info.h"
+#include "starter_kernels/cpu/byte_products.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_cycles.h"
@@ -64,22 +65,30 @@ double cycles_of(const MatmulSizes& s, const Knobs& k, int64_t a_row_bytes, int 
 struct BlockedProduct {
   const Problem& problem;
   const DeviceInfo& device;
-  MatmulSizes s;  // of pairs of steps of K, where bfloat16 is multiplied
-  bool pairs, avx512, converts;
+  MatmulSizes s;  // K in elements, which may hold several of its steps (kernels/gemm_tile.h)
+  bool pairs, bytes, avx512, converts;
 
   BlockedProduct(const Problem& p, const DeviceInfo& d)
       : problem(p),
         device(d),
         s(MatmulSizes::of(p)),
         pairs(multiplies_in_bf16(p)),
+        bytes(multiplies_bytes(p)),
         avx512(d.has("avx512f")),
         converts(pairs || accumulator() != p.in[0].dtype) {
-    if (pairs) s.k = (s.k + 1) / 2;
+    const int64_t steps = pairs ? 2 : bytes ? byte_steps(d).front() : 1;
+    s.k = (s.k + steps - 1) / steps;
   }
   DType accumulator() const { return accumulator_of(problem.in[0].dtype); }
   int64_t accumulator_bytes() const { return static_cast<int64_t>(size_of(accumulator())); }
   // An output narrower than the sum cannot hold partial sums: K is not split.
-  bool holds_partial_sums() const { return problem.out[0].dtype == accumulator() && problem.out[0].dtype == problem.in[0].dtype; }
+  bool holds_partial_sums() const { return problem.out[0].dtype == accumulator() && (bytes || problem.out[0].dtype == problem.in[0].dtype); }
+  // Fours of bytes lie in A as they are multiplied.
+  bool reads_fours() const {
+    const Access& a = problem.in[0];
+    const bool rows_of_fours = std::all_of(a.strides.begin(), a.strides.end() - 1, [](int64_t stride) { return stride % 4 == 0; });
+    return bytes && byte_steps(device).front() == 4 && a.strides.back() == 1 && a.shape.back() % 4 == 0 && rows_of_fours;
+  }
   // Weights are read once whatever is done.
   bool has_few_rows() const {
     const std::vector<int64_t>& b = problem.in[1].strides;
@@ -94,7 +103,7 @@ using Values = std::vector<int64_t>;
 // 8 x 2 vectors of 16 floats: on Sapphire Rapids, two threads, faster than 8 x 3, 10 x 2, 12 x 2, 14 x 2 and 6 x 4 on 64 x 768 x 768, 196 x 1536 x 384,
 // 128 x 2304 x 768, 1500 x 384 x 384 and 784 x 768 x 192; on 49 x 3072 x 768 10 x 2 was 2% ahead. AVX2 has half the registers.
 std::vector<Knob> tile_knobs(const BlockedProduct& p) {
-  const Values widths = p.pairs ? Values{16} : vector_unit(p.device).widths;
+  const Values widths = p.pairs || (p.bytes && p.avx512) ? Values{16} : vector_unit(p.device).widths;
   const Values mr = up_to({1, 2, 4, 6, 8, 10, 12, 14, 16}, p.s.m);
   return {{"VLEN", widths, widths.back(), "vector width in 4-byte lanes"},
           {"MR", mr, at_most(mr, p.avx512 ? 8 : 6), "rows of the register tile"},
@@ -105,11 +114,11 @@ std::vector<Knob> block_knobs(const BlockedProduct& p) {
   const Values mc = up_to({24, 48, 96, 144, 192, 384, 768}, p.s.m);
   const Values kc = p.holds_partial_sums() ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, p.s.k) : Values{std::max<int64_t>(1, p.s.k)};
   const Values nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, p.s.n);
-  const Values pack_b = p.pairs ? Values{1} : p.problem.in[1].constant ? Values{0, 1} : Values{0};
+  const Values pack_b = p.pairs || (p.bytes && p.problem.in[1].constant) ? Values{1} : p.problem.in[1].constant ? Values{0, 1} : Values{0};
   return {{"MC", mc, at_most(mc, 96), "rows of A in a block that stays in L2"},
           {"KC", kc, at_most(kc, 256), "steps of K in a block: a panel of KC x NR of B stays in L1"},
           {"NC", nc, at_most(nc, 1024), "columns of B in a block"},
-          {"PACK_A", p.converts ? Values{1} : Values{0, 1}, 1, "1: A is copied to panels of MR rows"},
+          {"PACK_A", p.converts && !p.reads_fours() ? Values{1} : Values{0, 1}, !p.reads_fours(), "1: A is copied to panels of MR rows"},
           {"PACK_B", pack_b, pack_b.back(), "1: the constant B is stored as panels at load; 0: packed block by block at every call"},
           {"LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes"}};
 }
@@ -135,6 +144,7 @@ std::vector<Knob> loop_knobs(const BlockedProduct& p) {
 
 std::function<std::string(const Knobs&)> refusals(const BlockedProduct& p) {
   return [s = p.s, registers = vector_unit(p.device).registers, element = p.accumulator_bytes(), l2 = p.device.l2_bytes](const Knobs& k) -> std::string {
+    if (k.count("K_STEPS") && k.at("K_STEPS") != 4 && !k.at("PACK_A")) return "A is packed where its bytes become 16 bits";
     if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
     if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
@@ -162,6 +172,7 @@ SearchSpace MatmulOnCpu::space(const Problem& problem, const DeviceInfo& device)
   SearchSpace space;
   for (auto part : {tile_knobs, block_knobs, thread_knobs, loop_knobs})
     for (Knob& knob : part(product)) space.knobs.push_back(std::move(knob));
+  if (product.bytes) space.knobs.push_back({"K_STEPS", byte_steps(device), byte_steps(device).front(), "steps of K in one addition: 4 bytes, or 2 in 16 bits"});
   if (product.accumulator_bytes() == 4)
     space.cycles = [s = product.s, device, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
       return k.at("GEMV") ? 0 : cycles_of(s, k, a_row * 4, threads, device);
@@ -181,7 +192,7 @@ std::string finish_in_registers(const Problem& p, const std::string& scale, cons
          fmt::format("  prefetch_extras(in{});\n}}\n", indices);
 }
 
-std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo&) const {
+std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device) const {
   const Problem& p = variant.problem;
   const Access &a = p.in[0], &b = p.in[1], &c = p.out[0];
   const MatmulSizes s = MatmulSizes::of(p);
@@ -213,9 +224,11 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo&) const
   if (multiplies_in_bf16(p)) text += cpu_text("bf16.h");
   if (multiplies_in_bf16(p) && are_of_tiles(variant.knobs)) return text + std::string(cpu_text("matmul_bf16.cpp"));
   if (multiplies_in_bf16(p)) text += "#define PAIRS_OF_BF16\n";
+  if (multiplies_bytes(p)) text += byte_products_text(variant.knobs.at("K_STEPS"), device);
   text += cpu_text("gemm_tile.h");
   if (strassen_levels(p) > 0) return text + finish_in_registers(p, scale, indices) + strassen_text(variant);
   if (variant.knobs.at("GEMV")) return text + std::string(cpu_text("matmul_gemv.cpp"));
+  text += inputs_text(p);
   return text + finish_in_registers(p, scale, indices) + std::string(cpu_text("matmul.cpp"));
 }
 

@@ -70,8 +70,20 @@ std::vector<Graph> graphs_of(const std::vector<Form>& forms) {
 
 }  // namespace
 
+// As a quantized network has them: sums in float, and rounded again.
+Graph convolution_of_bytes(const char* name, Shape x, Shape w, ExampleGraph::Attributes attributes, bool quantized) {
+  ExampleGraph g(name, 21);
+  const ValueId sums = g.node("ConvInteger", {g.input(DType::kU8, std::move(x)), g.bytes(w, 3)}, std::move(attributes));
+  if (!quantized) return g.finish({sums});
+  Shape per_channel(w.size(), 1);
+  per_channel[1] = w[0];
+  const ValueId floats = g.node("Mul", {g.node("Cast", {sums}, {{"to", int64_t{1}}}), g.normal(per_channel, 5, 0, 0.001)});
+  const ValueId biased = g.node("Relu", {g.node("Add", {floats, g.normal(per_channel, 6)})});
+  return g.finish({g.node("QuantizeLinear", {biased, g.floats({}, {0.02}), g.ints({}, {3}, DType::kU8)})});
+}
+
 std::vector<Graph> conv_examples() {
-  return graphs_of({
+  std::vector<Graph> all = graphs_of({
       {"conv_3x3", {1, 27, 14, 14}, {21, 27, 3, 3}, {1, 1}, {1, 1, 1, 1}, {}},
       {"conv_3x3_ragged", {2, 18, 9, 11}, {35, 18, 3, 3}, {1, 1}, {1, 0, 1, 2}, {}},
       {"conv_1x1", {1, 67, 7, 7}, {40, 67, 1, 1}, {}, {}, {}},
@@ -115,6 +127,17 @@ std::vector<Graph> conv_examples() {
       {"transposed_same_lower_1d", {2, 4, 7}, {4, 3, 4}, {3}, {}, {}, 1, true, "ConvTranspose", {}, {{"auto_pad", std::string("SAME_LOWER")}}},
       {"transposed_dilated", {1, 3, 6, 6}, {3, 2, 3, 3}, {1, 1}, {}, {2, 2}, 1, false, "ConvTranspose"},
   });
+  using Attributes = ExampleGraph::Attributes;
+  const Attribute ones = Ints{1, 1, 1, 1}, twos = Ints{2, 2}, threes = Ints{3, 3, 3, 3};
+  all.push_back(convolution_of_bytes("conv_bytes_3x3", {1, 27, 14, 14}, {21, 27, 3, 3}, Attributes{{"pads", ones}}, false));
+  all.push_back(convolution_of_bytes("conv_bytes_1x1", {2, 64, 7, 7}, {40, 64, 1, 1}, {}, true));
+  all.push_back(convolution_of_bytes("conv_bytes_1x1_strided", {1, 16, 9, 9}, {24, 16, 1, 1}, Attributes{{"strides", twos}}, false));
+  all.push_back(convolution_of_bytes("conv_bytes_7x7_strided_image", {1, 3, 33, 31}, {16, 3, 7, 7}, Attributes{{"strides", twos}, {"pads", threes}}, true));
+  all.push_back(convolution_of_bytes("conv_bytes_wide", {1, 8, 20, 61}, {19, 8, 3, 3}, Attributes{{"pads", ones}, {"dilations", twos}}, false));
+  all.push_back(convolution_of_bytes("conv_bytes_grouped", {2, 12, 10, 9}, {18, 4, 3, 3}, Attributes{{"pads", ones}, {"group", int64_t{3}}}, true));
+  all.push_back(convolution_of_bytes("conv_bytes_1d", {2, 6, 37}, {10, 6, 5}, Attributes{{"strides", Ints{2}}, {"pads", Ints{2, 1}}}, false));
+  all.push_back(convolution_of_bytes("conv_bytes_3d", {1, 4, 6, 7, 8}, {5, 4, 3, 2, 3}, Attributes{{"strides", Ints{1, 2, 1}}, {"pads", Ints{1, 0, 1, 1, 1, 1}}}, false));
+  return all;
 }
 
 namespace {

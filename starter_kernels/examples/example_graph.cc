@@ -28,6 +28,13 @@ ValueId ExampleGraph::normal(Shape shape, uint64_t seed, double mean, double dev
   return floats(std::move(shape), values, dtype);
 }
 
+ValueId ExampleGraph::bytes(Shape shape, uint64_t seed) {
+  Random random(seed);
+  std::vector<int64_t> values(static_cast<size_t>(numel(shape)));
+  for (int64_t& v : values) v = static_cast<int64_t>(random.below(256)) - 128;
+  return ints(std::move(shape), values, DType::kI8);
+}
+
 ValueId ExampleGraph::node(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, size_t count) {
   const size_t dot = op.rfind('.');
   Node node;

@@ -19,6 +19,8 @@ class ExampleGraph {
   ValueId ints(Shape shape, const std::vector<int64_t>& values, DType dtype = DType::kI64);
   ValueId normal(Shape shape, uint64_t seed, double mean = 0, double deviation = 1, DType dtype = DType::kF32);
 
+  ValueId bytes(Shape shape, uint64_t seed);  // of i8, all alike
+
   using Attributes = std::map<std::string, Attribute>;
   // `op` may carry a domain: "com.microsoft.Gelu". The node's `count` outputs; output 0 is returned.
   ValueId node(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}, size_t count = 1);

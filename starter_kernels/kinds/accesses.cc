@@ -38,6 +38,9 @@ double flops_of(const PointwiseProgram& program) {
   return flops;
 }
 
-DType accumulator_of(DType dtype) { return is_half(dtype) ? DType::kF32 : dtype; }
+DType accumulator_of(DType dtype) {
+  if (is_half(dtype)) return DType::kF32;
+  return dtype == DType::kU8 || dtype == DType::kI8 ? DType::kI32 : dtype;
+}
 
 }  // namespace amdahl

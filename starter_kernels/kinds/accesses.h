@@ -18,7 +18,7 @@ double operand_bytes(const Access& access);
 // Arithmetic of one evaluation: 1 for an addition, about 15 for an exponential.
 double flops_of(const PointwiseProgram& program);
 
-// Type that products of `dtype` are summed in: fp32 for f16 and bf16, else the type itself.
+// Type that products of `dtype` are summed in: fp32 for f16 and bf16, int32 for bytes, else the type itself.
 DType accumulator_of(DType dtype);
 
 }  // namespace amdahl

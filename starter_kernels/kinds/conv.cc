@@ -1,5 +1,5 @@
 // Convolution: in[0] = x [N, C, spatial…], in[1] = w [O, C/G, taps…] ([C, O/G, taps…] transposed), out[0] = [N, O,
-// spatial…]. Has an epilogue (in[2] …); a Conv's bias is its first operation.
+// spatial…]. Has an epilogue (in[2] …); a Conv's bias is its first operation. Of bytes (ConvInteger), x is u8 and w i8, and sums are int32.
 //
 // Which text computes it is the knob ALGORITHM. The f32 texts want dense operands; anything else is the generic text's.
 
@@ -37,10 +37,10 @@ class Conv : public KernelKind {
   }
 
   std::optional<Lowering> lower(const Graph& graph, const Node& node, int threads) const override {
-    if (!node.domain.empty() || (node.op != "Conv" && node.op != "ConvTranspose")) return std::nullopt;
+    if (!node.domain.empty() || (node.op != "Conv" && node.op != "ConvTranspose" && node.op != "ConvInteger")) return std::nullopt;
     const Value &x = graph.value(node.inputs[0]), &w = graph.value(node.inputs[1]), &y = graph.value(node.outputs[0]);
     const size_t rank = x.shape.size();
-    if (!is_float(x.dtype) || rank < 3) return std::nullopt;
+    if ((!is_float(x.dtype) && node.op != "ConvInteger") || rank < 3) return std::nullopt;
     if (rank > 5) throw Refusal("convolution over more than three spatial dimensions");
     Lowering lowering;
     Problem& problem = lowering.variant.problem;

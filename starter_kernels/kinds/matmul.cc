@@ -1,7 +1,7 @@
 // matmul: C[b] = alpha * A[b] * B[b], then the epilogue.
 //
 // in[0] = A [batch…, M, K], in[1] = B [batch…, K, N], out[0] = C [batch…, M, N]; strides express transposes, broadcast
-// batches (0) and head layouts. in[2 …] are the extras of the epilogue.
+// batches (0) and head layouts. in[2 …] are the extras of the epilogue. Of bytes, A is u8 and B i8, and sums are int32.
 // An N-D MatMul whose B is a matrix is one matrix product: the leading dimensions are collapsed into M.
 
 #include "starter_kernels/kinds/matmul.h"
@@ -32,7 +32,7 @@ bool is_multiplied_as(DType dtype) {
 class Matmul : public KernelKind {
  public:
   std::string_view name() const override { return kind::kMatmul; }
-  std::string_view summary() const override { return "matrix product, batched, with epilogue (MatMul, Gemm)"; }
+  std::string_view summary() const override { return "matrix product, batched, with epilogue (MatMul, Gemm, MatMulInteger)"; }
   Traits traits() const override { return {.family = Traits::Family::kProducts, .is_product = true, .has_epilogue = true, .reads_strides = true}; }
 
   Work work(const Problem& problem) const override {
@@ -70,7 +70,8 @@ Access matrix_access(const Value& value, Shape shape, const Shape& batch) {
 
 std::optional<Lowering> lower_matmul(const Graph& graph, const Node& node) {
   const Value &a = graph.value(node.inputs[0]), &b = graph.value(node.inputs[1]);
-  if (!is_multiplied_as(a.dtype) || a.dtype != b.dtype) return std::nullopt;
+  const bool bytes = node.op == "MatMulInteger";
+  if (!bytes && (!is_multiplied_as(a.dtype) || a.dtype != b.dtype)) return std::nullopt;
   Shape a_shape = a.shape, b_shape = b.shape;
   if (a_shape.size() == 1) a_shape.insert(a_shape.begin(), 1);
   if (b_shape.size() == 1) b_shape.push_back(1);
@@ -86,7 +87,7 @@ std::optional<Lowering> lower_matmul(const Graph& graph, const Node& node) {
   Problem& p = l.variant.problem;
   p.kind = kind::kMatmul;
   p.in = {matrix_access(a, a_shape, batch), matrix_access(b, b_shape, batch)};
-  p.out = {Access::dense(a.dtype, c_shape)};
+  p.out = {Access::dense(graph.value(node.outputs[0]).dtype, c_shape)};
   l.inputs = {node.inputs[0], node.inputs[1]};
   l.outputs = {node.outputs[0]};
   return l;
@@ -137,7 +138,7 @@ std::optional<Lowering> lower_gemm(const Graph& graph, const Node& node) {
 std::optional<Lowering> Matmul::lower(const Graph& graph, const Node& node, int threads) const {
   if (!node.domain.empty()) return std::nullopt;
   std::optional<Lowering> l;
-  if (node.op == "MatMul") l = lower_matmul(graph, node);
+  if (node.op == "MatMul" || node.op == "MatMulInteger") l = lower_matmul(graph, node);
   if (node.op == "Gemm") l = lower_gemm(graph, node);
   if (!l) return std::nullopt;
   l->variant.problem.threads = threads;
@@ -189,6 +190,19 @@ std::vector<Graph> Matmul::examples() const {
   add("even sizes, transposed B", "Gemm", f32, {3, 136}, {36, 136}, true, {{"transB", yes}});
   add("half precision, more rows", "MatMul", DType::kF16, {20, 40}, {40, 35}, true);
   add("half precision, many steps", "MatMul", DType::kF16, {70, 600}, {600, 72}, true);
+  const auto add_bytes = [&](const char* name, Shape a, Shape b, bool constant_b, bool scaled) {
+    ExampleGraph g(name);
+    const ValueId right = constant_b ? g.bytes(b, graphs.size()) : g.input(DType::kI8, b);
+    const ValueId sums = g.node("MatMulInteger", {g.input(DType::kU8, a), right});
+    if (!scaled) return graphs.push_back(g.finish({sums}));
+    const ValueId floats = g.node("Cast", {sums}, {{"to", int64_t{1}}});
+    graphs.push_back(g.finish({g.node("Mul", {floats, g.normal({b.back()}, graphs.size(), 0, 0.01)})}));
+  };
+  add_bytes("bytes", {17, 70}, {70, 45}, true, false);
+  add_bytes("bytes, whole fours", {24, 64}, {64, 80}, true, false);
+  add_bytes("bytes, one row", {1, 131}, {131, 67}, true, false);
+  add_bytes("bytes, several blocks", {2, 23, 300}, {300, 150}, true, true);
+  add_bytes("bytes of two inputs", {2, 3, 9, 18}, {2, 3, 18, 11}, false, false);
   return graphs;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 
 #include "graph/graph.h"
@@ -26,7 +27,7 @@ std::pair<size_t, size_t> used_inputs(const Node& node) {
   return {0, node.inputs.size()};
 }
 
-bool is_scalar_constant(const Graph& graph, ValueId v) { return graph.is_constant(v) && graph.value(v).constant->numel() == 1; }
+bool is_scalar_constant(const Graph& graph, ValueId v) { return graph.is_constant(v) && graph.value(v).constant->numel() == 1 && !graph.value(v).varies; }
 
 class Builder {
  public:
@@ -165,6 +166,22 @@ int product_of_nothing(Builder& b) {
   return b.op("add", {zero, addend}, type);
 }
 
+// saturate(round(x / scale) + zero point): halves go to the even neighbour.
+int quantized(Builder& b) {
+  const DType type = b.result_type(), f32 = DType::kF32;
+  int x = b.op("round", {b.op("div", {b.input(0), b.input(1)}, f32)}, f32);
+  if (b.has(2) && b.scalar(2) != 0.0) x = b.op("add", {x, b.cast(b.input(2), f32)}, f32);
+  const bool is_unsigned = type == DType::kU8 || type == DType::kU16;
+  const double places = std::ldexp(1.0, static_cast<int>(8 * size_of(type))), least = is_unsigned ? 0 : -places / 2;
+  return b.cast(b.op("clip", {x, b.constant(f32, least), b.constant(f32, least + places - 1)}, f32), type);
+}
+
+int dequantized(Builder& b) {
+  int x = b.cast(b.input(0), DType::kF32);
+  if (b.has(2) && b.scalar(2) != 0.0) x = b.op("sub", {x, b.cast(b.input(2), DType::kF32)}, DType::kF32);
+  return b.op("mul", {x, b.input(1)}, DType::kF32);
+}
+
 // -1 when the operator is not pointwise.
 int build(Builder& b) {
   const Node& node = b.node();
@@ -188,6 +205,8 @@ int build(Builder& b) {
   }
   if (name.starts_with("reduce")) return reduction_of_nothing(b);
   if (is_product(node)) return product_of_nothing(b);
+  if (name == "quantizelinear") return quantized(b);
+  if (name == "dequantizelinear") return dequantized(b);
   if (name == "max" || name == "min") return n_ary(b, name);
   if (name == "sum") return n_ary(b, "add");
   if (name == "mean") return b.op("div", {n_ary(b, "add"), b.constant(type, static_cast<double>(node.inputs.size()))}, type);

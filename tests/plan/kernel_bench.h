@@ -90,7 +90,7 @@ inline Plan unoptimised(Plan plan) {
   return plan;
 }
 
-// Integer inputs are indices or labels in [0, 2): valid for any axis of size >= 2. Floats are normal.
+// Integer inputs are indices or labels in [0, 2): valid for any axis of size >= 2; bytes are neither, and any. Floats are normal.
 inline Tensor random_tensor(const Value& value, uint64_t seed) {
   Random random(seed);
   const auto n = static_cast<size_t>(numel(value.shape));
@@ -100,7 +100,8 @@ inline Tensor random_tensor(const Value& value, uint64_t seed) {
     return from_doubles(value.dtype, value.shape, v);
   }
   std::vector<int64_t> v(n);
-  for (int64_t& x : v) x = static_cast<int64_t>(random.below(2));
+  const bool bytes = value.dtype == DType::kU8 || value.dtype == DType::kI8;
+  for (int64_t& x : v) x = static_cast<int64_t>(random.below(bytes ? 256 : 2));
   return from_ints(value.dtype, value.shape, v);
 }
 

@@ -467,8 +467,21 @@ void fill_input(std::byte* data, DType dtype, const Shape& shape, const Draw& dr
   if (draw.distribution == Distribution::kLimits) place_specials(data, dtype, n, kFiniteSpecials, draw, s, source);
 }
 
+// All bytes alike.
+static void fill_weight_bytes(std::byte* data, DType dtype, int64_t n, const Draw& draw, uint64_t seed) {
+  const auto byte_of = [dtype](uint64_t b) { return static_cast<std::byte>(any_integer(dtype, Distribution::kLarge, b)); };
+  in_parallel(n, 1, kLeast, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const uint64_t b = bits_at(seed, i);
+      const bool zero = draw.weights == Weights::kSparse && b % 8 != 0;
+      data[i] = zero ? std::byte{} : byte_of(draw.weights == Weights::kConstant ? bits_at(seed, 0) : b);
+    }
+  });
+}
+
 void fill_weight(std::byte* data, DType dtype, int64_t n, double mean, double deviation, const Draw& draw, int source) {
   const uint64_t s = stream(draw.weights_seed ^ 0x77656967687473ull, source);
+  if (!is_float(dtype)) return fill_weight_bytes(data, dtype, n, draw, s);
   fill_floats(data, dtype, n, [&](auto* out, int64_t count, int64_t first) {
     using Real = std::remove_reference_t<decltype(*out)>;
     if (draw.ternary && draw.roles_swapped) integer_chunk(out, count, draw.integer_bits, s, first);

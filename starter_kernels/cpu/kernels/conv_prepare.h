@@ -17,7 +17,7 @@ constexpr int64_t tap_offset(int64_t kd, int64_t kh, int64_t kw) {
 }
 
 // `depth` counts padded planes. Writes PLANE floats.
-static void prepare_plane(const float* x_channel, float* to, int64_t depth) {
+[[maybe_unused]] static void prepare_plane(const float* x_channel, float* to, int64_t depth) {
   const int64_t id = depth - PAD_D;
   for (int64_t ph = 0; ph < PHASES_H; ++ph)
     for (int64_t q = 0; q < HQ; ++q) {

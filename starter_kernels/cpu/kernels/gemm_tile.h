@@ -1,6 +1,9 @@
 // The register tile of a matrix product, shared by matmul and fused_mlp. Wants from the prelude: ACC (the type that is
-// multiplied and accumulated), VLEN (vector width in 4-byte lanes), UNROLL_K, PREFETCH. Where PAIRS_OF_BF16 is defined, an element of A
-// and B is two steps of K in bfloat16, stored in the four bytes of an ACC (a float), and a multiplication adds both products.
+// multiplied and accumulated), VLEN (vector width in 4-byte lanes), UNROLL_K, PREFETCH. Where one of these is defined, an element of A
+// and B is several steps of K in the four bytes of an ACC, and a multiplication adds all their products:
+//   PAIRS_OF_BF16    two in bfloat16 (ACC is float)
+//   FOURS_OF_BYTES   four, of A in u8 and of B in i8 (ACC is int32_t), by one instruction: VNNI's vpdpbusd, which does not saturate
+//   PAIRS_OF_SHORTS  two in 16 bits (ACC is int32_t), by vpmaddwd and an addition. (vpmaddubsw takes bytes, but saturates sums of two products.)
 
 #if defined(__clang__)
 #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -42,10 +45,36 @@ INLINE Vec multiply_add(Vec x, Vec y, Vec sum) {
   asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
   return sum;
 }
+#elif defined(FOURS_OF_BYTES)
+constexpr int64_t STEPS = 4;
+INLINE Vec multiply_add(Vec x, Vec y, Vec sum) {
+#ifdef VNNI_OF_AVX  // of vectors of 32 bytes there are two encodings, each of machines that may lack the other
+  asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(x), "x"(y));
+#else
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+#endif
+  return sum;
+}
+#elif defined(PAIRS_OF_SHORTS)
+constexpr int64_t STEPS = 2;
+INLINE Vec multiply_add(Vec x, Vec y, Vec sum) {
+  Vec products;
+  asm("vpmaddwd %2, %1, %0" : "=v"(products) : "v"(x), "v"(y));
+  return sum + products;
+}
 #else
 constexpr int64_t STEPS = 1;
 INLINE Vec splat_from(const ACC* p) { return splat(*p); }
 INLINE Vec multiply_add(Vec x, Vec y, Vec sum) { return sum + x * y; }
+#endif
+
+#if defined(FOURS_OF_BYTES) || defined(PAIRS_OF_SHORTS)
+// Elements may lie at any byte.
+INLINE Vec splat_from(const ACC* p) {
+  ACC bits;
+  __builtin_memcpy(&bits, p, 4);
+  return splat(bits);
+}
 #endif
 
 // c += (column of A: ROWS elements A_ROW apart) x (row of B: VECS vectors).

@@ -1,10 +1,11 @@
 // C[b] = A[b] * B[b], blocked for the cache levels as in BLIS: a block of NC columns and KC rows of B, cut in panels of NR
 // columns that pass through L1; a block of MC rows of A that stays in L2; and a tile of MR x NR of C in registers.
 // The prelude states shapes, strides (in elements), dtypes, THREADS, the knobs and finish(), which scales a sum, applies
-// the epilogue and converts to the type of C; finish_lanes() does so on vectors where FINISH_VECTORS. Where PAIRS_OF_BF16 is defined, A and
-// B are rounded to bfloat16 as they are packed, and what is blocked along K are pairs of its steps.
+// the epilogue and converts to the type of C; finish_lanes() does so on vectors where FINISH_VECTORS. Where several steps of K are an element
+// (gemm_tile.h), A and B become so as they are packed, and what is blocked along K are such elements.
 
 constexpr int64_t UNITS = ceil_div(K, STEPS);
+constexpr int64_t A_STEPS = static_cast<int64_t>(sizeof(ACC) / sizeof(A_T));  // numbers of A in an element, where it is read as it lies
 constexpr int64_t NR = NRV * LANES;
 constexpr int64_t M_TILES = ceil_div(M, MR), N_TILES = ceil_div(N, NR);
 constexpr int ROWS_LEFT = M % MR;                                        // rows of the last tile, 0: it is full
@@ -51,24 +52,37 @@ constexpr int64_t FETCH = PREFETCH ? ceil_div(NR * static_cast<int64_t>(sizeof(A
 
 // ---- packing -------------------------------------------------------------------------------------------------------
 
-#ifdef PAIRS_OF_BF16
+#if defined(PAIRS_OF_BF16) || defined(FOURS_OF_BYTES) || defined(PAIRS_OF_SHORTS)
 
-// Steps 2 * k0 … of columns n0 … n0+width of B, to [depth][NR] pairs; what is missing to whole pairs and panels is zero.
+typedef uint32_t Element __attribute__((may_alias));
+#if defined(PAIRS_OF_BF16)
+INLINE uint32_t bits_of(float x) { return rounded(x); }
+#elif defined(FOURS_OF_BYTES)
+INLINE uint32_t bits_of(int32_t x) { return static_cast<uint8_t>(x); }
+#else
+INLINE uint32_t bits_of(int32_t x) { return static_cast<uint16_t>(x); }
+#endif
+
+// Elements k0 … of columns n0 … n0+width of B, to [depth][NR]; what is missing to whole elements and panels is zero.
 static void pack_b_panel(const B_T* b, int64_t k0, int64_t depth, int64_t n0, int64_t width, ACC* panel) {
-  Pair* to = reinterpret_cast<Pair*>(panel);
-  const auto at = [&](int64_t k, int64_t n) { return k < K && n < width ? rounded(b[k * B_ROW + (n0 + n) * B_COL]) : 0; };
+  Element* to = reinterpret_cast<Element*>(panel);
   for (int64_t k = k0; k < k0 + depth; ++k)
-    for (int64_t n = 0; n < NR; ++n) *to++ = at(2 * k, n) | at(2 * k + 1, n) << 16;
+    for (int64_t n = 0; n < NR; ++n, ++to) {
+      *to = 0;
+      for (int64_t step = 0; step < STEPS; ++step)
+        if (const int64_t at = STEPS * k + step; at < K && n < width) *to |= bits_of(b[at * B_ROW + (n0 + n) * B_COL]) << (32 / STEPS * step);
+    }
 }
 
 // A line beyond a block's rows: rows a power of two apart would share their places in L1.
 constexpr int64_t BLOCK_ROW = ceil_div(K_BLOCK, 16) * 16 + 16, BLOCK_COL = 1;
 constexpr int64_t a_panel_size(int64_t) { return MR * BLOCK_ROW; }
 
+#ifdef PAIRS_OF_BF16
 // Rows m0 … m0+rows of A to rows of pairs.
 static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int64_t depth, ACC* block) {
   for (int64_t m = m0; m < m0 + rows; ++m, block += BLOCK_ROW) {
-    Pair* to = reinterpret_cast<Pair*>(block);
+    Element* to = reinterpret_cast<Element*>(block);
     const A_T* from = a + m * A_ROW;
     const int64_t end = k0 + depth;
     int64_t k = k0;
@@ -77,6 +91,23 @@ static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int
     for (; k < end; ++k) *to++ = rounded(from[2 * k * A_COL]) | (2 * k + 1 < K ? rounded(from[(2 * k + 1) * A_COL]) << 16 : 0);
   }
 }
+#else
+// Rows m0 … m0+rows of A to rows of numbers, as many in an element as it has steps.
+static void pack_a_block(const A_T* a, int64_t m0, int64_t rows, int64_t k0, int64_t depth, ACC* block) {
+#ifdef FOURS_OF_BYTES
+  typedef A_T Number __attribute__((may_alias));
+#else
+  typedef int16_t Number __attribute__((may_alias));
+#endif
+  const int64_t known = min_of(K - STEPS * k0, STEPS * depth);
+  for (int64_t m = m0; m < m0 + rows; ++m, block += BLOCK_ROW) {
+    Number* to = reinterpret_cast<Number*>(block);
+    const A_T* from = a + m * A_ROW + STEPS * k0 * A_COL;
+    for (int64_t k = 0; k < known; ++k) to[k] = static_cast<Number>(from[k * A_COL]);
+    for (int64_t k = known; k < STEPS * depth; ++k) to[k] = 0;
+  }
+}
+#endif
 
 #else
 
@@ -177,11 +208,15 @@ INLINE void store_tile(Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, co
       for (int64_t n = 0; n < at.columns; ++n) row[n] = tile[i][n];
     } else if (!at.last) {
       for (int64_t n = 0; n < at.columns; ++n) row[n * C_COL] = from_acc(tile[i][n]);
-    } else if (at.columns == VECS * LANES) {
-#pragma omp simd
-      for (int64_t n = 0; n < VECS * LANES; ++n) row[n * C_COL] = finish(tile[i][n], in, at.batch, at.m + i, at.n + n);
     } else {
-      for (int64_t n = 0; n < at.columns; ++n) row[n * C_COL] = finish(tile[i][n], in, at.batch, at.m + i, at.n + n);
+      const Inputs inputs(in);
+      const Place place = at;  // stores of bytes may alias what `at` refers to, too
+      if (place.columns == VECS * LANES) {
+#pragma omp simd
+        for (int64_t n = 0; n < VECS * LANES; ++n) row[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
+      } else {
+        for (int64_t n = 0; n < place.columns; ++n) row[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
+      }
     }
   }
 }
@@ -189,7 +224,7 @@ INLINE void store_tile(Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, co
 template <int ROWS, int VECS>
 static void compute_tile(const ACC* a, const ACC* b, int64_t depth, const char* next, const void* const* in, S_T* c,
                          const Place& at) {
-  constexpr int64_t row = PACK_A ? BLOCK_ROW : A_ROW, column = PACK_A ? BLOCK_COL : A_COL;
+  constexpr int64_t row = PACK_A ? BLOCK_ROW : A_ROW / A_STEPS, column = PACK_A ? BLOCK_COL : A_COL;  // in elements
   prefetch_tile<ROWS, VECS>(in, c, at);
   Vec sum[ROWS][VECS];
   multiply_tile<ROWS, VECS, row, column, NR, FETCH>(a, b, depth, next, sum);
@@ -229,7 +264,7 @@ static void run_task(const void* const* in, S_T* c, const Task& task, ACC* a_blo
         const auto tile = [&](int64_t m, int64_t n) {
           const ACC* a_tile;
           if constexpr (PACK_A) a_tile = a_block + (m - m1) / MR * a_panel_size(depth);
-          else a_tile = reinterpret_cast<const ACC*>(a + m * A_ROW + k1 * A_COL);
+          else a_tile = reinterpret_cast<const ACC*>(a + m * A_ROW + k1 * A_STEPS * A_COL);
           const ACC* b_tile = b_panels + (n - n1) / NR * B_PANEL;
           const char* next = reinterpret_cast<const char*>(b_tile + PREFETCH * B_PANEL) +
                              (LOOP_ORDER == 0 ? (m - m1) / MR * depth * FETCH : 0);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "playbook/fusion.h"
+#include "plan/fusion.h"
 
 namespace amdahl {
 namespace {
