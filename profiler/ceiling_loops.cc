@@ -104,6 +104,20 @@ __attribute__((target("avx512f,avx512bf16"))) void dot_bf16(int64_t iterations) 
   sink = total;
 }
 
+#define DOT_BYTES(NAME, ATTRIBUTES, VECTOR, SET, ADD)                                                                            \
+  ATTRIBUTES void NAME(int64_t iterations) {                                                                                   \
+    VECTOR sum[kChains];                                                                                                       \
+    for (int c = 0; c < kChains; ++c) sum[c] = SET(c);                                                                         \
+    const VECTOR a = SET(0x01020304);                                                                                          \
+    for (int64_t n = 0; n < iterations; ++n) _Pragma("GCC unroll 12") for (int c = 0; c < kChains; ++c) sum[c] = ADD(sum[c], a, a); \
+    int64_t total = 0;                                                                                                         \
+    for (int c = 0; c < kChains; ++c) total += sum[c][0];                                                                      \
+    sink = static_cast<float>(total);                                                                                          \
+  }
+DOT_BYTES(dot_bytes_256, __attribute__((target("avx2,avxvnni"))), __m256i, _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
+DOT_BYTES(dot_bytes_512, __attribute__((target("avx512f,avx512vnni"))), __m512i, _mm512_set1_epi32, _mm512_dpbusd_epi32)
+#undef DOT_BYTES
+
 // Four accumulators of 16x16 fp32 fed by two 16x32 bf16 tiles on each side: the blocking that hides the 52-cycle latency
 // of a tile product issued every 16 cycles.
 __attribute__((target("amx-tile,amx-bf16"))) void amx_bf16(int64_t iterations) {
@@ -141,6 +155,7 @@ const std::vector<ArithmeticLoop>& arithmetic_loops() {
         {"scalar fp32", "fma", true, 2.0 * kChains, scalar_fma}, {"128-bit fp32", "fma", true, 2.0 * kChains * 4, fma_128},
         {"256-bit fp32", "fma", true, 2.0 * kChains * 8, fma_256}, {"512-bit fp32", "avx512f", true, 2.0 * kChains * 16, fma_512},
         {"512-bit bf16", "avx512_bf16", false, 2.0 * kChains * 32, dot_bf16}, {"AMX bf16", "amx_bf16", false, 4 * 2.0 * 16 * 16 * 32, amx_bf16},
+        {"256-bit int8", "avx_vnni", false, 2.0 * kChains * 32, dot_bytes_256}, {"512-bit int8", "avx512_vnni", false, 2.0 * kChains * 64, dot_bytes_512},
 #endif
   };
   return loops;

@@ -38,14 +38,11 @@ std::string_view name_of(MemoryLevel level) {
   return names[static_cast<int>(level)];
 }
 
-double Ceilings::peak_gflops(int threads) const {
-  return best_at(
-      arithmetic, threads, [](const ArithmeticCeiling& a) { return a.fp32; }, [](const ArithmeticCeiling& a) { return a.gflops; });
-}
-
-double Ceilings::peak_narrow_gflops(int threads) const {
-  return best_at(
-      arithmetic, threads, [](const ArithmeticCeiling&) { return true; }, [](const ArithmeticCeiling& a) { return a.gflops; });
+double Ceilings::peak_gflops(int threads, Factors factors) const {
+  const auto counts = [&](const ArithmeticCeiling& a) {
+    return a.fp32 || factors == Factors::kBytes || (factors == Factors::kHalves && !a.form.ends_with(kBytesForm));
+  };
+  return best_at(arithmetic, threads, counts, [](const ArithmeticCeiling& a) { return a.gflops; });
 }
 
 bool Ceilings::multiplies_halves() const {

@@ -14,8 +14,11 @@ namespace amdahl {
 enum class MemoryLevel { kL1, kL2, kL3, kDram };
 std::string_view name_of(MemoryLevel level);  // "L1", "L2", "L3", "DRAM"
 
-// How the form of a rate of half floats begins.
-inline constexpr std::string_view kHalvesForm = "fp16";
+// How the form of a rate of half floats begins, and that of bytes ends.
+inline constexpr std::string_view kHalvesForm = "fp16", kBytesForm = "int8";
+
+// What is multiplied: each has a peak of its own.
+enum class Factors { kFloats, kHalves, kBytes };
 
 struct ArithmeticCeiling {
   std::string form;  // "512-bit fp32"
@@ -35,7 +38,7 @@ struct BandwidthCeiling {
 };
 
 struct Ceilings {
-  static constexpr int kFormat = 2;  // of the JSON
+  static constexpr int kFormat = 3;  // of the JSON
 
   std::vector<ArithmeticCeiling> arithmetic;
   std::vector<BandwidthCeiling> bandwidth;
@@ -51,10 +54,9 @@ struct Ceilings {
 
   // The figures deserve a second look: they are used for now, and measured again by the next command that asks for them.
   bool while_busy() const { return busy > 0.2; }
-  // 1e9 operations a second in fp32 at this thread count, between the measured counts by straight line.
-  double peak_gflops(int threads) const;
-  // Likewise of 16-bit operands; never below that of fp32.
-  double peak_narrow_gflops(int threads) const;
+  // 1e9 operations a second at this thread count, between the measured counts by straight line. Of 16-bit floats never below that of fp32, of bytes never
+  // below either.
+  double peak_gflops(int threads, Factors factors = Factors::kFloats) const;
   // Whether half floats are multiplied as they are: on a card's tensor cores. A CPU makes floats of them first.
   bool multiplies_halves() const;
   // Best pattern, likewise.

@@ -27,9 +27,11 @@ double stored_bytes(const Access& access) {
 }
 
 // Rounded because a form declares it, or in half precision on a device that multiplies such as they are.
-bool multiplies_narrow(const Problem& problem, const Ceilings& ceilings) {
-  if (multiplies_in_bf16(problem)) return true;
-  return ceilings.multiplies_halves() && !problem.in.empty() && is_half(problem.in[0].dtype) && traits_of(problem).family == Traits::Family::kProducts;
+Factors factors_of(const Problem& problem, const Ceilings& ceilings) {
+  if (multiplies_in_bf16(problem)) return Factors::kHalves;
+  if (problem.in.empty() || traits_of(problem).family != Traits::Family::kProducts) return Factors::kFloats;
+  if (size_of(problem.in[0].dtype) == 1) return Factors::kBytes;
+  return ceilings.multiplies_halves() && is_half(problem.in[0].dtype) ? Factors::kHalves : Factors::kFloats;
 }
 
 StepCost cost_of(const Problem& problem) {
@@ -96,7 +98,7 @@ Floor floor_of(const StepCost& cost, double run_bytes, int threads, const Ceilin
     const double rate = ceilings.bandwidth_gbs(level, threads) * 1e9;
     return bytes > 0 && rate > 0 ? bytes / rate : 0;
   };
-  const double peak = (cost.narrow ? ceilings.peak_narrow_gflops(threads) : ceilings.peak_gflops(threads)) * 1e9;
+  const double peak = ceilings.peak_gflops(threads, cost.factors) * 1e9;
   const double compute = peak > 0 ? cost.flops / peak : 0;
   const MemoryLevel weights_from = ceilings.level_of(run_bytes, threads);
   const MemoryLevel activations_from = ceilings.level_of(cost.weight_bytes + cost.activation_bytes, threads);
@@ -172,7 +174,7 @@ Profile make_profile(const Graph& graph, const Plan& plan, const std::vector<std
     row.seconds = median(times);
     row.spread = relative_spread(times);
     row.cost = cost_of(step.variant.problem);
-    row.cost.narrow = multiplies_narrow(step.variant.problem, ceilings);
+    row.cost.factors = factors_of(step.variant.problem, ceilings);
     profile.steps.push_back(std::move(row));
   }
   const double run_bytes = bytes_of_run(graph, plan);

@@ -23,7 +23,7 @@ std::string_view name_of(Bound bound);  // "compute", "L1", …, "call"
 struct StepCost {
   double flops = 0;
   double weight_bytes = 0, activation_bytes = 0;
-  bool narrow = false;  // products of 16-bit operands: another peak
+  Factors factors = Factors::kFloats;
 };
 struct Floor {
   double seconds = 0;

@@ -108,7 +108,7 @@ void expand_dequantize(Expansion& e) {
   const int64_t axis = e.node.attr_int("axis", 1), block = e.node.attr_int("block_size", 0);
   const QuantizedForm form{e.in(0), s.scale, s.zero_point, axis};
   if (block == 0 && given == DType::kF32 && is_constant_in_bytes(e, form)) return e.set_output(0, e.promise_floats(form));
-  if (is_one_scaling(e, s) && given == DType::kF32 && is_quantized_type(e.dtype(e.in(0))) && e.shape(s.scale).empty() && !e.node.has("block_size") && !has_known_zero(e, s)) return;
+  if (e.node.domain.empty() && is_one_scaling(e, s) && given == DType::kF32 && is_quantized_type(e.dtype(e.in(0))) && e.shape(s.scale).empty() && !e.node.has("block_size") && !has_known_zero(e, s)) return;
   const ValueId y = e.cast(dequantized(e, e.in(0), s, axis, block), given);
   if (block == 0 && given == DType::kF32) e.set_quantized_form(y, form);
   e.set_output(0, y);
@@ -121,7 +121,7 @@ DType asked_type(const Expansion& e, ValueId zero_point) {
 
 void expand_quantize(Expansion& e) {
   const Scaling s = scaling_in(e, 1, 2);
-  const bool plain = e.dtype(e.in(0)) == DType::kF32 && !e.node.has("output_dtype") && !e.node.has("block_size");
+  const bool plain = e.node.domain.empty() && e.dtype(e.in(0)) == DType::kF32 && !e.node.has("output_dtype") && !e.node.has("block_size");
   if (plain && is_one_scaling(e, s) && e.shape(s.scale).empty() && is_quantized_type(type_of_zero(e, s.zero_point)) && !has_known_zero(e, s)) return;
   e.set_output(0, quantized(e, e.in(0), s, asked_type(e, s.zero_point), e.node.attr_int("axis", 1), e.node.attr_int("block_size", 0)));
 }

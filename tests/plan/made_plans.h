@@ -8,6 +8,7 @@
 
 #include "base/machine.h"
 #include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/cpu/byte_products.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/vector_width.h"
@@ -282,6 +283,22 @@ inline std::vector<Case> strassen_conv_cases() {
   return cases;
 }
 
+// The kind's examples in bytes, with so many steps in an addition; none where this machine has no such instruction.
+inline std::vector<Case> cases_of_bytes(const std::string& kind, int64_t steps) {
+  std::vector<Case> cases;
+  const std::vector<int64_t> known = byte_steps(this_machine());
+  if (!std::count(known.begin(), known.end(), steps)) return cases;
+  for (const Graph& graph : kernel_kind(kind).examples()) {
+    Case made{graph.name, graph, starter_plan(graph, 2, cpu_target())};
+    Variant& variant = made.plan.steps.at(0).variant;
+    if (!variant.knobs.count("K_STEPS")) continue;
+    variant.knobs["K_STEPS"] = steps;
+    if (steps == 2 && variant.knobs.count("PACK_A")) variant.knobs["PACK_A"] = 1;
+    cases.push_back(std::move(made));
+  }
+  return cases;
+}
+
 // The convolution followed by pointwise steps that take its result first.
 inline Step with_epilogues(Step conv, const std::vector<Step>& steps) {
   Problem& p = conv.variant.problem;
@@ -360,6 +377,8 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   else if (kind == "matmul_strassen") cases = strassen_cases();
   else if (kind == "matmul_strassen_pairs") cases = strassen_cases(true);
   else if (kind == "conv_strassen") cases = strassen_conv_cases();
+  else if (kind == "matmul_bytes" || kind == "conv_bytes") cases = cases_of_bytes(kind_of(kind), 2);
+  else if (kind == "matmul_fours" || kind == "conv_fours") cases = cases_of_bytes(kind_of(kind), 4);
   else
     for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2, cpu_target())});
   for (const std::string blocked : {"conv", "pool"})
