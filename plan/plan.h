@@ -54,7 +54,7 @@ struct WindowIo {
 std::vector<ValueId> storage_of(const Graph& graph);
 bool is_renaming(const Node& node);
 
-// Every node its starter kernel on the target; sums of bytes are finished where they are made (plan/integer_sums.h). Throws Error(kUnsupported) with all reasons when a node has none.
+// Every node its starter kernel on the target; what is quantized is joined (plan/quantized_steps.h). Throws Error(kUnsupported) with all reasons when a node has none.
 Plan starter_plan(const Graph& graph, int threads, const Target& target);
 
 // Every operand written before it is read, each written once, every graph output there. Returns "" or what is wrong.

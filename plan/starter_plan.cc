@@ -2,8 +2,8 @@
 
 #include "graph/onnx/refusals.h"
 #include "graph/op.h"
-#include "plan/integer_sums.h"
 #include "plan/plan.h"
+#include "plan/quantized_steps.h"
 
 namespace amdahl {
 
@@ -28,7 +28,7 @@ Plan starter_plan(const Graph& graph, int threads, const Target& target) {
     }
   }
   refusals.raise();
-  finish_integer_sums(graph, target, plan);
+  join_quantized_steps(graph, target, plan);
   return plan;
 }
 

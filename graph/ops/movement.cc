@@ -7,6 +7,7 @@
 #include "graph/node_upgrade.h"
 #include "graph/ops/copy.h"
 #include "graph/ops/families.h"
+#include "graph/ops/moved_bytes.h"
 #include "graph/ops/sizes.h"
 
 namespace amdahl {
@@ -283,11 +284,11 @@ void count_parts(NodeUpgrade& u) {
 
 std::vector<OpDef> movement_ops() {
   std::vector<OpDef> all{
-      {"", "Reshape", "ai", infer_reshape, eval_renamed},
-      {"", "Flatten", "a", infer_flatten, eval_renamed},
-      {"", "Squeeze", "aI", infer_squeeze, eval_renamed, 1, {{13, axes_to_input}}},
-      {"", "Unsqueeze", "aI", infer_unsqueeze, eval_renamed, 1, {{13, axes_to_input}}},
-      {"", "Transpose", "a", infer_transpose, eval_transpose},
+      {"", "Reshape", "ai", infer_reshape, eval_renamed, 1, {}, expand_moved_bytes},
+      {"", "Flatten", "a", infer_flatten, eval_renamed, 1, {}, expand_moved_bytes},
+      {"", "Squeeze", "aI", infer_squeeze, eval_renamed, 1, {{13, axes_to_input}}, expand_moved_bytes},
+      {"", "Unsqueeze", "aI", infer_unsqueeze, eval_renamed, 1, {{13, axes_to_input}}, expand_moved_bytes},
+      {"", "Transpose", "a", infer_transpose, eval_transpose, 1, {}, expand_moved_bytes},
       {"", "DepthToSpace", "a", infer_depth_to_space, eval_depth_to_space},
       {"", "SpaceToDepth", "a", infer_space_to_depth, eval_space_to_depth},
       {"", "Expand", "ai", infer_expand, eval_expand},

@@ -6,6 +6,7 @@
 
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
+#include "graph/ops/moved_bytes.h"
 #include "graph/ops/sum_growth.h"
 #include "graph/ops/window_geometry.h"
 
@@ -182,7 +183,7 @@ void eval_lp_pool(EvalContext& c) {
 
 std::vector<OpDef> pooling_ops() {
   return {
-      {"", "MaxPool", "n", infer_pool, eval_max_pool, 2},
+      {"", "MaxPool", "n", infer_pool, eval_max_pool, 2, {}, expand_moved_bytes},
       {"", "AveragePool", "f", infer_pool, eval_average_pool},
       {"", "LpPool", "f", infer_pool, eval_lp_pool},
       {"", "GlobalMaxPool", "f", infer_pool, eval_max_pool},

@@ -8,6 +8,7 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/families.h"
 #include "graph/ops/integer_products.h"
+#include "graph/ops/moved_bytes.h"
 #include "graph/ops/quantized.h"
 
 namespace amdahl {
@@ -61,6 +62,9 @@ RefTensor number(double value) {
 void eval_quantize(EvalContext& c) {
   const DType type = c.out(0).dtype;
   RefTensor x = apply(c, "Div", {&c.in(0), &c.in(1)}, DType::kF32);
+  // A kernel may multiply by the reciprocal of the scale, which is rounded too.
+  for (size_t i = 0; i < x.bound.size(); ++i)
+    if (std::isfinite(x.value[i])) x.bound[i] += kU32 * std::fabs(x.value[i]);
   x = apply(c, "Round", {&x}, DType::kF32);
   if (c.has_input(2)) {
     const RefTensor zero = as_type(c, c.in(2), DType::kF32);
@@ -121,6 +125,8 @@ DType asked_type(const Expansion& e, ValueId zero_point) {
 
 void expand_quantize(Expansion& e) {
   const Scaling s = scaling_in(e, 1, 2);
+  const bool whole = !e.node.has("output_dtype") && e.node.attr_int("block_size", 0) == 0;
+  if (const ValueId q = whole ? bytes_quantized_again(e, e.in(0), s.scale, s.zero_point) : kNoValue; q != kNoValue) return e.set_output(0, q);
   const bool plain = e.node.domain.empty() && e.dtype(e.in(0)) == DType::kF32 && !e.node.has("output_dtype") && !e.node.has("block_size");
   if (plain && is_one_scaling(e, s) && e.shape(s.scale).empty() && is_quantized_type(type_of_zero(e, s.zero_point)) && !has_known_zero(e, s)) return;
   e.set_output(0, quantized(e, e.in(0), s, asked_type(e, s.zero_point), e.node.attr_int("axis", 1), e.node.attr_int("block_size", 0)));

@@ -18,6 +18,7 @@
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
+#include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/accesses.h"
@@ -172,6 +173,7 @@ SearchSpace MatmulOnCpu::space(const Problem& problem, const DeviceInfo& device)
   SearchSpace space;
   for (auto part : {tile_knobs, block_knobs, thread_knobs, loop_knobs})
     for (Knob& knob : part(product)) space.knobs.push_back(std::move(knob));
+  if (product.bytes) space.knobs.push_back(vector_bits_knob(device));
   if (product.bytes) space.knobs.push_back({"K_STEPS", byte_steps(device), byte_steps(device).front(), "steps of K in one addition: 4 bytes, or 2 in 16 bits"});
   if (product.accumulator_bytes() == 4)
     space.cycles = [s = product.s, device, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
@@ -202,7 +204,7 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device
   const double alpha = MatmulParams::of(p).alpha;
   const bool same_c = c.dtype == acc;
 
-  std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
+  std::string text = vector_bits_text(variant.knobs) + "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
   text += gemm_types(acc, {a.dtype, b.dtype, c.dtype});
   text += fmt::format("typedef {} A_T;\ntypedef {} B_T;\ntypedef {} C_T;\n", storage_type(a.dtype), storage_type(b.dtype), storage_type(c.dtype));
   const auto constant = [&](const char* name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };

@@ -212,8 +212,15 @@ INLINE void store_tile(Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, co
       const Inputs inputs(in);
       const Place place = at;  // stores of bytes may alias what `at` refers to, too
       if (place.columns == VECS * LANES) {
+        S_T* __restrict to = row;
+        if constexpr (sizeof(C_T) == 1) {  // in the width of sums first: compilers would take 64 bytes at a time, which a tile has seldom
 #pragma omp simd
-        for (int64_t n = 0; n < VECS * LANES; ++n) row[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
+          for (int64_t n = 0; n < VECS * LANES; ++n) tile[i][n] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
+          for (int64_t n = 0; n < VECS * LANES; ++n) to[n * C_COL] = static_cast<C_T>(tile[i][n]);
+        } else {
+#pragma omp simd
+          for (int64_t n = 0; n < VECS * LANES; ++n) to[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
+        }
       } else {
         for (int64_t n = 0; n < place.columns; ++n) row[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
       }
