@@ -13,7 +13,6 @@
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
-#include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/window_constants.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
@@ -56,8 +55,9 @@ class ConvOnCpu final : public KernelImplementation {
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);
     switch (variant.knobs.at("ALGORITHM")) {
       case kConvBytes:
-        return vector_bits_text(variant.knobs) + text + "typedef int32_t ACC;\nconstexpr int64_t UNROLL_K = 1;\n" + byte_products_text(variant.knobs.at("K_STEPS"), device) +
-               emit_finish(problem, g) + inputs_text(problem) + std::string(cpu_text("sizes.h")) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("gemm_tile.h")) +
+        return text + "typedef int32_t ACC;\nconstexpr int64_t UNROLL_K = 1;\n" + byte_products_text(variant.knobs.at("K_STEPS"), device) +
+               emit_finish(problem, g) + inputs_text(problem) + std::string(cpu_text("sizes.h")) + std::string(cpu_text("conv_prepare.h")) +
+               std::string(cpu_text("gemm_tile.h")) + byte_epilogue_of_pixels(problem, g) +
                std::string(cpu_text("conv_bytes.cpp"));
       case kConvIm2col:
       case kConvDirect:

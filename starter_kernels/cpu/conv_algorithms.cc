@@ -8,7 +8,6 @@
 #include "starter_kernels/cpu/byte_products.h"
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
-#include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/tile_cycles.h"
 #include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/conv.h"
@@ -141,8 +140,7 @@ SearchSpace bytes_space(const Problem& problem, const SlidingWindow& g, const De
                  {"NV", nvs, nv, "vectors of pixels summed together"},
                  {"PANELS", panels, largest(panels, [&](int64_t n) { return n * nv <= 12; }), "panels of so many vectors that are finished together"},
                  {"PARTITION", {0, 1}, by_channels, "threads share 0: pixels, 1: output channels"},
-                 {"K_STEPS", byte_steps(device), byte_steps(device).front(), "channels in one addition: 4 bytes, or 2 in 16 bits"},
-                 vector_bits_knob(device)};
+                 {"K_STEPS", byte_steps(device), byte_steps(device).front(), "channels in one addition: 4 bytes, or 2 in 16 bits"}};
   space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
     const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1 + (k.at("K_STEPS") == 2);
     return need <= registers ? "" : fmt::format("a {}x{} tile needs {} vector registers of {}", k.at("MR"), k.at("NV"), need, registers);

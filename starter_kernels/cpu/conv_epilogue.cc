@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "starter_kernels/cpu/byte_epilogue.h"
 #include "starter_kernels/cpu/cpu_text.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/kinds/accesses.h"
@@ -29,6 +30,13 @@ std::string emit_finish(const Problem& problem, const SlidingWindow& g) {
                                        register_type(accumulator_of(problem.in[0].dtype)));
   const PixelEpilogue epilogue = epilogue_of_pixels(problem, g);
   return epilogue_text(epilogue.problem) + types + head + fmt::format("  return epilogue(sum, in, {});\n}}\n\n", epilogue.indices);
+}
+
+std::string byte_epilogue_of_pixels(const Problem& problem, const SlidingWindow& g) {
+  const PixelEpilogue epilogue = epilogue_of_pixels(problem, g);
+  const auto vectors = epilogue.indices == "n, o, p" ? emit_byte_epilogue(epilogue.problem, kExtra) : std::nullopt;
+  if (!vectors) return "";
+  return "constexpr int64_t BLOCK = VLEN;\n" + std::string(cpu_text("vector_math.h")) + std::string(cpu_text("byte_vectors.h")) + *vectors;
 }
 
 std::string emit_finish_block(const Problem& problem, int64_t block) {

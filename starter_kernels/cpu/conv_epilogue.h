@@ -13,6 +13,9 @@ namespace amdahl {
 // vectorises; others cost a division a point. Scalar math and the epilogue itself come with it.
 std::string emit_finish(const Problem& problem, const SlidingWindow& geometry);
 
+// Of sums of bytes the same on vectors of pixels (byte_epilogue.h), with what it needs; nothing where there is none. After gemm_tile.h.
+std::string byte_epilogue_of_pixels(const Problem& problem, const SlidingWindow& geometry);
+
 // For channel-blocked output: `static inline void finish_block(const float* sums, float* to, in, int64_t n, int64_t b,
 // int64_t p)` finishes the BLOCK channels of block b at pixel p and writes them; channels past the last one become
 // zero.

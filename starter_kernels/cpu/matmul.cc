@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/device_info.h"
+#include "starter_kernels/cpu/byte_epilogue.h"
 #include "starter_kernels/cpu/byte_products.h"
 #include "starter_kernels/cpu/cpu_kernels.h"
 #include "starter_kernels/cpu/cpu_text.h"
@@ -18,7 +19,6 @@
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
-#include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/accesses.h"
@@ -113,7 +113,7 @@ std::vector<Knob> tile_knobs(const BlockedProduct& p) {
 
 std::vector<Knob> block_knobs(const BlockedProduct& p) {
   const Values mc = up_to({24, 48, 96, 144, 192, 384, 768}, p.s.m);
-  const Values kc = p.holds_partial_sums() ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, p.s.k) : Values{std::max<int64_t>(1, p.s.k)};
+  const Values kc = p.holds_partial_sums() ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, p.s.k) : Values{std::max<int64_t>(1, MatmulSizes::of(p.problem).k)};  // all of it, however many steps an element has
   const Values nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, p.s.n);
   const Values pack_b = p.pairs || (p.bytes && p.problem.in[1].constant) ? Values{1} : p.problem.in[1].constant ? Values{0, 1} : Values{0};
   return {{"MC", mc, at_most(mc, 96), "rows of A in a block that stays in L2"},
@@ -173,7 +173,6 @@ SearchSpace MatmulOnCpu::space(const Problem& problem, const DeviceInfo& device)
   SearchSpace space;
   for (auto part : {tile_knobs, block_knobs, thread_knobs, loop_knobs})
     for (Knob& knob : part(product)) space.knobs.push_back(std::move(knob));
-  if (product.bytes) space.knobs.push_back(vector_bits_knob(device));
   if (product.bytes) space.knobs.push_back({"K_STEPS", byte_steps(device), byte_steps(device).front(), "steps of K in one addition: 4 bytes, or 2 in 16 bits"});
   if (product.accumulator_bytes() == 4)
     space.cycles = [s = product.s, device, a_row = problem.in[0].strides[problem.in[0].strides.size() - 2], threads = problem.threads](const Knobs& k) {
@@ -194,6 +193,18 @@ std::string finish_in_registers(const Problem& p, const std::string& scale, cons
          fmt::format("  prefetch_extras(in{});\n}}\n", indices);
 }
 
+// The same of sums of bytes, where it has that form.
+std::string finish_bytes(const Problem& p, const std::string& indices) {
+  const auto vectors = p.out[0].strides.back() == 1 ? emit_byte_epilogue(p, 2) : std::nullopt;
+  if (!vectors) return "";
+  return std::string(cpu_text("byte_vectors.h")) + *vectors +
+         fmt::format(
+             "INLINE RowValues values_of_row(const void* const* in, int64_t batch, int64_t m) {{\n  const int64_t n = 0;\n  return row_values(in{0});\n}}\n"
+             "INLINE auto finish_sums(Ints sum, const RowValues& row, const void* const* in, int64_t batch, int64_t m, int64_t n) {{\n  return finish_vector(sum, row, "
+             "in{0});\n}}\n",
+             indices);
+}
+
 std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device) const {
   const Problem& p = variant.problem;
   const Access &a = p.in[0], &b = p.in[1], &c = p.out[0];
@@ -204,7 +215,7 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device
   const double alpha = MatmulParams::of(p).alpha;
   const bool same_c = c.dtype == acc;
 
-  std::string text = vector_bits_text(variant.knobs) + "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
+  std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
   text += gemm_types(acc, {a.dtype, b.dtype, c.dtype});
   text += fmt::format("typedef {} A_T;\ntypedef {} B_T;\ntypedef {} C_T;\n", storage_type(a.dtype), storage_type(b.dtype), storage_type(c.dtype));
   const auto constant = [&](const char* name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
@@ -231,7 +242,9 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device
   if (strassen_levels(p) > 0) return text + finish_in_registers(p, scale, indices) + strassen_text(variant);
   if (variant.knobs.at("GEMV")) return text + std::string(cpu_text("matmul_gemv.cpp"));
   text += inputs_text(p);
-  return text + finish_in_registers(p, scale, indices) + std::string(cpu_text("matmul.cpp"));
+  text += finish_in_registers(p, scale, indices);
+  if (multiplies_bytes(p)) text += finish_bytes(p, indices);
+  return text + std::string(cpu_text("matmul.cpp"));
 }
 
 }  // namespace

@@ -6,15 +6,15 @@
 // by NV vectors of pixels: 8 x 3 sums take 3 loads and 8 broadcasts for 24 multiplications. Weights are packed at load as
 // [group][tile of channels][element][tap][MR], read in order.
 //
-// A task is a tile of channels by PANELS panels of pixels: its sums are finished together, channel by channel, where pixels lie side by side.
+// A task is a tile of channels by up to PANELS panels of pixels: its sums are finished together, channel by channel, where pixels lie side by side.
 
 typedef uint32_t Element __attribute__((may_alias));
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KD * KH * KW, P = OD * OH * OW;
 constexpr int64_t ELEMENTS = ceil_div(CG, STEPS);
 constexpr int64_t NR = NV * LANES, FLAT = (OH - 1) * WQ + OW;  // places of a depth, from the first pixel to the last
-constexpr int64_t ALL_PANELS = ceil_div(FLAT, NR), TASK_PANELS = min_of(PANELS, ALL_PANELS);
-constexpr int64_t CHUNKS = OD * ceil_div(ALL_PANELS, TASK_PANELS), O_TILES = ceil_div(OG, MR);
+constexpr int64_t ALL_PANELS = ceil_div(FLAT, NR), CHUNKS_A_DEPTH = ceil_div(ALL_PANELS, PANELS);  // chunks of equal size: threads share them
+constexpr int64_t TASK_PANELS = ceil_div(ALL_PANELS, CHUNKS_A_DEPTH), CHUNKS = OD * CHUNKS_A_DEPTH, O_TILES = ceil_div(OG, MR);
 constexpr int VECS_LEFT = static_cast<int>(ceil_div(FLAT % NR, LANES));  // of the last panel, 0: it is full
 constexpr int64_t IMAGE = G * ELEMENTS * CHANNEL;                        // elements of the copy
 constexpr int64_t TILE_WEIGHTS = ELEMENTS * TAPS * MR;
@@ -110,8 +110,9 @@ static int64_t keep_pixels(const ACC* sums, int64_t begin, int64_t end, ACC* pix
 
 // `chunk` counts tasks' panels in all depths.
 static void run_task(const void* const* in, out_t* out, const Element* image, int64_t n, int64_t g, int64_t o_tile, int64_t chunk, ACC* sums) {
-  constexpr int64_t SUM_ROW = TASK_PANELS * NR, CHUNKS_A_DEPTH = CHUNKS / OD;
-  const int64_t od = chunk / CHUNKS_A_DEPTH, panel = chunk % CHUNKS_A_DEPTH * TASK_PANELS, panels = min_of(TASK_PANELS, ALL_PANELS - panel);
+  constexpr int64_t SUM_ROW = TASK_PANELS * NR;
+  const int64_t od = chunk / CHUNKS_A_DEPTH, at = chunk % CHUNKS_A_DEPTH;
+  const int64_t panel = at * ALL_PANELS / CHUNKS_A_DEPTH, panels = (at + 1) * ALL_PANELS / CHUNKS_A_DEPTH - panel;
   const int64_t begin = panel * NR, end = min_of(FLAT, begin + panels * NR);
   const Element* x = image + g * ELEMENTS * CHANNEL + od * SD * PLANE + begin;
   const Element* w = static_cast<const Element*>(in[1]) + (g * O_TILES + o_tile) * TILE_WEIGHTS;
@@ -131,14 +132,16 @@ static void run_task(const void* const* in, out_t* out, const Element* image, in
     const int64_t o = g * OG + o_tile * MR + m;
     out_t* __restrict to = out + (n * O + o) * P + p;  // a byte may alias anything: scales would be read again after each
     const Inputs inputs(in);
-    if constexpr (sizeof(out_t) == 1) {  // where bytes are the result compilers take 64 pixels at a time, and those that are left one by one
+    int64_t done = 0;
+#ifdef VECTOR_EPILOGUE
+    const RowValues values = row_values(inputs.of, n, o, 0);
+    for (; done + LANES <= kept; done += LANES) write_vector(to + done, finish_vector(load(row + done), values, inputs.of, n, o, p + done));
+    // What is left over again with what is before it, in one vector.
+    if (const int64_t last = kept - LANES; done < kept && last >= 0)
+      write_vector(to + last, finish_vector(load(row + last), values, inputs.of, n, o, p + last)), done = kept;
+#endif
 #pragma omp simd
-      for (int64_t i = 0; i < kept; ++i) pixels[m][i] = finish(row[i], inputs.of, n, o, p + i);
-      for (int64_t i = 0; i < kept; ++i) to[i] = static_cast<out_t>(pixels[m][i]);
-    } else {
-#pragma omp simd
-      for (int64_t i = 0; i < kept; ++i) to[i] = finish(row[i], inputs.of, n, o, p + i);
-    }
+    for (int64_t i = done; i < kept; ++i) to[i] = finish(row[i], inputs.of, n, o, p + i);
   }
 }
 

@@ -30,6 +30,7 @@ constexpr bool SPLIT = SPLIT_K > 1;
 typedef SumType<SPLIT, ACC, C_T>::type S_T;
 constexpr int64_t S_ROW = SPLIT ? N : C_ROW, S_COL = SPLIT ? 1 : C_COL;
 constexpr int64_t K_PART = ceil_div(UNITS, SPLIT_K);
+static_assert(K_PART <= K_BLOCK || SPLIT || SAME_C, "between blocks of K sums lie in C");
 
 // ---- tasks: parts of C over threads -------------------------------------------------------------------------------
 
@@ -196,6 +197,18 @@ INLINE void store_tile(Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, co
     }
     return;
   }
+#ifdef VECTOR_EPILOGUE
+  if (at.first && at.last && at.columns == VECS * LANES) {
+    const Inputs inputs(in);
+    const Place place = at;
+    UNROLLED for (int i = 0; i < ROWS; ++i) {
+      const RowValues values = values_of_row(inputs.of, place.batch, place.m + i);
+      UNROLLED for (int j = 0; j < VECS; ++j)
+        write_vector(reinterpret_cast<C_T*>(c + i * S_ROW) + j * LANES, finish_sums(sum[i][j], values, inputs.of, place.batch, place.m + i, place.n + j * LANES));
+    }
+    return;
+  }
+#endif
   alignas(64) ACC tile[ROWS][VECS * LANES];
   UNROLLED for (int i = 0; i < ROWS; ++i) {
     UNROLLED for (int j = 0; j < VECS; ++j) *reinterpret_cast<Vec*>(&tile[i][j * LANES]) = sum[i][j];
@@ -212,15 +225,8 @@ INLINE void store_tile(Vec (&sum)[ROWS][VECS], const void* const* in, S_T* c, co
       const Inputs inputs(in);
       const Place place = at;  // stores of bytes may alias what `at` refers to, too
       if (place.columns == VECS * LANES) {
-        S_T* __restrict to = row;
-        if constexpr (sizeof(C_T) == 1) {  // in the width of sums first: compilers would take 64 bytes at a time, which a tile has seldom
 #pragma omp simd
-          for (int64_t n = 0; n < VECS * LANES; ++n) tile[i][n] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
-          for (int64_t n = 0; n < VECS * LANES; ++n) to[n * C_COL] = static_cast<C_T>(tile[i][n]);
-        } else {
-#pragma omp simd
-          for (int64_t n = 0; n < VECS * LANES; ++n) to[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
-        }
+        for (int64_t n = 0; n < VECS * LANES; ++n) row[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
       } else {
         for (int64_t n = 0; n < place.columns; ++n) row[n * C_COL] = finish(tile[i][n], inputs.of, place.batch, place.m + i, place.n + n);
       }
