@@ -25,7 +25,7 @@ struct Value {
   DType dtype = DType::kF32;
   Shape shape;
   std::optional<Tensor> constant;  // set for initializers and folded results
-  bool varies = false;             // a constant like a weight however small it is (scale, zero point): layers that are equal otherwise have others, so kernels read it
+  bool varies = false;  // a constant like a weight however small it is (scale, zero point): layers that are equal otherwise have others, so kernels read it
 };
 
 using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>, Tensor>;

@@ -16,8 +16,7 @@ Tensor floats_of(const Tensor& q, const Tensor& scale, const Tensor* zero_point,
   auto* out = reinterpret_cast<float*>(made);
   const auto fill = [&](const auto bytes) {
 #pragma omp parallel for if (q.numel() > 1 << 16)
-    for (int64_t i = 0; i < q.numel(); ++i)
-      out[i] = (static_cast<float>(bytes[static_cast<size_t>(i)]) - along(zeros, i)) * along(scales, i);
+    for (int64_t i = 0; i < q.numel(); ++i) out[i] = (static_cast<float>(bytes[static_cast<size_t>(i)]) - along(zeros, i)) * along(scales, i);
   };
   if (q.dtype() == DType::kI8) fill(q.as<int8_t>());
   else fill(q.as<uint8_t>());

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <utility>
 #include <string_view>
+#include <utility>
 
 #include "plan/fusion.h"
 #include "starter_kernels/kinds/kernel_kind.h"
@@ -150,7 +150,8 @@ class JoinedSteps {
  private:
   bool covers_one(size_t s, std::string_view op) const {
     const std::vector<NodeId>& nodes = steps_[s]->nodes;
-    return !nodes.empty() && graph_.node(nodes.back()).domain.empty() && graph_.node(nodes.back()).op == op && steps_[s]->variant.problem.kind == kind::kPointwise;
+    return !nodes.empty() && graph_.node(nodes.back()).domain.empty() && graph_.node(nodes.back()).op == op &&
+           steps_[s]->variant.problem.kind == kind::kPointwise;
   }
   static bool sums_bytes(const Step& step) {
     const Problem& p = step.variant.problem;

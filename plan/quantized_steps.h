@@ -1,6 +1,6 @@
 #pragma once
 // A quantized operator is an integer sum and what makes numbers of it: scales, a bias, an activation, the next quantization. A file says so in one node
-// (QLinearConv, QLinearAdd) or in several around one (DequantizeLinear, Add, QuantizeLinear), and everybody computes it in one kernel: so does the starter.
+// (QLinearAdd) or in several around one (DequantizeLinear, Add, QuantizeLinear), and everybody computes it in one kernel: so does the starter.
 
 #include "plan/plan.h"
 

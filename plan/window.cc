@@ -74,8 +74,7 @@ class Canonicalizer {
       result_.values.push_back(v);
       const Value& value = graph_.value(v);
       result_.text += fmt::format("[{} {}", name_of(value.dtype), to_string(value.shape));
-      if (value.constant)
-        result_.text += is_structural(value) ? " = " + hash_hex(value.constant->data(), value.constant->bytes()) : std::string(" weight");
+      if (value.constant) result_.text += is_structural(value) ? " = " + hash_hex(value.constant->data(), value.constant->bytes()) : std::string(" weight");
       result_.text += "]";
     }
     return it->second;

@@ -104,15 +104,15 @@ __attribute__((target("avx512f,avx512bf16"))) void dot_bf16(int64_t iterations) 
   sink = total;
 }
 
-#define DOT_BYTES(NAME, ATTRIBUTES, VECTOR, SET, ADD)                                                                            \
-  ATTRIBUTES void NAME(int64_t iterations) {                                                                                   \
-    VECTOR sum[kChains];                                                                                                       \
-    for (int c = 0; c < kChains; ++c) sum[c] = SET(c);                                                                         \
-    const VECTOR a = SET(0x01020304);                                                                                          \
+#define DOT_BYTES(NAME, ATTRIBUTES, VECTOR, SET, ADD)                                                                               \
+  ATTRIBUTES void NAME(int64_t iterations) {                                                                                        \
+    VECTOR sum[kChains];                                                                                                            \
+    for (int c = 0; c < kChains; ++c) sum[c] = SET(c);                                                                              \
+    const VECTOR a = SET(0x01020304);                                                                                               \
     for (int64_t n = 0; n < iterations; ++n) _Pragma("GCC unroll 12") for (int c = 0; c < kChains; ++c) sum[c] = ADD(sum[c], a, a); \
-    int64_t total = 0;                                                                                                         \
-    for (int c = 0; c < kChains; ++c) total += sum[c][0];                                                                      \
-    sink = static_cast<float>(total);                                                                                          \
+    int64_t total = 0;                                                                                                              \
+    for (int c = 0; c < kChains; ++c) total += sum[c][0];                                                                           \
+    sink = static_cast<float>(total);                                                                                               \
   }
 DOT_BYTES(dot_bytes_256, __attribute__((target("avx2,avxvnni"))), __m256i, _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
 DOT_BYTES(dot_bytes_512, __attribute__((target("avx512f,avx512vnni"))), __m512i, _mm512_set1_epi32, _mm512_dpbusd_epi32)

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kFirstBytes = 4096;
 
 std::string short_key(const Value& value) {
-  return fmt::format("{}{}{}{}", value.varies ? "v" : "", name_of(value.dtype), to_string(value.shape), hash_hex(value.constant->data(), std::min(kFirstBytes, value.constant->bytes())));
+  return fmt::format("{}{}{}{}", value.varies ? "v" : "", name_of(value.dtype), to_string(value.shape),
+                     hash_hex(value.constant->data(), std::min(kFirstBytes, value.constant->bytes())));
 }
 
 // Equal constants become one: tied weights that were written twice, and the many copies of 1.0 and axes.

@@ -121,7 +121,8 @@ void Inference::require_room() const {
 
 std::vector<ValueId> Inference::expand(const OpDef& op, const Node& node) {
   check_signature(op, graph_, node);
-  Expansion expansion(graph_, node, [this](Node written) { return place(std::move(written), {}); }, quantized_forms_);
+  Expansion expansion(
+      graph_, node, [this](Node written) { return place(std::move(written), {}); }, quantized_forms_);
   op.expand(expansion);
   const auto is_set = [](ValueId v) { return v != kNoValue; };
   if (op.infer && std::none_of(expansion.outputs().begin(), expansion.outputs().end(), is_set)) return {};
@@ -139,7 +140,8 @@ void Inference::keep_promises() {
     const auto bytes = static_cast<double>(numel(value.shape)) * static_cast<double>(size_of(value.dtype));
     if (!read.count(v)) continue;
     if (bytes > budget().bytes)
-      throw Error(ExitCode::kUnsupported, fmt::format("the floats of quantized constants take many times as much memory as the file: at '{}'", shown(value.name)));
+      throw Error(ExitCode::kUnsupported,
+                  fmt::format("the floats of quantized constants take many times as much memory as the file: at '{}'", shown(value.name)));
     budget().bytes -= bytes;
     const QuantizedForm& form = quantized_forms_.of.at(v);
     value.constant = floats_of(*constant(form.integers), *constant(form.scale), constant(form.zero_point), form.axis);

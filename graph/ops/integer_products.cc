@@ -144,9 +144,9 @@ ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, Valu
 
 ValueId integer_convolution(Expansion& e, ValueId x, ValueId w, ValueId x_zero, ValueId w_zero) {
   if (!are_bytes(e, x) || !are_bytes(e, w) || e.rank(x) < 3 || e.rank(w) != e.rank(x) || !is_one(e, x_zero) || !e.constant_of(w)) return kNoValue;
-  // Products come four channels at a time.
+  // Products come four channels at a time, or of one channel alone.
   const int64_t group = e.node.attr_int("group", 1), channels = e.shape(w)[1];
-  if (group != 1 && channels % 4 != 0) return kNoValue;
+  if (group != 1 && channels % 4 != 0 && channels != 1) return kNoValue;
   const Bytes weights = as_signed(e, w, w_zero == kNoValue ? w_zero : along(e, w_zero, 0, e.rank(w)));
   if (weights.zero != kNoValue) return kNoValue;
   Bytes image = as_unsigned(e, x, x_zero == kNoValue ? x_zero : e.reshape(x_zero, {}));

@@ -37,7 +37,8 @@ void infer_dequantize(InferContext& c) {
 }
 
 // The value of an operator that this one is made of.
-RefTensor apply(const EvalContext& c, const char* op, const std::vector<const RefTensor*>& inputs, DType type, const std::map<std::string, Attribute>& attributes = {}) {
+RefTensor apply(const EvalContext& c, const char* op, const std::vector<const RefTensor*>& inputs, DType type,
+                const std::map<std::string, Attribute>& attributes = {}) {
   Node node;
   node.op = op;
   node.version = Expansion::kVersion;
@@ -93,18 +94,18 @@ void eval_dequantize(EvalContext& c) {
 
 // Weights, whose scales fit: what is small may as well be folded at once.
 bool is_constant_in_bytes(const Expansion& e, const QuantizedForm& form) {
-  constexpr int64_t kSmall = 256;
+  constexpr int64_t kSmall = 64;
   const Shape shape = e.shape(form.integers);
   if (!e.constant_of(form.integers) || numel(shape) < kSmall || (e.dtype(form.integers) != DType::kI8 && e.dtype(form.integers) != DType::kU8)) return false;
   const size_t axis = shape.size() < 2 && numel(e.shape(form.scale)) == 1 ? 0 : e.axis_of(form.axis, shape.size(), "axis");
-  const auto fits = [&](ValueId v) {
-    return v == kNoValue || (e.constant_of(v) && (numel(e.shape(v)) == 1 || e.shape(v) == Shape{shape[axis]}));
-  };
+  const auto fits = [&](ValueId v) { return v == kNoValue || (e.constant_of(v) && (numel(e.shape(v)) == 1 || e.shape(v) == Shape{shape[axis]})); };
   return fits(form.scale) && fits(form.zero_point);
 }
 
 // A zero point that is there and 0 is left out, where the type does not need it.
-bool has_known_zero(const Expansion& e, const Scaling& s) { return s.zero_point != kNoValue && e.dtype(s.zero_point) == DType::kU8 && is_zero(e, s.zero_point); }
+bool has_known_zero(const Expansion& e, const Scaling& s) {
+  return s.zero_point != kNoValue && e.dtype(s.zero_point) == DType::kU8 && is_zero(e, s.zero_point);
+}
 
 void expand_dequantize(Expansion& e) {
   const Scaling s = scaling_in(e, 1, 2);
@@ -112,7 +113,9 @@ void expand_dequantize(Expansion& e) {
   const int64_t axis = e.node.attr_int("axis", 1), block = e.node.attr_int("block_size", 0);
   const QuantizedForm form{e.in(0), s.scale, s.zero_point, axis};
   if (block == 0 && given == DType::kF32 && is_constant_in_bytes(e, form)) return e.set_output(0, e.promise_floats(form));
-  if (e.node.domain.empty() && is_one_scaling(e, s) && given == DType::kF32 && is_quantized_type(e.dtype(e.in(0))) && e.shape(s.scale).empty() && !e.node.has("block_size") && !has_known_zero(e, s)) return;
+  if (e.node.domain.empty() && is_one_scaling(e, s) && given == DType::kF32 && is_quantized_type(e.dtype(e.in(0))) && e.shape(s.scale).empty() &&
+      !e.node.has("block_size") && !has_known_zero(e, s))
+    return;
   const ValueId y = e.cast(dequantized(e, e.in(0), s, axis, block), given);
   if (block == 0 && given == DType::kF32) e.set_quantized_form(y, form);
   e.set_output(0, y);

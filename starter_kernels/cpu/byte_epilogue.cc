@@ -37,7 +37,8 @@ class Emitter {
     for (const std::string& index : indices_) parameters += ", [[maybe_unused]] int64_t " + index;
     const char* type = out == DType::kF32 ? "Floats" : "Ints";
     return fmt::format(
-        "#define VECTOR_EPILOGUE\nstruct RowValues {{\n{}}};\nINLINE RowValues row_values([[maybe_unused]] const void* const* in{}) {{\n  RowValues row{{}};\n{}  return "
+        "#define VECTOR_EPILOGUE\nstruct RowValues {{\n{}}};\nINLINE RowValues row_values([[maybe_unused]] const void* const* in{}) {{\n  RowValues "
+        "row{{}};\n{}  return "
         "row;\n}}\nINLINE {} finish_vector(Ints sum, [[maybe_unused]] const RowValues& row, [[maybe_unused]] const void* const* in{}) {{\n{}  return {};\n}}\n",
         fields_, parameters, row_, type, parameters, vector_, result.name);
   }
@@ -91,10 +92,10 @@ class Emitter {
     std::vector<std::string> args;
     for (int v : op.args) args.push_back(operand(v, !of_row));
     const DType from = values_[static_cast<size_t>(op.args.at(0))].type;
-    const std::optional<std::string> expression = op.op == "cast"              ? cast_text(op, from, args[0], of_row)
+    const std::optional<std::string> expression = op.op == "cast"          ? cast_text(op, from, args[0], of_row)
                                                   : op.type == DType::kF32 ? float_form(op, args, of_row)
                                                   : op.type == DType::kI32 ? integer_form(op, args, of_row)
-                                                                               : std::nullopt;
+                                                                           : std::nullopt;
     return expression && define(op.type, of_row, *expression);
   }
 

@@ -55,10 +55,12 @@ class ConvOnCpu final : public KernelImplementation {
     for (const auto& [knob, value] : variant.knobs) text += fmt::format("constexpr int64_t {} = {};\n", knob, value);
     switch (variant.knobs.at("ALGORITHM")) {
       case kConvBytes:
-        return text + "typedef int32_t ACC;\nconstexpr int64_t UNROLL_K = 1;\n" + byte_products_text(variant.knobs.at("K_STEPS"), device) +
-               emit_finish(problem, g) + inputs_text(problem) + std::string(cpu_text("sizes.h")) + std::string(cpu_text("conv_prepare.h")) +
-               std::string(cpu_text("gemm_tile.h")) + byte_epilogue_of_pixels(problem, g) +
-               std::string(cpu_text("conv_bytes.cpp"));
+      case kConvBytesDepthwise:
+        return text + "typedef int32_t ACC;\nconstexpr int64_t UNROLL_K = 1;\n" +
+               byte_products_text(variant.knobs.count("K_STEPS") ? variant.knobs.at("K_STEPS") : 2, device) + emit_finish(problem, g) + inputs_text(problem) +
+               std::string(cpu_text("sizes.h")) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("gemm_tile.h")) +
+               byte_epilogue_of_pixels(problem, g) +
+               std::string(cpu_text(variant.knobs.at("ALGORITHM") == kConvBytes ? "conv_bytes.cpp" : "conv_bytes_depthwise.cpp"));
       case kConvIm2col:
       case kConvDirect:
         if (!variant.knobs.count("PACK_W")) text += "constexpr int64_t PACK_W = 0;\n";

@@ -19,12 +19,15 @@
 namespace amdahl {
 namespace {
 
-constexpr const char* kAlgorithmMeaning = "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen, 8 bytes";
+constexpr const char* kAlgorithmMeaning =
+    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen, 8 bytes, 9 bytes depthwise";
 
 bool is_dense_f32(const Problem& problem) {
   const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
   return good(problem.in[0]) && good(problem.in[1]) && good(problem.out[0]);
 }
+
+constexpr int64_t kMostExactTaps = 514;  // kernels/conv_bytes_depthwise.cpp
 
 bool is_of_bytes(const Problem& problem, const SlidingWindow& g) {
   return multiplies_bytes(problem) && problem.in[1].constant && problem.in[0].is_dense() && problem.in[1].is_dense() && problem.out[0].is_dense() && !g.empty();
@@ -148,6 +151,15 @@ SearchSpace bytes_space(const Problem& problem, const SlidingWindow& g, const De
   return space;
 }
 
+SearchSpace depthwise_bytes_space(const SlidingWindow& g, const DeviceInfo& device) {
+  const int64_t lanes = vector_unit(device).widths.back(), vectors = (g.out[1] * (g.out[2] + g.kernel[2] - 1) + lanes - 1) / lanes;
+  const std::vector<int64_t> nvs = up_to({1, 2, 4, 8}, vectors);
+  return {{{"ALGORITHM", {kConvBytesDepthwise}, kConvBytesDepthwise, kAlgorithmMeaning},
+           {"VLEN", {lanes}, lanes, "pixels a vector"},
+           {"NV", nvs, largest(nvs, [](int64_t n) { return n <= 4; }), "vectors of pixels summed together"}},
+          [](const Knobs&) { return std::string(); }};
+}
+
 SearchSpace depthwise_space(const Problem& problem, const SlidingWindow& g, const DeviceInfo& device) {
   const VectorUnit unit = vector_unit(device);
   const int64_t vlen = unit.widths.back();
@@ -267,7 +279,7 @@ std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& d
     if (g.groups == 1 || (whole_groups && from_blocks)) return {kConvBlocked};
     return {};
   }
-  if (is_of_bytes(problem, g)) return {kConvBytes};
+  if (is_of_bytes(problem, g)) return {g.is_depthwise() && g.taps() <= kMostExactTaps ? kConvBytesDepthwise : kConvBytes};
   if (ConvParams::of(problem).transposed || !is_dense_f32(problem) || g.empty()) return {kConvGeneric};
   if (g.is_depthwise()) return {kConvDepthwise};
   if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) return {kConvIm2col, kConvDirect, kConvWinograd};
@@ -294,6 +306,7 @@ SearchSpace conv_space(const Problem& problem, const DeviceInfo& device) {
     case kConvBlockedDepthwise: return blocked_depthwise_space(problem, g);
     case kConvStrassen: return halved_space(problem, device);
     case kConvBytes: return bytes_space(problem, g, device);
+    case kConvBytesDepthwise: return depthwise_bytes_space(g, device);
   }
   return {{{"ALGORITHM", {kConvGeneric}, kConvGeneric, kAlgorithmMeaning}}, [](const Knobs&) { return std::string(); }};
 }

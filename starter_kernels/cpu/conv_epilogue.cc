@@ -35,8 +35,8 @@ std::string emit_finish(const Problem& problem, const SlidingWindow& g) {
 std::string byte_epilogue_of_pixels(const Problem& problem, const SlidingWindow& g) {
   const PixelEpilogue epilogue = epilogue_of_pixels(problem, g);
   const auto vectors = epilogue.indices == "n, o, p" ? emit_byte_epilogue(epilogue.problem, kExtra) : std::nullopt;
-  if (!vectors) return "";
-  return "constexpr int64_t BLOCK = VLEN;\n" + std::string(cpu_text("vector_math.h")) + std::string(cpu_text("byte_vectors.h")) + *vectors;
+  return "constexpr int64_t BLOCK = VLEN;\n" + std::string(cpu_text("vector_math.h")) + std::string(cpu_text("byte_vectors.h")) + vectors.value_or("") +
+         std::string(cpu_text("byte_pixels.h"));
 }
 
 std::string emit_finish_block(const Problem& problem, int64_t block) {

@@ -13,7 +13,7 @@ namespace amdahl {
 // vectorises; others cost a division a point. Scalar math and the epilogue itself come with it.
 std::string emit_finish(const Problem& problem, const SlidingWindow& geometry);
 
-// Of sums of bytes the same on vectors of pixels (byte_epilogue.h), with what it needs; nothing where there is none. After gemm_tile.h.
+// Of sums of bytes: cpu/kernels/byte_pixels.h and what it needs, with the epilogue on vectors of pixels where it has that form (byte_epilogue.h). After gemm_tile.h.
 std::string byte_epilogue_of_pixels(const Problem& problem, const SlidingWindow& geometry);
 
 // For channel-blocked output: `static inline void finish_block(const float* sums, float* to, in, int64_t n, int64_t b,

@@ -113,7 +113,8 @@ std::vector<Knob> tile_knobs(const BlockedProduct& p) {
 
 std::vector<Knob> block_knobs(const BlockedProduct& p) {
   const Values mc = up_to({24, 48, 96, 144, 192, 384, 768}, p.s.m);
-  const Values kc = p.holds_partial_sums() ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, p.s.k) : Values{std::max<int64_t>(1, MatmulSizes::of(p.problem).k)};  // all of it, however many steps an element has
+  const Values kc = p.holds_partial_sums() ? up_to({64, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072}, p.s.k)
+                                           : Values{std::max<int64_t>(1, MatmulSizes::of(p.problem).k)};  // all of it, however many steps an element has
   const Values nc = up_to({64, 128, 256, 512, 1024, 2048, 4096}, p.s.n);
   const Values pack_b = p.pairs || (p.bytes && p.problem.in[1].constant) ? Values{1} : p.problem.in[1].constant ? Values{0, 1} : Values{0};
   return {{"MC", mc, at_most(mc, 96), "rows of A in a block that stays in L2"},
@@ -200,7 +201,8 @@ std::string finish_bytes(const Problem& p, const std::string& indices) {
   return std::string(cpu_text("byte_vectors.h")) + *vectors +
          fmt::format(
              "INLINE RowValues values_of_row(const void* const* in, int64_t batch, int64_t m) {{\n  const int64_t n = 0;\n  return row_values(in{0});\n}}\n"
-             "INLINE auto finish_sums(Ints sum, const RowValues& row, const void* const* in, int64_t batch, int64_t m, int64_t n) {{\n  return finish_vector(sum, row, "
+             "INLINE auto finish_sums(Ints sum, const RowValues& row, const void* const* in, int64_t batch, int64_t m, int64_t n) {{\n  return "
+             "finish_vector(sum, row, "
              "in{0});\n}}\n",
              indices);
 }

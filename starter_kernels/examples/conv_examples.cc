@@ -135,8 +135,12 @@ std::vector<Graph> conv_examples() {
   all.push_back(convolution_of_bytes("conv_bytes_7x7_strided_image", {1, 3, 33, 31}, {16, 3, 7, 7}, Attributes{{"strides", twos}, {"pads", threes}}, true));
   all.push_back(convolution_of_bytes("conv_bytes_wide", {1, 8, 20, 61}, {19, 8, 3, 3}, Attributes{{"pads", ones}, {"dilations", twos}}, false));
   all.push_back(convolution_of_bytes("conv_bytes_grouped", {2, 12, 10, 9}, {18, 4, 3, 3}, Attributes{{"pads", ones}, {"group", int64_t{3}}}, true));
+  all.push_back(convolution_of_bytes("conv_bytes_depthwise", {2, 9, 14, 15}, {9, 1, 3, 3}, Attributes{{"pads", ones}, {"group", int64_t{9}}}, true));
+  all.push_back(convolution_of_bytes("conv_bytes_depthwise_strided", {1, 5, 33, 40}, {10, 1, 3, 5},
+                                     Attributes{{"strides", twos}, {"pads", ones}, {"group", int64_t{5}}}, false));
   all.push_back(convolution_of_bytes("conv_bytes_1d", {2, 6, 37}, {10, 6, 5}, Attributes{{"strides", Ints{2}}, {"pads", Ints{2, 1}}}, false));
-  all.push_back(convolution_of_bytes("conv_bytes_3d", {1, 4, 6, 7, 8}, {5, 4, 3, 2, 3}, Attributes{{"strides", Ints{1, 2, 1}}, {"pads", Ints{1, 0, 1, 1, 1, 1}}}, false));
+  all.push_back(
+      convolution_of_bytes("conv_bytes_3d", {1, 4, 6, 7, 8}, {5, 4, 3, 2, 3}, Attributes{{"strides", Ints{1, 2, 1}}, {"pads", Ints{1, 0, 1, 1, 1, 1}}}, false));
   return all;
 }
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "base/machine.h"
-#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/byte_products.h"
+#include "starter_kernels/cpu/conv_algorithms.h"
+#include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
 #include "starter_kernels/cpu/vector_width.h"
@@ -299,6 +300,15 @@ inline std::vector<Case> cases_of_bytes(const std::string& kind, int64_t steps) 
   return cases;
 }
 
+inline std::vector<Case> depthwise_cases_of_bytes() {
+  std::vector<Case> cases;
+  for (const Graph& graph : kernel_kind("conv").examples()) {
+    const Plan plan = starter_plan(graph, 2, cpu_target());
+    if (plan.steps.at(0).variant.knobs.at("ALGORITHM") == kConvBytesDepthwise) cases.push_back({graph.name, graph, plan});
+  }
+  return cases;
+}
+
 // The convolution followed by pointwise steps that take its result first.
 inline Step with_epilogues(Step conv, const std::vector<Step>& steps) {
   Problem& p = conv.variant.problem;
@@ -379,6 +389,7 @@ inline std::vector<Case> cases_of(const std::string& kind) {
   else if (kind == "conv_strassen") cases = strassen_conv_cases();
   else if (kind == "matmul_bytes" || kind == "conv_bytes") cases = cases_of_bytes(kind_of(kind), 2);
   else if (kind == "matmul_fours" || kind == "conv_fours") cases = cases_of_bytes(kind_of(kind), 4);
+  else if (kind == "conv_depthwise_bytes") cases = depthwise_cases_of_bytes();
   else
     for (const Graph& graph : kernel_kind(kind).examples()) cases.push_back({graph.name, graph, starter_plan(graph, 2, cpu_target())});
   for (const std::string blocked : {"conv", "pool"})

@@ -83,7 +83,8 @@ TEST_P(Mutants, HonestTextsPass) {
   std::vector<testing::Case> cases;
   for (const testing::Case& c : testing::cases_of(kind))
     for (const Knobs& knobs : settings)
-      if (const auto plan = testing::with_knobs_of_kind(c.plan, kind, knobs, cpu_target())) cases.push_back({c.name, c.graph, testing::unoptimised(*plan), c.seed});
+      if (const auto plan = testing::with_knobs_of_kind(c.plan, kind, knobs, cpu_target()))
+        cases.push_back({c.name, c.graph, testing::unoptimised(*plan), c.seed});
   testing::expect_within(cases);
   scores()[kind].honest_pass = !HasFailure();
 }

@@ -9,9 +9,32 @@ namespace amdahl {
 namespace {
 
 bool takes_any_number(const Graph& graph, const Node& node, size_t input) {
-  static const std::set<std::string_view> kInAnyPlace = {
-      "Add",        "Sub",       "Mul",        "Neg",        "Abs",   "Sign", "Max",         "Min",     "Clip",           "Relu",   "MatMul", "MatMulInteger", "ConvInteger", "DequantizeLinear", "QuantizeLinear",
-      "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Concat", "Identity"};
+  static const std::set<std::string_view> kInAnyPlace = {"Add",
+                                                         "Sub",
+                                                         "Mul",
+                                                         "Neg",
+                                                         "Abs",
+                                                         "Sign",
+                                                         "Max",
+                                                         "Min",
+                                                         "Clip",
+                                                         "Relu",
+                                                         "MatMul",
+                                                         "MatMulInteger",
+                                                         "ConvInteger",
+                                                         "DequantizeLinear",
+                                                         "QuantizeLinear",
+                                                         "BitwiseAnd",
+                                                         "BitwiseOr",
+                                                         "BitwiseXor",
+                                                         "BitwiseNot",
+                                                         "Equal",
+                                                         "Less",
+                                                         "LessOrEqual",
+                                                         "Greater",
+                                                         "GreaterOrEqual",
+                                                         "Concat",
+                                                         "Identity"};
   static const std::set<std::string_view> kAsData = {"Reshape", "Flatten", "Squeeze", "Unsqueeze",      "Transpose", "Slice",     "Split",     "Expand",
                                                      "Tile",    "Pad",     "Gather",  "GatherElements", "GatherND",  "ReduceMax", "ReduceMin", "MaxPool"};
   if (!node.domain.empty()) return false;

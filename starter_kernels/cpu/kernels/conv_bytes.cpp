@@ -97,17 +97,6 @@ static void tile(const Element* x, const Element* w, ACC* sums) {
   }
 }
 
-// The pixels among places [begin, end) of a depth side by side, and how many there are. Whole vectors are copied: the next row overwrites what is too much.
-static int64_t keep_pixels(const ACC* sums, int64_t begin, int64_t end, ACC* pixels) {
-  int64_t kept = 0;
-  for (int64_t row = begin / WQ; row * WQ < end; ++row) {
-    const int64_t first = max_of(begin, row * WQ), last = min_of(end, row * WQ + OW);
-    for (int64_t place = first; place < last; place += LANES) store(pixels + kept + place - first, load(sums + place - begin));
-    kept += max_of(last - first, 0);
-  }
-  return kept;
-}
-
 // `chunk` counts tasks' panels in all depths.
 static void run_task(const void* const* in, out_t* out, const Element* image, int64_t n, int64_t g, int64_t o_tile, int64_t chunk, ACC* sums) {
   constexpr int64_t SUM_ROW = TASK_PANELS * NR;
@@ -127,22 +116,8 @@ static void run_task(const void* const* in, out_t* out, const Element* image, in
   int64_t kept = end - begin;
   if constexpr (WQ != OW)
     for (int64_t m = 0; m < MR; ++m) kept = keep_pixels(sums + m * SUM_ROW, begin, end, pixels[m]);
-  for (int64_t m = 0; m < min_of(MR, OG - o_tile * MR); ++m) {
-    const ACC* row = WQ == OW ? sums + m * SUM_ROW : pixels[m];
-    const int64_t o = g * OG + o_tile * MR + m;
-    out_t* __restrict to = out + (n * O + o) * P + p;  // a byte may alias anything: scales would be read again after each
-    const Inputs inputs(in);
-    int64_t done = 0;
-#ifdef VECTOR_EPILOGUE
-    const RowValues values = row_values(inputs.of, n, o, 0);
-    for (; done + LANES <= kept; done += LANES) write_vector(to + done, finish_vector(load(row + done), values, inputs.of, n, o, p + done));
-    // What is left over again with what is before it, in one vector.
-    if (const int64_t last = kept - LANES; done < kept && last >= 0)
-      write_vector(to + last, finish_vector(load(row + last), values, inputs.of, n, o, p + last)), done = kept;
-#endif
-#pragma omp simd
-    for (int64_t i = done; i < kept; ++i) to[i] = finish(row[i], inputs.of, n, o, p + i);
-  }
+  for (int64_t m = 0; m < min_of(MR, OG - o_tile * MR); ++m)
+    finish_channel(in, out, n, g * OG + o_tile * MR + m, p, WQ == OW ? sums + m * SUM_ROW : pixels[m], kept);
 }
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {

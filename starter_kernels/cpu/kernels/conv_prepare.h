@@ -17,13 +17,14 @@ constexpr int64_t tap_offset(int64_t kd, int64_t kh, int64_t kw) {
 }
 
 // `depth` counts padded planes. Writes PLANE floats.
-[[maybe_unused]] static void prepare_plane(const float* x_channel, float* to, int64_t depth) {
+template <class T>
+static void prepare_plane(const T* x_channel, float* to, int64_t depth) {
   const int64_t id = depth - PAD_D;
   for (int64_t ph = 0; ph < PHASES_H; ++ph)
     for (int64_t q = 0; q < HQ; ++q) {
       const int64_t ih = q * SH + ph - PAD_H;
       const bool inside = id >= 0 && id < ID && ih >= 0 && ih < IH;
-      const float* row = x_channel + (id * IH + ih) * IW;
+      const T* row = x_channel + (id * IH + ih) * IW;
       for (int64_t pw = 0; pw < PHASES_W; ++pw) {
         float* line = to + ((ph * PHASES_W + pw) * HQ + q) * WQ;
         // Columns [first, end) lie in the input: 0 <= j * SW + pw - PAD_W < IW.
@@ -31,7 +32,7 @@ constexpr int64_t tap_offset(int64_t kd, int64_t kh, int64_t kw) {
         int64_t end = IW + PAD_W > pw ? (IW + PAD_W - pw + SW - 1) / SW : 0;
         if (end > WQ) end = WQ;
         if (!inside || first > end) first = end = 0;
-        const float* from = row + pw - PAD_W;
+        const T* from = row + pw - PAD_W;
         for (int64_t j = 0; j < first; ++j) line[j] = 0;
         for (int64_t j = first; j < end; ++j) line[j] = from[j * SW];
         for (int64_t j = end; j < WQ; ++j) line[j] = 0;
