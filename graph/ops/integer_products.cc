@@ -122,6 +122,7 @@ bool has_padding(const Expansion& e) {
 ValueId weights_inside(Expansion& e, ValueId x, ValueId w, const std::map<std::string, Attribute>& attributes) {
   Shape one_channel = e.shape(x);
   one_channel[0] = one_channel[1] = 1;
+  require_possible(one_channel, DType::kF64);
   std::map<std::string, Attribute> ungrouped = attributes;
   ungrouped.erase("group");
   const ValueId ones = e.constant("ones", from_doubles(DType::kF64, one_channel, std::vector<double>(static_cast<size_t>(numel(one_channel)), 1.0)));
@@ -146,7 +147,9 @@ ValueId integer_convolution(Expansion& e, ValueId x, ValueId w, ValueId x_zero, 
   if (!are_bytes(e, x) || !are_bytes(e, w) || e.rank(x) < 3 || e.rank(w) != e.rank(x) || !is_one(e, x_zero) || !e.constant_of(w)) return kNoValue;
   // Products come four channels at a time, or of one channel alone.
   const int64_t group = e.node.attr_int("group", 1), channels = e.shape(w)[1];
-  if (group != 1 && channels % 4 != 0 && channels != 1) return kNoValue;
+  if (group < 1 || group > e.shape(w)[0] || e.shape(w)[0] % group != 0 || e.shape(x)[1] != channels * group ||
+      (group != 1 && channels % 4 != 0 && channels != 1))
+    return kNoValue;
   const Bytes weights = as_signed(e, w, w_zero == kNoValue ? w_zero : along(e, w_zero, 0, e.rank(w)));
   if (weights.zero != kNoValue) return kNoValue;
   Bytes image = as_unsigned(e, x, x_zero == kNoValue ? x_zero : e.reshape(x_zero, {}));

@@ -97,8 +97,9 @@ bool is_constant_in_bytes(const Expansion& e, const QuantizedForm& form) {
   constexpr int64_t kSmall = 64;
   const Shape shape = e.shape(form.integers);
   if (!e.constant_of(form.integers) || numel(shape) < kSmall || (e.dtype(form.integers) != DType::kI8 && e.dtype(form.integers) != DType::kU8)) return false;
-  const size_t axis = shape.size() < 2 && numel(e.shape(form.scale)) == 1 ? 0 : e.axis_of(form.axis, shape.size(), "axis");
-  const auto fits = [&](ValueId v) { return v == kNoValue || (e.constant_of(v) && (numel(e.shape(v)) == 1 || e.shape(v) == Shape{shape[axis]})); };
+  const auto rank = static_cast<int64_t>(shape.size()), axis = form.axis < 0 ? form.axis + rank : form.axis;
+  const auto lies_along = [&](ValueId v) { return axis >= 0 && axis < rank && e.shape(v) == Shape{shape[static_cast<size_t>(axis)]}; };
+  const auto fits = [&](ValueId v) { return v == kNoValue || (e.constant_of(v) && (numel(e.shape(v)) == 1 || lies_along(v))); };
   return fits(form.scale) && fits(form.zero_point);
 }
 
