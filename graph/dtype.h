@@ -16,6 +16,7 @@ size_t size_of(DType dtype);
 std::string_view name_of(DType dtype);         // "f32", "i64", "bool", ...
 DType dtype_from_name(std::string_view name);  // throws Error(kInternal) on an unknown name
 inline bool is_float(DType d) { return d <= DType::kBF16; }
+inline bool is_byte(DType d) { return d == DType::kU8 || d == DType::kI8; }     // of which sums are int32
 inline bool is_half(DType d) { return d == DType::kF16 || d == DType::kBF16; }  // kept in memory so, computed on in fp32
 
 // Dimensions, outermost first. All are >= 0 and known: symbolic ones are set when the model is loaded.

@@ -20,7 +20,7 @@ bool is_structural(const Value& value) {
   if (value.varies) return false;
   const Tensor& constant = *value.constant;
   const int64_t n = constant.numel();
-  const bool bytes = constant.dtype() == DType::kI8 || constant.dtype() == DType::kU8;
+  const bool bytes = is_byte(constant.dtype());
   if ((!is_float(constant.dtype()) && !bytes) || n < 16) return true;
   // Weights are mostly distinct numbers; masks, one-hot tables and default scales repeat a few.
   const int64_t samples = std::min<int64_t>(n, 1024);

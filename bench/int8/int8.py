@@ -80,7 +80,7 @@ def main():
         for way in MODELS[name]:
             result = compared(quantized(name, way), given.minutes)
             (FILES / f"{name}.{way}.json").write_text(json.dumps(result, indent=1))
-            print(f"{name} {way}: " + ", ".join(f"{arm['name']} {1e3 * arm['seconds']:.3g} ms" for arm in result["arms"] if arm.get("seconds")), flush=True)
+            print(f"{name} {way}: " + ", ".join(f"{arm['title']} {1e3 * arm['seconds']:.3g} ms" for arm in result["arms"] if arm.get("seconds")), flush=True)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,6 @@ Bytes as_signed(Expansion& e, ValueId v, ValueId zero) {
   return e.dtype(v) == DType::kU8 ? shifted(e, v, wide, -128, DType::kI8) : Bytes{v, wide};
 }
 
-bool are_bytes(const Expansion& e, ValueId v) { return e.dtype(v) == DType::kU8 || e.dtype(v) == DType::kI8; }
-
 ValueId sum_along(Expansion& e, ValueId v, const std::vector<int64_t>& axes) {
   return e.add("ReduceSum", {e.cast(v, DType::kI32), e.ints(axes)}, {{"keepdims", int64_t{1}}});
 }
@@ -132,7 +130,7 @@ ValueId weights_inside(Expansion& e, ValueId x, ValueId w, const std::map<std::s
 }  // namespace
 
 ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, ValueId b_zero) {
-  if (!are_bytes(e, a) || !are_bytes(e, b) || e.rank(a) < 2 || e.rank(b) < 2)
+  if (!is_byte(e.dtype(a)) || !is_byte(e.dtype(b)) || e.rank(a) < 2 || e.rank(b) < 2)
     return e.add("MatMul", {centred(e, a, a_zero, true), centred(e, b, b_zero, false)});
   const Bytes left = as_unsigned(e, a, beside_rows(e, a_zero)), right = as_signed(e, b, b_zero == kNoValue ? b_zero : scalar_of(e, b_zero));
   ValueId sums = e.add("MatMulInteger", {left.v, right.v});
@@ -144,7 +142,7 @@ ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, Valu
 }
 
 ValueId integer_convolution(Expansion& e, ValueId x, ValueId w, ValueId x_zero, ValueId w_zero) {
-  if (!are_bytes(e, x) || !are_bytes(e, w) || e.rank(x) < 3 || e.rank(w) != e.rank(x) || !is_one(e, x_zero) || !e.constant_of(w)) return kNoValue;
+  if (!is_byte(e.dtype(x)) || !is_byte(e.dtype(w)) || e.rank(x) < 3 || e.rank(w) != e.rank(x) || !is_one(e, x_zero) || !e.constant_of(w)) return kNoValue;
   // Products come four channels at a time, or of one channel alone.
   const int64_t group = e.node.attr_int("group", 1), channels = e.shape(w)[1];
   if (group < 1 || group > e.shape(w)[0] || e.shape(w)[0] % group != 0 || e.shape(x)[1] != channels * group ||
@@ -166,7 +164,7 @@ ValueId integer_convolution(Expansion& e, ValueId x, ValueId w, ValueId x_zero, 
 
 ValueId product_of_quantized(Expansion& e, const QuantizedForm& a, const QuantizedForm& b, ValueId bias) {
   const int64_t rank = e.rank(b.integers);
-  if (!are_bytes(e, a.integers) || !are_bytes(e, b.integers) || !e.constant_of(b.integers) || rank < 2 || e.rank(a.integers) < 2) return kNoValue;
+  if (!is_byte(e.dtype(a.integers)) || !is_byte(e.dtype(b.integers)) || !e.constant_of(b.integers) || rank < 2 || e.rank(a.integers) < 2) return kNoValue;
   if (!is_one(e, a.scale) || !is_one(e, a.zero_point) || !lies_along(e, b, rank - 1)) return kNoValue;
   const auto columns = [&](ValueId v) { return v == kNoValue ? v : along(e, v, rank - 1, rank); };
   const ValueId sums = integer_product(e, a.integers, b.integers, a.zero_point, columns(b.zero_point));

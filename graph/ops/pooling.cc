@@ -21,7 +21,7 @@ WindowGeometry pool_geometry(const Node& node, const Shape& x) {
 }
 
 void infer_pool(InferContext& c) {
-  const bool bytes = c.node.op == "MaxPool" && (c.dtype(0) == DType::kI8 || c.dtype(0) == DType::kU8);
+  const bool bytes = c.node.op == "MaxPool" && is_byte(c.dtype(0));
   if (!bytes) require_float(c, 0);
   const Shape& x = c.shape(0);
   if (x.size() < 3) throw Refusal(fmt::format("pooling of an input of rank {}", x.size()));

@@ -16,8 +16,6 @@ namespace {
 
 // ---- one scale and one zero point -----------------------------------------------------------------------------------
 
-bool is_quantized_type(DType type) { return type == DType::kU8 || type == DType::kI8 || type == DType::kU16 || type == DType::kI16; }
-
 // What both operators are as nodes of a Graph; other forms are written in this one, or in simpler operators.
 void check_one_scaling(const InferContext& c) {
   const bool zero_fits = !c.has_input(2) || (c.shape(2).empty() && is_quantized_type(c.dtype(2)));
@@ -96,7 +94,7 @@ void eval_dequantize(EvalContext& c) {
 bool is_constant_in_bytes(const Expansion& e, const QuantizedForm& form) {
   constexpr int64_t kSmall = 64;
   const Shape shape = e.shape(form.integers);
-  if (!e.constant_of(form.integers) || numel(shape) < kSmall || (e.dtype(form.integers) != DType::kI8 && e.dtype(form.integers) != DType::kU8)) return false;
+  if (!e.constant_of(form.integers) || numel(shape) < kSmall || !is_byte(e.dtype(form.integers))) return false;
   const auto rank = static_cast<int64_t>(shape.size()), axis = form.axis < 0 ? form.axis + rank : form.axis;
   const auto lies_along = [&](ValueId v) { return axis >= 0 && axis < rank && e.shape(v) == Shape{shape[static_cast<size_t>(axis)]}; };
   const auto fits = [&](ValueId v) { return v == kNoValue || (e.constant_of(v) && (numel(e.shape(v)) == 1 || lies_along(v))); };

@@ -65,8 +65,7 @@ bool is_one_scaling(const Expansion& e, const Scaling& s) {
 
 ValueId dequantized(Expansion& e, ValueId x, const Scaling& s, int64_t axis, int64_t block) {
   const DType type = e.dtype(x);
-  const bool narrow = type == DType::kU8 || type == DType::kI8 || type == DType::kU16 || type == DType::kI16;
-  if (narrow && block == 0 && is_one_scaling(e, s) && (s.zero_point == kNoValue || e.dtype(s.zero_point) == type)) {
+  if (is_quantized_type(type) && block == 0 && is_one_scaling(e, s) && (s.zero_point == kNoValue || e.dtype(s.zero_point) == type)) {
     std::vector<ValueId> inputs{x, e.reshape(s.scale, {})};
     if (!is_zero(e, s.zero_point)) inputs.push_back(e.reshape(s.zero_point, {}));
     return e.add("DequantizeLinear", inputs);

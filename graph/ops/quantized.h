@@ -19,6 +19,7 @@ ValueId optional_in(const Expansion& e, size_t i);  // kNoValue where absent
 ValueId over(Expansion& e, ValueId v, ValueId x, int64_t axis, int64_t block);
 // Both one number, in types that QuantizeLinear has as a node of a Graph: once they are scalars (shape []).
 bool is_one_scaling(const Expansion& e, const Scaling& s);
+inline bool is_quantized_type(DType type) { return is_byte(type) || type == DType::kU16 || type == DType::kI16; }
 std::pair<double, double> range_of_quantized(DType type);  // least and greatest; throws Refusal for a type of other than 8 or 16 bits
 // Absent, or constants that are all 0.
 bool is_zero(const Expansion& e, ValueId v);

@@ -50,7 +50,7 @@ class Emitter {
     bool is_of_row;
   };
 
-  static bool is_known(DType type) { return type == DType::kF32 || type == DType::kI32 || type == DType::kU8 || type == DType::kI8; }
+  static bool is_known(DType type) { return type == DType::kF32 || type == DType::kI32 || is_byte(type); }
 
   bool add_input(size_t k) {
     const Access& access = problem_.in[k];
@@ -122,7 +122,7 @@ class Emitter {
     if (op.type == from) return x;
     if (op.type == DType::kF32) return of_row ? "(float)" + x : "floats_of(" + x + ")";
     if (op.type == DType::kI32 && from != DType::kF32) return of_row ? "(int32_t)" + x : x;
-    if (of_row || from != DType::kF32 || (op.type != DType::kU8 && op.type != DType::kI8)) return std::nullopt;
+    if (of_row || from != DType::kF32 || !is_byte(op.type)) return std::nullopt;
     const int k = op.args[0] - program_.inputs;
     if (k < 0 || program_.ops[static_cast<size_t>(k)].op != "clip") return std::nullopt;
     const PointwiseOp& clip = program_.ops[static_cast<size_t>(k)];

@@ -1,9 +1,5 @@
 #include "starter_kernels/cpu/byte_products.h"
 
-#include <fmt/format.h>
-
-#include "starter_kernels/cpu/cpu_text.h"
-
 namespace amdahl {
 
 bool multiplies_bytes(const Problem& problem) { return problem.in[0].dtype == DType::kU8 && problem.in[1].dtype == DType::kI8; }
@@ -17,7 +13,5 @@ std::string byte_products_text(int64_t steps, const DeviceInfo& device) {
   if (steps == 2) return "#define PAIRS_OF_SHORTS\n";
   return std::string("#define FOURS_OF_BYTES\n") + (device.has("avx512_vnni") ? "" : "#define VNNI_OF_AVX\n");
 }
-
-std::string inputs_text(const Problem& problem) { return fmt::format("constexpr int INPUTS = {};\n", problem.in.size()) + std::string(cpu_text("inputs.h")); }
 
 }  // namespace amdahl

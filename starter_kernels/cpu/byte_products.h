@@ -17,7 +17,4 @@ std::vector<int64_t> byte_steps(const DeviceInfo& device);
 // Macros that kernels/gemm_tile.h wants for so many.
 std::string byte_products_text(int64_t steps, const DeviceInfo& device);
 
-// kernels/inputs.h
-std::string inputs_text(const Problem& problem);
-
 }  // namespace amdahl

@@ -19,6 +19,7 @@
 #include "starter_kernels/cpu/gemm_prelude.h"
 #include "starter_kernels/cpu/matmul_bf16.h"
 #include "starter_kernels/cpu/matmul_strassen.h"
+#include "starter_kernels/cpu/prelude.h"
 #include "starter_kernels/cpu/vector_epilogue.h"
 #include "starter_kernels/cpu/vector_width.h"
 #include "starter_kernels/kinds/accesses.h"

@@ -33,4 +33,6 @@ std::string opening_text(const Variant& variant) {
       {vector_bits_text(variant.knobs), std::string(cpu_text("scalar_math.h")), fmt::format("constexpr int THREADS = {};", variant.problem.threads)});
 }
 
+std::string inputs_text(const Problem& problem) { return fmt::format("constexpr int INPUTS = {};\n", problem.in.size()) + std::string(cpu_text("inputs.h")); }
+
 }  // namespace amdahl

@@ -16,6 +16,9 @@ std::string vector_bits_text(const Knobs& knobs);
 // streaming.h when the knob STREAM is set, else an empty stream_fence().
 std::string streaming_text(const Knobs& knobs);
 
+// inputs.h, for so many operands.
+std::string inputs_text(const Problem& problem);
+
 // The usual opening of a kernel text: vector width, scalar functions, THREADS.
 std::string opening_text(const Variant& variant);
 

@@ -40,7 +40,7 @@ double flops_of(const PointwiseProgram& program) {
 
 DType accumulator_of(DType dtype) {
   if (is_half(dtype)) return DType::kF32;
-  return dtype == DType::kU8 || dtype == DType::kI8 ? DType::kI32 : dtype;
+  return is_byte(dtype) ? DType::kI32 : dtype;
 }
 
 }  // namespace amdahl

@@ -1,5 +1,5 @@
 // Vectors of sums of bytes on their way to what is stored: floats, integers or bytes. Compilers that make vectors of a scalar epilogue pack and unpack bytes in
-// the middle of it, and turn its clips into masks: 2.8 cycles a pixel of resnet50's first convolution. Follows gemm_tile.h and vector_math.h.
+// the middle of it, and turn its clips into masks: resnet50's first convolution took 726 us so, and 555 with these (two threads of an Emerald Rapids). Follows gemm_tile.h and vector_math.h.
 
 typedef Vec Ints;  // bytes too, while they are in registers
 typedef wide Floats;

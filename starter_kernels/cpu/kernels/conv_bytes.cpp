@@ -110,7 +110,7 @@ static void run_task(const void* const* in, out_t* out, const Element* image, in
     else tile<NV, SUM_ROW>(x + i * NR, w, sums + i * NR);
   }
   // The first pixel at or behind `begin`, and what is behind it. All channels are copied before the first is read: vectors that lie across those just stored
-  // wait for them (the first convolution of resnet50 took 0.79 ms instead of 0.49).
+  // wait for them (the first convolution of resnet50 took 0.79 ms instead of 0.57).
   const int64_t p = (od * OH + begin / WQ) * OW + min_of(begin % WQ, OW);
   alignas(64) ACC pixels[MR][SUM_ROW + LANES];
   int64_t kept = end - begin;
