@@ -81,7 +81,7 @@ class TableMaker {
 
   std::string text() const {
     return fmt::format(
-        "enum {{ FUNCTIONS = {}, CALLS = {}, UPLOADS = {}, PACKS = {}, COPIES = {}, INPUTS = {}, OUTPUTS = {}, MAX_POINTERS = {} }};\n"
+        "enum {{ FUNCTIONS = {}, CALLS = {}, UPLOADS = {}, PACKS = {}, COPIES = {}, INPUTS = {}, OUTPUTS = {}, MAX_POINTERS = {}, MAX_BOXES = {} }};\n"
         "static const size_t CARD_BYTES = {}, STAGING_BYTES = {};\n\n"
         "// A function of a kernel, and the most shared memory of a block that it is launched with.\n"
         "struct function_entry {{\n  int kernel;\n  const char* name;\n  unsigned shared_bytes;\n}};\n"
@@ -90,8 +90,12 @@ class TableMaker {
         "// An operand: an input or output by its number, or memory of the model at an offset.\n"
         "enum pointer_place {{ NOTHING, GIVEN_INPUT, GIVEN_OUTPUT, ON_CARD }};\n"
         "struct pointer_entry {{\n  pointer_place place;\n  size_t offset;\n}};\n"
-        "// A step: the only parameter of its kernels is this row of pointers (inputs, outputs, workspace). It makes the next `launches` of the table.\n"
-        "struct call_entry {{\n  int launches, count;\n  pointer_entry pointers[MAX_POINTERS];\n}};\n"
+        "// A step: the first parameter of its kernels is this row of pointers (inputs, outputs, workspace), then come tensor maps of the next `boxes` of "
+        "their\n"
+        "// table. It makes the next `launches` of theirs.\n"
+        "struct call_entry {{\n  int launches, boxes, count;\n  pointer_entry pointers[MAX_POINTERS];\n}};\n"
+        "// A matrix of 2-byte numbers, at an offset from a pointer of the call, of which kernels copy boxes.\n"
+        "struct box_entry {{\n  int pointer;\n  uint64_t offset, rows, columns, row_bytes;\n  uint32_t box_rows, box_columns;\n}};\n"
         "// Weights as they are: bytes of the file to an offset of the model's memory.\n"
         "struct upload_entry {{\n  size_t from, to, bytes;\n}};\n"
         "// Weights that a kernel wants in an order of its own: its launch reads the bytes of the file and writes to the offset.\n"
@@ -100,13 +104,14 @@ class TableMaker {
         "static const function_entry function_table[FUNCTIONS + 1] = {{\n{}}};\n"
         "static const launch_entry launch_table[] = {{\n{}    {{0, {{0, 0, 0}}, {{0, 0, 0}}, 0, 0}},\n}};\n"
         "static const call_entry call_table[CALLS + 1] = {{\n{}}};\n"
+        "static const box_entry box_table[] = {{\n{}    {{0, 0, 0, 0, 0, 0, 0}},\n}};\n"
         "static const upload_entry upload_table[UPLOADS + 1] = {{\n{}}};\n"
         "static const pack_entry pack_table[PACKS + 1] = {{\n{}}};\n"
         "static const copy_entry copy_table[COPIES + 1] = {{\n{}}};\n"
         "static const size_t input_room[INPUTS + 1] = {{{}}};\nstatic const size_t output_room[OUTPUTS + 1] = {{{}}};\n",
         functions_.size(), calls_.count, uploads_.count, packs_.count, copies_.count, program_.inputs.size(), program_.outputs.size(), max_pointers_,
-        memory_.bytes(), staging_bytes_, functions_.rows(), launches_, calls_.rows, uploads_.rows, packs_.rows, copies_.rows, fmt::join(input_room_, ", "),
-        fmt::join(output_room_, ", "));
+        max_boxes_, memory_.bytes(), staging_bytes_, functions_.rows(), launches_, calls_.rows, boxes_.rows, uploads_.rows, packs_.rows, copies_.rows,
+        fmt::join(input_room_, ", "), fmt::join(output_room_, ", "));
   }
 
  private:
@@ -155,7 +160,10 @@ class TableMaker {
     for (int number : call.outputs) pointers.push_back(pointer_to(number));
     pointers.push_back(fmt::format("ON_CARD, {}", workspace_));
     max_pointers_ = std::max(max_pointers_, pointers.size());
-    calls_.add(fmt::format("{}, {}, {{{{{}}}}}", cubin.launches.size(), pointers.size(), fmt::join(pointers, "}, {")));
+    max_boxes_ = std::max(max_boxes_, cubin.boxes.size());
+    calls_.add(fmt::format("{}, {}, {}, {{{{{}}}}}", cubin.launches.size(), cubin.boxes.size(), pointers.size(), fmt::join(pointers, "}, {")));
+    for (const cuda::Boxes& b : cubin.boxes)
+      boxes_.add(fmt::format("{}, {}, {}, {}, {}, {}, {}", b.input, b.offset, b.rows, b.columns, b.row_bytes, b.box_rows, b.box_columns));
     for (const cuda::Launch& l : cubin.launches) launches_ += fmt::format("    {},\n", functions_.launch_row(call.kernel, l, cubin.begins_early));
   }
 
@@ -174,7 +182,8 @@ class TableMaker {
   std::vector<size_t> input_room_, output_room_;                             // where run puts the host's
   std::vector<std::string> place_of_;                                        // of buffers that were asked for
   std::map<std::tuple<int, size_t, int>, std::string> packed_;
-  Table calls_, uploads_, packs_, copies_;
+  size_t max_boxes_ = 0;
+  Table calls_, boxes_, uploads_, packs_, copies_;
   std::string launches_;
 };
 

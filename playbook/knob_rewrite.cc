@@ -38,9 +38,10 @@ std::optional<Match> KnobRewrite::offer(const RewriteContext& context, int ancho
   if (definition_.refuse)
     if (std::string reason = definition_.refuse(context, step); !reason.empty()) return refused(std::move(reason));
 
-  for (const auto& [name, value] : definition_.where) {
+  for (const auto& [name, values] : definition_.where) {
     const auto knob = step.variant.knobs.find(name);
-    if (knob == step.variant.knobs.end() || knob->second != value) return refused(fmt::format("for {}={}", name, value));
+    if (knob == step.variant.knobs.end() || !std::count(values.begin(), values.end(), knob->second))
+      return refused(fmt::format("for {}={}", name, fmt::join(values, " or ")));
   }
   const SearchSpace space = context.target.space(step.variant.problem);
   Match match;

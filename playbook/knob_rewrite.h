@@ -3,6 +3,7 @@
 // of tiers 1 to 3 are of this form: a definition is then all there is to write.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,12 @@ class KnobRewrite final : public Rewrite {
   struct Definition {
     int tier = 1;
     std::string_view name, target, precondition;
-    std::string_view backend;             // empty: every backend whose kernels have the knobs
-    std::vector<std::string_view> kinds;  // empty: every kind that has the knobs
-    Knobs where;                          // refused where one of these knobs has another value
-    Knobs set;                            // the change itself; refused where it is in place already
-    std::vector<std::string_view> open;   // knobs that the search varies; those a kind lacks are left out
-    std::vector<std::string> flags;       // compiler flags that are added
+    std::string_view backend;                           // empty: every backend whose kernels have the knobs
+    std::vector<std::string_view> kinds;                // empty: every kind that has the knobs
+    std::map<std::string, std::vector<int64_t>> where;  // refused where one of these knobs has none of the values
+    Knobs set;                                          // the change itself; refused where it is in place already
+    std::vector<std::string_view> open;                 // knobs that the search varies; those a kind lacks are left out
+    std::vector<std::string> flags;                     // compiler flags that are added
     bool structural = false;
     // A further precondition: "" or why not.
     std::function<std::string(const RewriteContext&, const Step&)> refuse;

@@ -21,7 +21,10 @@ constexpr uint16_t kCuda = 190;  // EM_CUDA
 constexpr size_t kMostLaunches = 64;
 constexpr uint64_t kMostBytes = uint64_t{16} << 30;  // of a workspace or a packed copy: the rest of the model must lie beside it
 
-static_assert(sizeof(Launch) == 32 && sizeof(Pack) == 40, "as in prelude.h");
+constexpr size_t kMostBoxes = 8;
+constexpr uint64_t kMostOfBox = 256, kMostOfMatrix = uint64_t{1} << 32;  // what a tensor map can say
+
+static_assert(sizeof(Launch) == 32 && sizeof(Pack) == 40 && sizeof(Boxes) == 48, "as in prelude.h");
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ExitCode::kInternal, "the kernel's cubin " + why); }
 
@@ -82,6 +85,12 @@ void require_launchable(const Launch& l) {
   if (threads > 1024) refuse(fmt::format("has a launch of {} threads a block, and 1024 are the most", threads));
 }
 
+void require_mappable(const Boxes& b) {
+  const bool fits = b.rows > 0 && b.columns > 0 && b.rows < kMostOfMatrix && b.columns < kMostOfMatrix && b.row_bytes % 16 == 0 && b.offset % 16 == 0 &&
+                    b.row_bytes >= 2 * b.columns && b.row_bytes < kMostBytes && b.box_rows > 0 && b.box_rows <= kMostOfBox && b.box_columns == 64;
+  if (!fits) refuse("wants boxes that no tensor map describes: lines of 64 numbers, rows at multiples of 16 bytes, at most 256 of them");
+}
+
 }  // namespace
 
 std::string Launch::function() const { return fmt::format("amdahl_kernel_{}", kernel); }
@@ -99,6 +108,9 @@ Cubin read_cubin(const std::string& path) {
     if (p.bytes > 0) require_launchable(p.launch);
     require_affordable(p.bytes, "a packed copy");
   }
+  cubin.boxes = rows<Boxes>(*file, "amdahl_boxes");
+  if (cubin.boxes.size() > kMostBoxes) refuse(fmt::format("has boxes of {} matrices, and {} are the most", cubin.boxes.size(), kMostBoxes));
+  for (const Boxes& b : cubin.boxes) require_mappable(b);
   const std::vector<uint64_t> workspace = rows<uint64_t>(*file, "amdahl_workspace_bytes");
   if (workspace.size() != 1) refuse("does not say how much workspace it needs: amdahl_workspace_bytes");
   cubin.workspace_bytes = workspace[0];

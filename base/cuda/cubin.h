@@ -20,10 +20,19 @@ struct Pack {
   Launch launch;
 };
 
+// A matrix in an operand, of which a kernel copies boxes to shared memory.
+struct Boxes {
+  uint64_t input = 0, offset = 0;  // bytes of the operand before the matrix
+  uint64_t rows = 0, columns = 0;  // of 2-byte numbers
+  uint64_t row_bytes = 0;          // from one row to the next
+  uint32_t box_rows = 0, box_columns = 0;
+};
+
 struct Cubin {
   std::string image;             // the whole file, as the driver loads it
   std::vector<Launch> launches;  // of a call, in order
   std::vector<Pack> packs;       // by input; may be shorter than there are inputs
+  std::vector<Boxes> boxes;      // a tensor map each, behind the operands
   uint64_t workspace_bytes = 0;
   bool begins_early = false;  // its kernels wait themselves for those before them (programmatic dependent launch)
 };

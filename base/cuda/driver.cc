@@ -55,6 +55,7 @@ std::string find_all(void* library, Driver& d) {
   find(library, d.get_function, "cuModuleGetFunction", missing);
   find(library, d.set_function_attribute, "cuFuncSetAttribute", missing);
   find(library, d.launch, "cuLaunchKernelEx", missing);
+  find(library, d.encode_tensor_map, "cuTensorMapEncodeTiled", missing);
   find(library, d.create_stream, "cuStreamCreate", missing);
   find(library, d.destroy_stream, "cuStreamDestroy_v2", missing);
   find(library, d.synchronize, "cuStreamSynchronize", missing);
@@ -103,6 +104,13 @@ const std::string& why_no_driver() { return loaded().why_not; }
 const Driver& driver() {
   if (!why_no_driver().empty()) throw Error(ExitCode::kNoDevice, why_no_driver());
   return loaded().driver;
+}
+
+int make_tensor_map(TensorMap* map, Address address, uint64_t rows, uint64_t columns, uint64_t row_bytes, uint32_t box_rows, uint32_t box_columns) {
+  constexpr int kUint16 = 1, kNotInterleaved = 0, kSwizzleOf128Bytes = 3, kPromoteTo128Bytes = 2, kZeros = 0;
+  const uint64_t sizes[] = {columns, rows};
+  const uint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
+  return driver().encode_tensor_map(map, kUint16, 2, address, sizes, &row_bytes, box, steps, kNotInterleaved, kSwizzleOf128Bytes, kPromoteTo128Bytes, kZeros);
 }
 
 void check(int result, const char* call) {

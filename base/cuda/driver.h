@@ -65,6 +65,11 @@ struct LaunchConfiguration {
   unsigned attribute_count = 0;
 };
 
+// CUtensorMap: how boxes of a matrix are copied to shared memory.
+struct alignas(64) TensorMap {
+  uint64_t bits[16] = {};
+};
+
 // Every function returns 0 for success, else a number that error_text() names.
 struct Driver {
   int (*init)(unsigned flags);
@@ -99,6 +104,8 @@ struct Driver {
   int (*get_function)(Function* function, Module module, const char* name);
   int (*set_function_attribute)(Function function, int attribute, int value);
   int (*launch)(const LaunchConfiguration* configuration, Function function, void** parameters, void** extra);
+  int (*encode_tensor_map)(TensorMap* map, int type, uint32_t rank, Address address, const uint64_t* sizes, const uint64_t* strides, const uint32_t* box,
+                           const uint32_t* steps, int interleave, int swizzle, int promotion, int fill);
 
   int (*create_stream)(Stream* stream, unsigned flags);
   int (*destroy_stream)(Stream stream);
@@ -117,6 +124,7 @@ struct Driver {
 
 inline constexpr size_t kGranule = size_t{2} << 20;  // of mapped memory, on every card so far (CUmemAllocationGranularity_flags)
 inline constexpr int kMaxDynamicSharedBytes = 8;     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kSharedCarveout = 9;            // CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, in percent
 inline constexpr unsigned kNonBlocking = 1;          // CU_STREAM_NON_BLOCKING
 inline constexpr int kCaptureOfThisThread = 1;       // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
@@ -124,6 +132,9 @@ inline constexpr int kCaptureOfThisThread = 1;       // CU_STREAM_CAPTURE_MODE_T
 const Driver& driver();
 // "", or why driver() throws.
 const std::string& why_no_driver();
+// The map of a matrix of 2-byte numbers: `rows` lines of `columns`, `row_bytes` apart; boxes of box_rows lines of 64 numbers, in shared memory in the swizzle of
+// 128 bytes, with zeros beyond the matrix. What the driver returns.
+int make_tensor_map(TensorMap* map, Address address, uint64_t rows, uint64_t columns, uint64_t row_bytes, uint32_t box_rows, uint32_t box_columns);
 // Throws Error(kInternal) that names the call and what the driver says of it, Error(kIo) when memory was refused, and Fault for what a kernel did.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -13,7 +13,7 @@ const Rewrite* choose_warp_tile() {
       .precondition = "half floats, FORM 1",
       .backend = "cuda",
       .kinds = {kind::kMatmul},
-      .where = {{"FORM", 1}},
+      .where = {{"FORM", {1}}},
       .open = {"WARPS_M", "WARPS_N", "WARP_M", "WARP_N", "MMA_K", "STAGES"},
   });
   return &rewrite;

@@ -10,10 +10,10 @@ const Rewrite* choose_warpgroup_tile() {
       .tier = 1,
       .name = "choose_warpgroup_tile",
       .target = "matmul, conv",
-      .precondition = "half floats, FORM 3",
+      .precondition = "half floats, FORM 3 or 4",
       .backend = "cuda",
       .kinds = {kind::kMatmul, kind::kConv},
-      .where = {{"FORM", 3}},
+      .where = {{"FORM", {3, 4}}},
       .open = {"WARPGROUPS", "WGMMA_N", "SPLIT_K"},
   });
   return &rewrite;

@@ -9,9 +9,9 @@ const Rewrite* choose_pipeline_stages() {
       .tier = 2,
       .name = "choose_pipeline_stages",
       .target = "matmul, conv",
-      .precondition = "half floats, FORM 3",
+      .precondition = "half floats, FORM 3 or 4",
       .backend = "cuda",
-      .where = {{"FORM", 3}},
+      .where = {{"FORM", {3, 4}}},
       .open = {"WGMMA_STAGES"},
   });
   return &rewrite;

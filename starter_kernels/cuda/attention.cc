@@ -55,15 +55,29 @@ int64_t form_of(const Knobs& knobs) {
   return form == knobs.end() ? int64_t{kAttentionForm} : form->second;
 }
 
+// A weight of 11 bits takes two halves to be as exact as a float; of 8, three.
+int64_t terms_of(DType half) { return half == DType::kBF16 ? 3 : 2; }
+
 // What the tensor cores' form holds; registers bound the width of values, which is not divided.
 struct MmaTile {
-  int64_t depth, width;
+  int64_t depth, width, all_keys, terms;
 
-  explicit MmaTile(const AttentionSizes& s) : depth(ceil_div(s.width, 16) * 16), width(ceil_div(s.value_width, 16) * 16) {}
+  MmaTile(const AttentionSizes& s, DType half)
+      : depth(ceil_div(s.width, 16) * 16), width(ceil_div(s.value_width, 16) * 16), all_keys(s.keys), terms(terms_of(half)) {}
   bool fits() const { return width <= 128 && depth <= 256; }
-  int64_t shared_bytes(const Knobs& k) const {
-    const int64_t queries = k.at("QUERIES"), operands = 2 * (queries * (depth + 8) + 2 * k.at("KEYS") * (depth + width + 16));
-    return std::max(operands, 4 * k.at("KEY_WARPS") * queries * (width + 4 + 2));
+  int64_t shared_bytes(int64_t queries, int64_t keys, int64_t key_warps) const {
+    const int64_t tiles = all_keys > keys ? 2 : 1, operands = queries * (depth + 8) + tiles * keys * (depth + width + 16),
+                  weights = terms * queries * (keys + 8);
+    return 2 * (operands + weights) + 3 * 4 * key_warps * queries;
+  }
+  // Warps that share a tile's keys share the columns of its values, eight at a time; in odd groups of eight, of 32 keys.
+  std::string refused(int64_t queries, int64_t keys, int64_t key_warps) const {
+    if (queries < 16) return "a warp has 16 queries";
+    if (keys / key_warps < 16) return "a warp takes 16 keys at a time";
+    if (keys / key_warps > 64) return "a warp has the scores of 64 keys at most";
+    if (width % (8 * key_warps) != 0) return fmt::format("{} columns of values are not a multiple of 8 for {} warps", width, key_warps);
+    if (width / key_warps % 16 != 0 && keys % 32 != 0) return "eight columns take 32 keys at a time";
+    return refused_shared(shared_bytes(queries, keys, key_warps), kDynamicSharedBytes);
   }
 };
 
@@ -72,7 +86,7 @@ bool has_mma_form(const Problem& problem) {
   const DType type = problem.in[0].dtype;
   const bool rows = std::all_of(problem.in.begin(), problem.in.begin() + 3, [&](const Access& a) { return a.dtype == type && a.strides.back() == 1; });
   const AttentionSizes s(problem);
-  return is_half(type) && rows && s.keys > 0 && s.queries > 0 && MmaTile(s).fits();
+  return is_half(type) && rows && s.keys > 0 && s.queries > 0 && MmaTile(s, type).fits();
 }
 
 // A key that causality hides has a weight of zero whatever its score is.
@@ -81,12 +95,19 @@ bool can_skip(const AttentionParams& params) { return params.causal && params.ma
 struct Starter {
   int64_t queries = 64, tq = 4, keys = 64, parts = 1, key_warps = 1;
 
-  // Of the tensor cores' form: as many blocks as multiprocessors, and a warp has 16 queries.
+  // Of the tensor cores' form: as many blocks as multiprocessors, a warp has 16 queries, and all keys are there at once where they fit: 12 heads of 128 took
+  // 3.8 us in tiles of 64 and 3.5 in one, of 197 took 7.8 and 6.8 (H200).
   Starter(const AttentionSizes& s, const MmaTile& tile, int64_t units) {
     const int64_t heads = s.batch * s.heads;
     while (queries > 16 && heads * ceil_div(s.queries, queries) < units) queries /= 2;
-    while (keys > 16 && (keys / 2 >= s.keys || tile.shared_bytes({{"QUERIES", queries}, {"KEYS", keys}, {"KEY_WARPS", 4}}) > kDynamicSharedBytes)) keys /= 2;
-    key_warps = keys / 16;
+    keys = s.keys > 256 ? 128 : 256;
+    const auto warps = [&] {
+      int64_t n = std::clamp<int64_t>(keys / 32, 1, 8);
+      while (n > 1 && !tile.refused(queries, keys, n).empty() && keys / (n / 2) <= 64) n /= 2;
+      return n;
+    };
+    while (keys > 16 && (keys / 2 >= s.keys || !tile.refused(queries, keys, warps()).empty())) keys /= 2;
+    key_warps = warps();
     while (parts < 16 && heads * ceil_div(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
   }
   Starter(const AttentionSizes& s, const RowTile& row, int64_t units) {
@@ -126,11 +147,10 @@ std::string mask_text(const Problem& p, const AttentionParams& params, DType sum
   return text + fmt::format("static inline sum_t hidden(sum_t score) {{ return {}{}; }}\n", params.hidden_added ? "score + " : "", hidden);
 }
 
-// A weight of 11 bits takes two halves to be as exact as a float; of 8, three. fp16 has no exponents for small ones: they are made larger, as its values, at
-// most 65504, let them be.
+// fp16 has no exponents for small weights: they are made larger, as its values, at most 65504, let them be.
 std::string mma_text(DType half, double largest_weight) {
   const bool bf16 = half == DType::kBF16;
-  return join_text({fmt::format("#define HALF \"{}\"", bf16 ? "bf16" : "f16"), cuda_sizes({{"TERMS", bf16 ? 3 : 2}, {"ODD_BITS", bf16 ? 0x7f80 : 0x7c00}}),
+  return join_text({fmt::format("#define HALF \"{}\"", bf16 ? "bf16" : "f16"), cuda_sizes({{"TERMS", terms_of(half)}, {"ODD_BITS", bf16 ? 0x7f80 : 0x7c00}}),
                     fmt::format("#define LARGER_BY {}", float_text(bf16 ? largest_weight : 32768)),
                     fmt::format("static inline v_t to_half(float y) {{ return {}; }}", store_text(half, "y")), std::string(cuda_text("mma.h"))});
 }
@@ -142,7 +162,7 @@ class AttentionOnCuda final : public KernelImplementation {
   SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
     const AttentionSizes s(problem);
     const RowTile row(s, accumulator_of(problem.in[0].dtype));
-    const MmaTile mma(s);
+    const MmaTile mma(s, problem.in[0].dtype);
     const bool has_mma = has_mma_form(problem), is_mma = has_mma && s.queries > 4;
     const int64_t units = std::max(card.units, 1);
     const Starter starter = is_mma ? Starter(s, mma, units) : Starter(s, row, units);
@@ -152,20 +172,19 @@ class AttentionOnCuda final : public KernelImplementation {
                     "0 any attention, sums of a thread; 1 tensor cores"},
                    {"QUERIES", {4, 16, 32, 64}, starter.queries, "queries of a block"},
                    {"TQ", {1, 2, 4}, starter.tq, "adjacent queries of a thread"},
-                   {"KEYS", {16, 32, 64}, starter.keys, "keys of a tile"},
+                   {"KEYS", has_mma ? std::vector<int64_t>{16, 32, 64, 128, 256} : std::vector<int64_t>{16, 32, 64}, starter.keys, "keys of a tile"},
                    {"PARTS", {1, 2, 4, 8, 16}, starter.parts, "blocks that share a query's keys"},
                    {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256,
                     "1: tiles of keys that a block's queries do not see are left out where their values are finite"}};
-    if (has_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
+    if (has_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4, 8}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
     space.refuse = [=](const Knobs& k) -> std::string {
       const bool on_mma = form_of(k) == kAttentionMmaForm;
       if (on_mma && k.at("TQ") != starter.tq) return "a warp has its queries together";  // all values are the same text
-      if (on_mma && k.at("QUERIES") < 16) return "a warp has 16 queries";
-      if (on_mma && k.at("KEYS") / k.at("KEY_WARPS") < 16) return "a warp takes 16 keys at a time";
+      if (!on_mma && k.at("KEYS") > 64) return "a thread has sums of 64 keys at most";
       const int64_t threads = on_mma ? k.at("QUERIES") * 2 * k.at("KEY_WARPS") : k.at("QUERIES") / k.at("TQ") * kAcross;
-      const int64_t shared = on_mma ? mma.shared_bytes(k) : row.shared_bytes(k.at("QUERIES"), k.at("KEYS"));
       if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
-      const std::string refusal = refused_shared(shared, kDynamicSharedBytes);
+      const std::string refusal = on_mma ? mma.refused(k.at("QUERIES"), k.at("KEYS"), k.at("KEY_WARPS"))
+                                         : refused_shared(row.shared_bytes(k.at("QUERIES"), k.at("KEYS")), kDynamicSharedBytes);
       return refusal.empty() ? refused_parts(k.at("PARTS"), s.batch * s.heads * s.queries * (s.value_width + 2) * row.element) : refusal;
     };
     return space;

@@ -48,7 +48,7 @@ class ConvOnCuda final : public KernelImplementation {
       space.knobs.push_back(
           {"SPLIT_K", {1, 2, 4, 8, 16}, wgmma ? starter_wgmma_split(work) : starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
     }
-    if (wgmma) add_wgmma_tile_knobs(space, starter_wgmma_tile(work), {32, 64, 128});
+    if (wgmma) add_wgmma_tile_knobs(space, starter_wgmma_tile(work), starter_wgmma_stages(starter_wgmma_tile(work)), {32, 64, 128});
     const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
     const int64_t sums = numel(problem.out[0].shape);
     const DType sum = accumulator_of(problem.in[0].dtype);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
 
@@ -10,7 +12,9 @@ namespace amdahl {
 std::string_view cuda_text(std::string_view name) { return find_text(cuda_texts(), name); }
 
 std::string cuda_opening(const Problem& problem) {
-  return join_text({cuda_sizes({{"INPUTS", static_cast<int64_t>(problem.in.size())}, {"OUTPUTS", static_cast<int64_t>(problem.out.size())}}),
+  const bool half_results = std::all_of(problem.out.begin(), problem.out.end(), [](const Access& a) { return is_half(a.dtype); });
+  return join_text({half_results ? "#define HALF_RESULTS" : "",
+                    cuda_sizes({{"INPUTS", static_cast<int64_t>(problem.in.size())}, {"OUTPUTS", static_cast<int64_t>(problem.out.size())}}),
                     std::string(cuda_text("prelude.h")), std::string(cuda_text("half.h")), std::string(cuda_text("scalar_math.h"))});
 }
 

@@ -10,6 +10,7 @@
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
+#include "starter_kernels/cuda/matmul_boxes.h"
 #include "starter_kernels/cuda/matmul_mma.h"
 #include "starter_kernels/cuda/matmul_rows.h"
 #include "starter_kernels/cuda/matmul_wgmma.h"
@@ -79,11 +80,12 @@ std::string tile_text(const Problem& problem, const Knobs& knobs) {
                     std::string(cuda_text("matmul.cu"))});
 }
 
-std::string form_text(const Problem& problem, const Knobs& knobs) {
+std::string form_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card) {
   switch (knobs.at("FORM")) {
     case kMatmulMmaForm: return mma_text(problem);
     case kMatmulRowsForm: return rows_text(problem);
     case kMatmulWgmmaForm: return wgmma_text(problem, knobs);
+    case kMatmulBoxesForm: return boxes_text(problem, knobs, card);
     default: return tile_text(problem, knobs);
   }
 }
@@ -105,24 +107,29 @@ class MatmulOnCuda final : public KernelImplementation {
     std::vector<int64_t> forms{kMatmulForm};
     if (has_mma_form(problem)) forms.push_back(kMatmulMmaForm);
     if (has_wgmma_form(problem, card)) forms.push_back(kMatmulWgmmaForm);
+    if (has_boxes_form(problem, card)) forms.push_back(kMatmulBoxesForm);
+    const int64_t form = has_rows_form(problem) ? int64_t{kMatmulRowsForm} : forms.back();
     if (has_rows_form(problem)) forms.push_back(kMatmulRowsForm);
-    const int64_t form = forms.back();
+    std::sort(forms.begin(), forms.end());
     const ProductTile tile = tile_of(s, card);
     SearchSpace space = product_tile_space(tile, sum, kBuffers);
     space.knobs.insert(space.knobs.begin(),
-                       {"FORM", forms, form, "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory"});
+                       {"FORM", forms, form,
+                        "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory; 4 the same, copied by one warp"});
     if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
     if (has_wgmma_form(problem, card)) add_wgmma_knobs(space, problem, card);
     if (has_rows_form(problem)) add_rows_knobs(space, problem);
     const int64_t split = form == kMatmulRowsForm    ? starter_rows_split(problem, card)
+                          : form == kMatmulBoxesForm ? starter_boxes(problem, card).split
                           : form == kMatmulWgmmaForm ? starter_wgmma_split(problem, card)
                           : form == kMatmulMmaForm   ? starter_mma_split(problem, card)
                                                      : split_of(s, tile, card);
-    space.knobs.push_back({"SPLIT_K", {1, 2, 4, 8, 16}, split, "blocks that share the steps of K"});
+    space.knobs.push_back({"SPLIT_K", {1, 2, 3, 4, 6, 8, 16}, split, "blocks that share the steps of K"});
     const bool declared = !declared_algorithm(problem).empty();
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (k.at("FORM") == kMatmulWgmmaForm) return refused_wgmma_tile(k);
+      if (k.at("FORM") == kMatmulBoxesForm) return refused_boxes(problem, k);
       std::string refusal = refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * static_cast<int64_t>(size_of(sum)));
       if (refusal.empty() && k.at("FORM") == kMatmulForm) refusal = refused_tile(k, sum, kBuffers);
       if (refusal.empty() && k.at("FORM") == kMatmulMmaForm) refusal = refused_mma(problem, k);
@@ -131,7 +138,7 @@ class MatmulOnCuda final : public KernelImplementation {
     return space;
   }
 
-  std::string source(const Variant& variant, const DeviceInfo&) const override {
+  std::string source(const Variant& variant, const DeviceInfo& card) const override {
     const Problem& problem = variant.problem;
     const Access &a = problem.in[0], &b = problem.in[1], &c = problem.out[0];
     const MatmulSizes s = MatmulSizes::of(problem);
@@ -139,6 +146,7 @@ class MatmulOnCuda final : public KernelImplementation {
     const Shape batch(c.shape.begin(), c.shape.end() - 2);
     const DType sum = accumulator_of(a.dtype);
     const std::string alpha = alpha_text(MatmulParams::of(problem).alpha, sum);
+    const bool in_cluster = variant.knobs.at("FORM") == kMatmulWgmmaForm || variant.knobs.at("FORM") == kMatmulBoxesForm;
     std::string knobs;
     for (const auto& [name, value] : variant.knobs) knobs += cuda_sizes({{name, value}});
     return join_text({cuda_opening(problem),
@@ -156,8 +164,7 @@ class MatmulOnCuda final : public KernelImplementation {
                       fmt::format("static inline sum_t load_a(a_t x) {{ return {}; }}\nstatic inline sum_t load_b(b_t x) {{ return {}; }}\n",
                                   load_text(a.dtype, "x"), load_text(b.dtype, "x")),
                       batch_text("begin_of_a", batch, a), batch_text("begin_of_b", batch, b), batch_text("begin_of_c", batch, c), cuda_epilogue(problem, 2),
-                      finish_text(problem, batch), form_text(problem, variant.knobs),
-                      launches_text(variant.knobs.at("SPLIT_K") > 1 && variant.knobs.at("FORM") != kMatmulWgmmaForm)});
+                      finish_text(problem, batch), form_text(problem, variant.knobs, card), launches_text(variant.knobs.at("SPLIT_K") > 1 && !in_cluster)});
   }
 };
 

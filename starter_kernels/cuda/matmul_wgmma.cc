@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/matmul_boxes.h"
 #include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/matmul.h"
@@ -27,7 +28,14 @@ bool has_wgmma_form(const Problem& problem, const DeviceInfo& card) {
 }
 
 void add_wgmma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card) {
-  add_wgmma_tile_knobs(space, starter_wgmma_tile(work_of(problem, card)), {16, 32, 64, 96, 128, 192, 256});
+  WgmmaTile tile = starter_wgmma_tile(work_of(problem, card));
+  int64_t stages = starter_wgmma_stages(tile);
+  if (has_boxes_form(problem, card)) {
+    const BoxesStarter boxes = starter_boxes(problem, card);
+    tile = {boxes.warpgroups, boxes.n};
+    stages = boxes.stages;
+  }
+  add_wgmma_tile_knobs(space, tile, stages, {16, 32, 48, 64, 96, 128, 192, 256});
 }
 
 int64_t starter_wgmma_split(const Problem& problem, const DeviceInfo& card) { return starter_wgmma_split(work_of(problem, card)); }

@@ -54,19 +54,23 @@ int64_t starter_wgmma_split(const WgmmaWork& work) {
   return std::min(kMostBlocksOfCluster, starter_split(blocks_of(starter_wgmma_tile(work), work), work.units, work.k, kLeastOfPart));
 }
 
-void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::vector<int64_t>& columns) {
+void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, int64_t stages, const std::vector<int64_t>& columns) {
   const std::vector<Knob> knobs{
       {"WARPGROUPS", {1, 2}, tile.warpgroups, "four warps with 64 rows of the output each, of a block"},
       {"WGMMA_N", columns, tile.n, "columns of the output a block"},
-      // Of small tiles two blocks fit a multiprocessor's memory then, and the second kernel has its first weights before the first ends: GPT-2's products of
-      // 2304 and 3072 columns took 7.0 us of six stages, 6.6 of four (H100). Of large ones no two fit, and more bytes on their way are the better: its head
-      // of 50257 columns took 52 and 46.
-      {"WGMMA_STAGES", {3, 4, 5, 6, 8}, tile.n > 64 ? 6 : 4, "64 steps of K each, in shared memory"},
+      {"WGMMA_STAGES", {2, 3, 4, 5, 6, 8}, stages, "64 steps of K each, in shared memory"},
   };
   space.knobs.insert(space.knobs.end(), knobs.begin(), knobs.end());
 }
 
+// Of small tiles two blocks fit a multiprocessor's memory then, and the second kernel has its first weights before the first ends: GPT-2's products of
+// 2304 and 3072 columns took 7.0 us of six stages, 6.6 of four (H100). Of large ones no two fit, and more bytes on their way are the better: its head
+// of 50257 columns took 52 and 46.
+int64_t starter_wgmma_stages(const WgmmaTile& tile) { return tile.n > 64 ? 6 : 4; }
+
 std::string refused_wgmma_tile(const Knobs& k) {
+  if (k.at("WGMMA_STAGES") < 3) return "one step is multiplied and one given back";
+  if ((k.at("SPLIT_K") & (k.at("SPLIT_K") - 1)) != 0) return "blocks of a cluster share a tile's sums by halves";
   if (k.at("SPLIT_K") > kMostBlocksOfCluster) return fmt::format("a cluster has {} blocks at most", kMostBlocksOfCluster);
   const int64_t rows = 64 * k.at("WARPGROUPS"), columns = k.at("WGMMA_N"), stages = k.at("WGMMA_STAGES");
   const int64_t held = stages * (rows + columns) * kWgmmaLine * 2, summed = rows * (columns + 8) * 4;
@@ -74,9 +78,13 @@ std::string refused_wgmma_tile(const Knobs& k) {
 }
 
 std::string wgmma_tile_text(DType half, const Knobs& knobs) {
+  return join_text({wgmma_instructions_text(half, knobs), std::string(cuda_text("cluster_sums.h"))});
+}
+
+std::string wgmma_instructions_text(DType half, const Knobs& knobs) {
   return join_text({fmt::format("#define HALF \"{}\"", half == DType::kBF16 ? "bf16" : "f16"),
                     fmt::format("#define CLUSTER{}", knobs.at("SPLIT_K") > 1 ? " __cluster_dims__(1, SPLIT_K, 1)" : ""), std::string(cuda_text("mma.h")),
-                    std::string(cuda_text("hopper.h")), multiplication_text(knobs.at("WGMMA_N")), std::string(cuda_text("cluster_sums.h"))});
+                    std::string(cuda_text("hopper.h")), multiplication_text(knobs.at("WGMMA_N"))});
 }
 
 }  // namespace amdahl

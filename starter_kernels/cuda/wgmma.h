@@ -30,11 +30,15 @@ struct WgmmaWork {
 WgmmaTile starter_wgmma_tile(const WgmmaWork& work);
 int64_t starter_wgmma_split(const WgmmaWork& work);
 
+int64_t starter_wgmma_stages(const WgmmaTile& tile);
+
 // WARPGROUPS, WGMMA_N of these values and WGMMA_STAGES.
-void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, const std::vector<int64_t>& columns);
+void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, int64_t stages, const std::vector<int64_t>& columns);
 // Why a block with these knobs and SPLIT_K cannot be launched, or "".
 std::string refused_wgmma_tile(const Knobs& knobs);
-// HALF, CLUSTER, multiply_tiles() and the texts of mma.h, hopper.h and cluster_sums.h. Behind WARPGROUPS, WGMMA_N and SPLIT_K.
+// HALF, CLUSTER, multiply_tiles() and the texts of mma.h and hopper.h. Behind WGMMA_N and SPLIT_K.
+std::string wgmma_instructions_text(DType half, const Knobs& knobs);
+// These and the text of cluster_sums.h. Behind WARPGROUPS, too.
 std::string wgmma_tile_text(DType half, const Knobs& knobs);
 
 }  // namespace amdahl

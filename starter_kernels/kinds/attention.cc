@@ -120,12 +120,24 @@ std::vector<Graph> Attention::examples() const {
   add("bool mask", f32, {1, 2, 12, 16}, {1, 2, 31, 16}, {1, 2, 31, 16}, {}, Shape{12, 31}, DType::kBool);
   add("rows that see nothing", f32, {1, 2, 15, 16}, {1, 2, 2, 16}, {1, 2, 2, 16}, {}, Shape{15, 2}, DType::kBool);
   add("half precision", DType::kF16, {1, 2, 9, 16}, {1, 2, 12, 16}, {1, 2, 12, 16}, {});
+  add("half precision, tiles of keys", DType::kF16, {1, 2, 20, 32}, {1, 2, 300, 32}, {1, 2, 300, 32}, {});
+  add("half precision, causal, added mask", DType::kF16, {1, 2, 70, 48}, {1, 2, 70, 48}, {1, 2, 70, 48}, {{"is_causal", yes}}, Shape{70, 70}, DType::kF16);
+  add("half precision, padding mask", DType::kF16, {2, 2, 40, 64}, {2, 2, 128, 64}, {2, 2, 128, 64}, {}, Shape{2, 1, 1, 128}, DType::kF16);
+  add("bfloat16, wide heads", DType::kBF16, {1, 1, 33, 128}, {1, 1, 140, 128}, {1, 1, 140, 128}, {});
   add("doubles", DType::kF64, {1, 2, 9, 16}, {1, 2, 12, 16}, {1, 2, 12, 20}, {});
   // The mean of 64 values of 3e38 is 3e38; their sum overflows.
   for (DType dtype : {DType::kF32, DType::kBF16}) {
     ExampleGraph g(dtype == DType::kF32 ? "values near the largest" : "values near the largest, bfloat16", 23);
     const ValueId q = g.input(dtype, {1, 2, 20, 16}), k = g.input(dtype, {1, 2, 64, 16});
     graphs.push_back(g.finish({g.node("Attention", {q, k, g.floats({1, 2, 64, 16}, std::vector<double>(2 * 64 * 16, 3e38), dtype)})}));
+  }
+  // Equal weights that half floats hold exactly: nothing is left of them for a second term, and nothing times infinity is no number.
+  {
+    ExampleGraph g("an infinite value, half precision", 23);
+    std::vector<double> values(2 * 40 * 16, 0.5);
+    values[3 * 16 + 5] = HUGE_VAL;
+    const ValueId q = g.floats({1, 2, 20, 16}, std::vector<double>(2 * 20 * 16, 0.0), DType::kF16), k = g.input(DType::kF16, {1, 2, 40, 16});
+    graphs.push_back(g.finish({g.node("Attention", {q, k, g.floats({1, 2, 40, 16}, values, DType::kF16)})}));
   }
   return graphs;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 
 namespace amdahl {
 namespace {
@@ -35,16 +36,38 @@ bool is_load(const PtxStatement& s) {
   return what == "ld" || what == "ldu" || what == "atom" || what == "ldmatrix" || what == "call" || what == "multimem";
 }
 
-// Of "[name+8]", 8.
-int place_in_brackets(const PtxStatement& s) {
+// The number that words from `from` to `to` are: "8", "-", "8". Nothing for what is none.
+std::optional<int> number_in(const PtxStatement& s, size_t from, size_t to) {
+  const bool negative = from < to && s.words[from] == "-";
+  if (to != from + (negative ? 2 : 1)) return std::nullopt;
+  char* end = nullptr;
+  const long number = std::strtol(s.words[to - 1].c_str(), &end, 10);
+  if (*end != 0 || number < 0 || number > 4096) return std::nullopt;
+  return static_cast<int>(negative ? -number : number);
+}
+
+// Of "[name+8]", 8; of "[name]", 0. Nothing for another address.
+std::optional<int> place_in_brackets(const PtxStatement& s) {
   const auto [open, close] = brackets(s);
-  return close == open + 4 ? std::atoi(s.words[open + 3].c_str()) : 0;
+  if (close == open + 2) return 0;
+  return close > open + 3 && s.words[open + 2] == "+" ? number_in(s, open + 3, close) : std::nullopt;
+}
+
+// Of "&k_param_0+8", the parameter and the place.
+std::pair<std::string, int> parameter_and_place(const std::string& address) {
+  const size_t plus = address.find('+');
+  return {address.substr(1, plus - 1), plus == std::string::npos ? 0 : std::atoi(address.c_str() + plus + 1)};
 }
 
 SourceNames computed_with(const SourceNames& names) {
   SourceNames plain;
-  for (const std::string& n : names) plain.insert(n[0] == '&' ? n.substr(1) : n);
+  for (const std::string& n : names) plain.insert(n[0] == '&' ? parameter_and_place(n).first : n);
   return plain;
+}
+
+// What is added in "add.s64 %rd2, %rd1, 16".
+std::optional<int> added_number(const PtxStatement& s) {
+  return operation(s.first()) == "add" && s.words.size() > 5 ? number_in(s, 5, s.words.size()) : std::nullopt;
 }
 
 int bytes_of(const std::string& opcode) {
@@ -95,8 +118,7 @@ void PtxSources::follow(const PtxStatement& s) {
     of_register.insert(names.begin(), names.end());
     changed_ |= of_register.size() != before;
   };
-  if (const std::string parameter = read_parameter(s); !parameter.empty()) {
-    int place = place_in_brackets(s);
+  if (auto [parameter, place] = read_parameter(s); !parameter.empty()) {
     for (size_t i = first; i < last; ++i)
       if (is_name(s.words[i])) put(s.words[i], {fmt::format("{}+{}", parameter, place)}), place += bytes_of(s.first());
     return;
@@ -106,7 +128,13 @@ void PtxSources::follow(const PtxStatement& s) {
   else take(s, last, s.words.size(), &names);
   const bool is_copy = operation(s.first()) == "mov" && s.words.size() == 4;
   if (is_copy && is_parameter(s.words[3])) names = {"&" + s.words[3]};
-  if (!is_copy) names = computed_with(names);
+  const std::optional<int> added = added_number(s);
+  if (added && names.size() == 1 && (*names.begin())[0] == '&') {
+    const auto [parameter, place] = parameter_and_place(*names.begin());
+    names = {fmt::format("&{}+{}", parameter, place + *added)};
+  } else if (!is_copy) {
+    names = computed_with(names);
+  }
   for (size_t i = first; i < last; ++i) put(s.words[i], names);
 }
 
@@ -114,17 +142,18 @@ bool PtxSources::is_parameter(const std::string& name) const {
   return std::find(function_.parameters.begin(), function_.parameters.end(), name) != function_.parameters.end();
 }
 
-// The parameter that is read at a place that stands there, or "".
-std::string PtxSources::read_parameter(const PtxStatement& s) const {
-  if (operation(s.first()) != "ld" || !has_part(s.first(), "param")) return "";
-  const auto [open, close] = brackets(s);
-  if (close != open + 2 && !(close == open + 4 && s.words[open + 2] == "+")) return "";
-  const std::string& name = s.words[open + 1];
-  if (is_parameter(name)) return name;
+// The parameter that is read, and the place that stands there, or "".
+std::pair<std::string, int> PtxSources::read_parameter(const PtxStatement& s) const {
+  const std::pair<std::string, int> none{"", 0};
+  if (operation(s.first()) != "ld" || !has_part(s.first(), "param")) return none;
+  const std::optional<int> behind = place_in_brackets(s);
+  if (!behind) return none;
+  const std::string& name = s.words[brackets(s).first + 1];
+  if (is_parameter(name)) return {name, *behind};
   const auto held = registers_.find(name);
-  if (held == registers_.end() || held->second.size() != 1) return "";
-  const std::string& source = *held->second.begin();
-  return source[0] == '&' ? source.substr(1) : "";
+  if (held == registers_.end() || held->second.size() != 1 || (*held->second.begin())[0] != '&') return none;
+  const auto [parameter, place] = parameter_and_place(*held->second.begin());
+  return {parameter, place + *behind};
 }
 
 }  // namespace amdahl

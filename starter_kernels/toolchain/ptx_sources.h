@@ -5,13 +5,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "starter_kernels/toolchain/ptx_code.h"
 
 namespace amdahl {
 
 // Names of variables and parameters whose address or contents were taken: "table", "k_param_0". Of a parameter that is read at a known place, that place as
-// well: "k_param_0+8"; of one whose address was taken and not yet computed with, "&k_param_0". kMemory: what was read from memory.
+// well: "k_param_0+8"; of one whose address was taken and had known numbers added alone, "&k_param_0" or "&k_param_0+16". kMemory: what was read from memory.
 using SourceNames = std::set<std::string>;
 inline constexpr const char* kMemory = "memory";
 
@@ -26,7 +27,7 @@ class PtxSources {
  private:
   void follow(const PtxStatement& statement);
   bool is_parameter(const std::string& name) const;
-  std::string read_parameter(const PtxStatement& statement) const;
+  std::pair<std::string, int> read_parameter(const PtxStatement& statement) const;
   void take(const PtxStatement& statement, size_t from, size_t to, SourceNames* names) const;
 
   const PtxFunction& function_;

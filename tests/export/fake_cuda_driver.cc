@@ -112,17 +112,18 @@ Row row_at(const std::string& bytes, size_t at) {
   return row;
 }
 
-// EIATTR_CBANK_PARAM_SIZE among a section's entries: format, attribute, two bytes of value or as many bytes behind it.
+// Among a section's entries (format, attribute, two bytes of value or as many bytes behind it) EIATTR_KPARAM_INFO of the first parameter: index, ordinal,
+// offset, and a word whose upper 14 bits are its bytes.
 size_t parameter_bytes_in(const std::string& info) {
   for (size_t at = 0; at + 4 <= info.size();) {
     const auto value = row_at<uint16_t>(info, at + 2);
-    if (info[at + 1] == 0x19) return value;
+    if (info[at + 1] == 0x17 && value == 12 && at + 16 <= info.size() && row_at<uint16_t>(info, at + 8) == 0) return row_at<uint32_t>(info, at + 12) >> 18;
     at += 4 + (info[at] == 4 ? value : 0);
   }
   return 0;
 }
 
-// Bytes of the parameter of a kernel: a section of a cubin says so, or the text of PTX. 0: there is no such kernel.
+// Bytes of the first parameter of a kernel: a section of a cubin says so, or the text of PTX. 0: there is no such kernel.
 size_t parameter_bytes(const std::string& image, const std::string& function) {
   if (!image.starts_with(ELFMAG)) {
     const std::string mark = function + "_param_0[";
@@ -341,10 +342,20 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 int cuFuncSetAttribute(void* function, int attribute, int value) {
   if (const int result = called_in_context("cuFuncSetAttribute")) return result;
+  if (attribute == 9) return value >= -1 && value <= 100 ? kSuccess : kInvalidValue;  // a preference
   if (attribute != 8 || value > 227 << 10) return kInvalidValue;
   static_cast<Function*>(function)->shared_bytes = value;
   return kSuccess;
 }
+// Needs no context, and looks at nothing behind the address.
+int cuTensorMapEncodeTiled(amdahl::cuda::TensorMap* map, int, uint32_t rank, uint64_t address, const uint64_t* sizes, const uint64_t* strides,
+                           const uint32_t* box, const uint32_t*, int, int, int, int) {
+  if (const int result = called("cuTensorMapEncodeTiled")) return result;
+  if (rank != 2 || address % 16 != 0 || strides[0] % 16 != 0 || sizes[0] == 0 || sizes[1] == 0 || box[0] > 256 || box[1] > 256) return kInvalidValue;
+  map->bits[0] = address;
+  return kSuccess;
+}
+
 int cuLaunchKernelEx(const amdahl::cuda::LaunchConfiguration* how, void* function, void** parameters, void**) {
   if (const int result = called_in_context("cuLaunchKernelEx")) return result;
   const auto* f = static_cast<const Function*>(function);

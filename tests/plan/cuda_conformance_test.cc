@@ -43,23 +43,38 @@ TEST_P(KindOnCard, EveryKnobValuePasses) { testing::expect_knob_values_pass(*Get
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KindOnCard, ::testing::ValuesIn(kernel_kinds()), [](const auto& info) { return std::string(info.param->name()); });
 
+const Knobs kByThreads{{"FORM", 3}, {"SPLIT_K", 1}, {"WGMMA_STAGES", 4}, {"WARPGROUPS", 1}, {"WGMMA_N", 64}};
+const Knobs kByThreadsInCluster{{"FORM", 3}, {"SPLIT_K", 2}, {"WGMMA_STAGES", 4}, {"WARPGROUPS", 1}, {"WGMMA_N", 64}};
+const Knobs kByBoxes{{"FORM", 4}, {"SPLIT_K", 1}, {"WGMMA_STAGES", 2}, {"WARPGROUPS", 2}, {"WGMMA_N", 64}};
+const Knobs kByBoxesInCluster{{"FORM", 4}, {"SPLIT_K", 2}, {"WGMMA_STAGES", 3}, {"WARPGROUPS", 1}, {"WGMMA_N", 64}};
+
 // Broken versions of what only a card runs. None faults, which would end the process's work on the card.
 const std::vector<std::pair<std::string, std::vector<testing::Mutation>>> kWgmmaMutants{
     {"matmul",
      {
-         {"lines of A as they lie", "(chunk ^ row % 8) * 16", "chunk * 16"},
+         {"lines of A as they lie", "(chunk ^ row % 8) * 16", "chunk * 16", kByThreads},
          {"lines of B as they lie", "(chunk ^ line % 8)) * 8", "chunk) * 8"},
          {"last step of K not packed", "n < N && k + j < K ?", "n < N && k + j < K - 1 ?"},
-         {"last row not stored", "if (m >= M || n >= N) return;", "if (m >= M - 1 || n >= N) return;"},
-         {"first part of A for all", "first.m * A_ROW + first_k;", "first.m * A_ROW;", {{"FORM", 3}, {"SPLIT_K", 2}}},
-         {"the first block's sums alone",
-          "for (int block = 1; block < SPLIT_K; ++block)",
-          "for (int block = 1; block < 1; ++block)",
-          {{"FORM", 3}, {"SPLIT_K", 2}}},
-         {"rows of sums too near", "SUM_STEP = TILE_N + 8", "SUM_STEP = TILE_N - 8"},
+         {"last row not stored", "if (m >= M || n >= N) return;", "if (m >= M - 1 || n >= N) return;", kByThreads},
+         {"first part of A for all", "first.m * A_ROW + first_k;", "first.m * A_ROW;", kByThreadsInCluster},
+         {"the first block's sums alone", "for (int block = 1; block < SPLIT_K; ++block)", "for (int block = 1; block < 1; ++block)", kByThreadsInCluster},
+         {"rows of sums too near", "SUM_STEP = TILE_N + 8", "SUM_STEP = TILE_N - 8", kByThreads},
          {"eight lines half as far apart", "64ull << 32", "32ull << 32"},
          {"operands not swizzled", "1ull << 62", "0ull << 62"},
          {"steps of K all alike", "lines_a + k * 2, lines_b + k * 2", "lines_a, lines_b"},
+         {"the first step of A for all", "copy_a(count, map, first_k + s * LINE, first.m)", "copy_a(count, map, first_k, first.m)", kByBoxes},
+         {"the first rows of A for all", "copy_a(count, map, first_k + s * LINE, first.m)", "copy_a(count, map, first_k + s * LINE, 0)", kByBoxes},
+         {"one step of B too few", "b + s * int64_t(BYTES_B));", "b + (s > 0 ? s - 1 : 0) * int64_t(BYTES_B));", kByBoxes},
+         {"a box a row short", "{{0, A_OFFSET * 2, M, K,", "{{0, A_OFFSET * 2, M > 1 ? M - 1 : M, K,", kByBoxes},
+         {"a box that begins a row late", "{{0, A_OFFSET * 2, M, K,", "{{0, A_OFFSET * 2 + A_ROW * 2, M, K,", kByBoxes},
+         {"sums of others forgotten", "if (other != part) x = *(const Four*)place", "if (other != part) x = {0, 0, 0, 0}; if (false) x = *(const Four*)place",
+          kByBoxesInCluster},
+         {"others' columns sent", "sum + (other * EIGHTS + j) * 4, summed", "sum + (part * EIGHTS + j) * 4, summed", kByBoxesInCluster},
+         {"first part of K for all", "const int64_t first_k = part * PART", "const int64_t first_k = 0 * PART", kByBoxesInCluster},
+         {"first columns for all blocks", "n = first.n + part * WIDTH;", "n = first.n;", kByBoxesInCluster},
+         {"rows of results too near", "RESULT_STEP = WIDTH + 8", "RESULT_STEP = WIDTH - 8", kByBoxes},
+         {"last row of results not stored", "M - m, N - n);", "M - m - 1, N - n);", kByBoxes},
+         {"operands of the epilogue a column off", "first.n + column + j * 8)", "first.n + column + j * 8 + 2)", kByBoxes},
      }},
     {"conv",
      {

@@ -46,6 +46,8 @@ inline std::vector<Graph> graphs_for_tiles(std::string_view kind) {
       product("a row, many steps", type, {1, 1100}, {1100, 130});
       product("heads", type, {2, 3, 20, 48}, {2, 3, 48, 36});
       product("several tiles", type, {300, 520}, {520, 400});
+      product("more tiles than blocks, bias", type, {70, 72}, {72, 30001}, {{"beta", 1.0}}, {30001});
+      product("parts of many steps, residual", type, {100, 1600}, {1600, 136}, {{"beta", 1.0}}, {100, 136});
     }
   if (kind == kind::kConv)
     for (const DType type : {DType::kF16, DType::kBF16}) {

@@ -98,6 +98,12 @@ TEST(PtxWaits, OperandsAreTouchedAfterwards) {
   EXPECT_NE(touched(kRead + kWrite), "");
   EXPECT_NE(touched("ld.param.u64 %rd1, [o];\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];\n" + kWait), "");
   EXPECT_NE(touched("ld.param.u64 %rd1, [o+8];\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2;\n" + kWait), "") << "a copy that writes";
+  EXPECT_EQ(touched("mov.b64 %rd7, o;\nadd.s64 %rd6, %rd7, 16;\nld.param.u64 %rd5, [%rd6+-8];\nld.global.f32 %f1, [%rd5];\n" + kWait), "")
+      << "the packed operand";
+  EXPECT_NE(touched("mov.b64 %rd7, o;\nadd.s64 %rd6, %rd7, 8;\nld.param.u64 %rd5, [%rd6+-8];\nld.global.f32 %f1, [%rd5];\n" + kWait), "") << "the one before";
+  EXPECT_NE(touched("mov.b64 %rd7, o;\nadd.s64 %rd6, %rd7, 8;\nadd.s64 %rd6, %rd6, %rd4;\nld.param.u64 %rd5, [%rd6];\nld.global.f32 %f1, [%rd5];\n" + kWait),
+            "")
+      << "some operand behind it";
   EXPECT_NE(touched("ld.param.u64 %rd1, [o];\nld.f32 %f1, [%rd1];\n" + kWait), "") << "by a generic address";
   EXPECT_NE(touched("mov.b64 %rd7, o;\nadd.s64 %rd7, %rd7, %rd5;\nld.param.u64 %rd1, [%rd7];\nld.global.f32 %f1, [%rd1];\n" + kWait), "") << "some operand";
   EXPECT_NE(touched("ld.param.u64 %rd1, [o+8];\nld.global.u64 %rd2, [%rd1];\nld.global.f32 %f1, [%rd2];\n" + kWait), "") << "an address from memory";

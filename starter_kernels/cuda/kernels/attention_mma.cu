@@ -1,9 +1,9 @@
 // out = softmax(scale q k' + mask) v of half floats on tensor cores (mma.sync), head by head, with a running maximum over tiles of keys (Dao et al., 2022).
 //
-// A warp has 16 queries and every KEY_WARPS-th part of a tile's keys: one warp alone would wait for each of its instructions. Its scores and results stay in
-// registers until the block's last step, which puts the warps' parts together. A block has QUERIES of a head. Tiles of KEYS keys and their values are in shared
-// memory, the next ones on their way. Weights are half floats for the second product: 2^15 times as large, so that small ones are not lost, and in TERMS
-// parts that together are as exact as the floats they come from. Where queries and heads are too few for the card, PARTS blocks share the keys.
+// A warp has 16 queries: of their scores those with every KEY_WARPS-th part of a tile's keys, of their results every KEY_WARPS-th part of the columns. The
+// warps of a query agree on its maximum, tile by tile, and hand each other their weights through shared memory: half floats, 2^15 times as large, so that small
+// ones are not lost, and in TERMS parts that together are as exact as the floats they come from. A block has QUERIES of a head. Tiles of KEYS keys and their
+// values are in shared memory, the next ones on their way where there are several. Where queries and heads are too few for the card, PARTS blocks share the keys.
 
 enum : int {
   THREADS = 32 * (QUERIES / 16) * KEY_WARPS,
@@ -14,11 +14,13 @@ enum : int {
   V_STEP = MMA_WIDTH + 8,
   AT_KEYS = QUERIES * QK_STEP,
   TILE = KEYS * (QK_STEP + V_STEP),
-  // At the end: of each part and query its row, and maximum and sum.
-  RESULT_STEP = MMA_WIDTH + 4,
-  AT_TOPS = KEY_WARPS * QUERIES * RESULT_STEP,
-  RESULTS = (AT_TOPS + 2 * KEY_WARPS * QUERIES) * 4,
-  SHARED = (AT_KEYS + 2 * TILE) * 2 > RESULTS ? (AT_KEYS + 2 * TILE) * 2 : RESULTS
+  BUFFERS = T > KEYS ? 2 : 1,
+  W_STEP = KEYS + 8,
+  AT_WEIGHTS = AT_KEYS + BUFFERS * TILE,
+  AT_TOPS = (AT_WEIGHTS + TERMS * QUERIES * W_STEP) * 2,  // bytes; of each query the warps' maxima, two tiles by turns, and their sums
+  SHARED = AT_TOPS + 3 * KEY_WARPS * QUERIES * 4,
+  COLUMNS = MMA_WIDTH / KEY_WARPS,  // of a warp's results
+  WIDE = COLUMNS % 16 == 0          // values of 16 keys and 16 columns at a time; else of 32 keys and 8
 };
 enum : int64_t {
   QUERY_TILES = (S + QUERIES - 1) / QUERIES,
@@ -54,14 +56,11 @@ static inline void copy_rows(uint16_t* to, const uint16_t* from, int64_t stride,
 
 static inline uint32_t bits_of(v_t x) { return *(const uint16_t*)&x; }
 
-// Four numbers of a weight matrix's 16 x 16 as an operand: what `weights` still lack, which is taken off them.
-static inline void take_term(float (&weights)[8], uint32_t (&operand)[4]) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const v_t low = to_half(weights[2 * i]), high = to_half(weights[2 * i + 1]);
-    operand[i] = bits_of(low) | bits_of(high) << 16;
-    weights[2 * i] -= load_v(low), weights[2 * i + 1] -= load_v(high);
-  }
+// Two adjacent weights as a word of the next term: what they still lack, which is taken off them.
+static inline uint32_t take_term(float& first, float& second) {
+  const v_t low = to_half(first), high = to_half(second);
+  first -= load_v(low), second -= load_v(high);
+  return bits_of(low) | bits_of(high) << 16;
 }
 
 // Whether some of a tile's values are infinite or no numbers, for all threads.
@@ -86,6 +85,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   const uint16_t* v = (const uint16_t*)o.in[2] + v_head(head);
   const mask_t* mask = HAS_MASK ? (const mask_t*)o.in[HAS_MASK ? 3 : 0] + mask_head(head) : nullptr;
   const uint8_t* finite = (const uint8_t*)o.workspace + head * KEY_TILES;
+  uint16_t* const weights = shared + AT_WEIGHTS;
+  float *const warp_tops = (float*)((char*)shared + AT_TOPS), *const warp_sums = warp_tops + 2 * int(KEY_WARPS * QUERIES);
+  const int query = warp_row + lane / 4, first_column = key_warp * COLUMNS;
   // Weights of zero add nothing to the result, unless they meet an infinity or what is no number.
   const auto first_from = [&](int64_t t0) {
     if constexpr (SKIP_CAUSAL)
@@ -95,144 +97,199 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   const auto copy_keys = [&](int64_t t0, int place) {
     uint16_t* tile = shared + AT_KEYS + place * TILE;
     copy_rows<KEYS, MMA_DEPTH, QK_STEP>(tile, k + t0 * K_ROW, K_ROW, end - t0, D);
+    end_group();
     copy_rows<KEYS, MMA_WIDTH, V_STEP>(tile + KEYS * QK_STEP, v + t0 * V_ROW, V_ROW, end - t0, DV);
   };
 
-  float maximum[2] = {-__builtin_inff(), -__builtin_inff()}, sum[2] = {}, result[MMA_WIDTH / 8][4] = {};
-  int64_t t0 = first_from(begin);
-  copy_rows<QUERIES, MMA_DEPTH, QK_STEP>(shared, q, Q_ROW, S - q0, D);
-  if (t0 < end) copy_keys(t0, 0);
-  end_group();
-  for (int place = 0; t0 < end; place ^= 1) {
-    const int64_t following = first_from(t0 + KEYS);
-    if (following < end) copy_keys(following, place ^ 1);
+  float maximum[2], sum[2], result[COLUMNS / 8][4];
+  int turn = 0;
+  // The first term of the weights meets the values as they are. What is left of a weight may be zero where the weight is not, and must meet numbers only: if
+  // a result is none, all is done again, with care.
+#pragma unroll 1
+  for (int careful = 0; careful < 2; ++careful) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) maximum[half] = -__builtin_inff(), sum[half] = 0;
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; ++j)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) result[j][c] = 0;
+    if (lane % 4 == 0) warp_sums[query * KEY_WARPS + key_warp] = 0, warp_sums[(query + 8) * KEY_WARPS + key_warp] = 0;
+    int64_t t0 = first_from(begin);
+    copy_rows<QUERIES, MMA_DEPTH, QK_STEP>(shared, q, Q_ROW, S - q0, D);
+    if (t0 < end) copy_keys(t0, 0);
     end_group();
-    wait_for_groups<1>();
-    __syncthreads();
-    uint16_t *const keys = shared + AT_KEYS + place * TILE, *const values = keys + KEYS * QK_STEP;
-    const int first_key = key_warp * WARP_KEYS;
-
-    float score[WARP_KEYS / 8][4] = {};
-#pragma unroll
-    for (int d = 0; d < MMA_DEPTH; d += 16) {
-      uint32_t a[4], b[4];
-      load_matrices<false>(a, shared + (warp_row + low + second) * QK_STEP + d + fourth);
-#pragma unroll
-      for (int j = 0; j < WARP_KEYS; j += 16) {
-        load_matrices<false>(b, keys + (first_key + j + low + fourth) * QK_STEP + d + second);
-        multiply_add(score[j / 8], a, b[0], b[1]);
-        multiply_add(score[j / 8 + 1], a, b[2], b[3]);
+#pragma unroll 1
+    for (int place = 0; t0 < end; place ^= 1) {
+      const int64_t following = BUFFERS > 1 ? first_from(t0 + KEYS) : end;
+      if (BUFFERS > 1) {
+        if (following < end) copy_keys(following, place ^ 1);
+        else end_group();
+        end_group();
       }
-    }
-
+      const int first_key = key_warp * WARP_KEYS;
+      mask_t seen[HAS_MASK ? WARP_KEYS / 8 : 1][4];
+      if constexpr (HAS_MASK) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int64_t s = q0 + warp_row + lane / 4 + half * 8;
-      float top = maximum[half];
+        for (int half = 0; half < 2; ++half)
 #pragma unroll
-      for (int j = 0; j < WARP_KEYS / 8; ++j)
+          for (int j = 0; j < WARP_KEYS / 8; ++j)
 #pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          float& x = score[j][half * 2 + c];
-          const int64_t t = t0 + first_key + j * 8 + lane % 4 * 2 + c;
-          x *= float(SCALE);
-          if (t >= end) {
-            x = -__builtin_inff();
-          } else {
-            if (HAS_MASK && s < S) x = masked(x, mask[index_t(s) * index_t(MASK_ROW) + index_t(t) * index_t(MASK_COLUMN)]);
-            if (CAUSAL && t > s + CAUSAL_OFFSET) x = hidden(x);
-          }
-          top = larger(x, top);
-        }
-      top = larger(__shfl_xor_sync(0xffffffffu, top, 1), top);
-      top = larger(__shfl_xor_sync(0xffffffffu, top, 2), top);
-      const float subtract = subtracted(top), factor = scalar::exp(maximum[half] - subtract);
-      maximum[half] = top;
-      sum[half] *= factor;  // of this thread's keys
-#pragma unroll
-      for (int j = 0; j < WARP_KEYS / 8; ++j)
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          const float weight = scalar::exp(score[j][half * 2 + c] - subtract);
-          sum[half] += weight;
-          score[j][half * 2 + c] = weight * LARGER_BY;
-        }
-#pragma unroll
-      for (int j = 0; j < MMA_WIDTH / 8; ++j) result[j][half * 2] *= factor, result[j][half * 2 + 1] *= factor;
-    }
-
-    // The first term meets the values as they are. What is left of a weight may be zero, where the weight is not: it meets numbers only.
-    const bool odd = has_odd_values(values);
-#pragma unroll
-    for (int term = 0; term < TERMS; ++term) {
-      if (term == 1 && odd) {
-        __syncthreads();
-        for_own<KEYS * MMA_WIDTH, THREADS>([&](int i) {
-          uint16_t& x = values[i / MMA_WIDTH * V_STEP + i % MMA_WIDTH];
-          if ((x & ODD_BITS) == ODD_BITS) x = 0;
-        });
-        __syncthreads();
+            for (int c = 0; c < 2; ++c) {
+              const int64_t s = q0 + warp_row + lane / 4 + half * 8, t = t0 + first_key + j * 8 + lane % 4 * 2 + c;
+              if (t < end && s < S) seen[j][half * 2 + c] = mask[index_t(s) * index_t(MASK_ROW) + index_t(t) * index_t(MASK_COLUMN)];
+            }
       }
+      wait_for_groups<(BUFFERS > 1 ? 3 : 1)>();
+      __syncthreads();
+      uint16_t *const keys = shared + AT_KEYS + place * (BUFFERS > 1 ? TILE : 0), *const values = keys + KEYS * QK_STEP;
+
+      float score[WARP_KEYS / 8][4] = {};
 #pragma unroll
-      for (int t = 0; t < WARP_KEYS; t += 16) {
-        // As an operand: rows lane / 4 and 8 below, then the same 8 columns on.
-        float(&left)[4] = score[t / 8], (&right)[4] = score[t / 8 + 1];
-        float weights[8] = {left[0], left[1], left[2], left[3], right[0], right[1], right[2], right[3]};
+      for (int d = 0; d < MMA_DEPTH; d += 16) {
         uint32_t a[4], b[4];
-        take_term(weights, a);
+        load_matrices<false>(a, shared + (warp_row + low + second) * QK_STEP + d + fourth);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) left[i] = weights[i], right[i] = weights[4 + i];
-#pragma unroll
-        for (int c = 0; c < MMA_WIDTH; c += 16) {
-          load_matrices<true>(b, values + (first_key + t + low + second) * V_STEP + c + fourth);
-          multiply_add(result[c / 8], a, b[0], b[1]);
-          multiply_add(result[c / 8 + 1], a, b[2], b[3]);
+        for (int j = 0; j < WARP_KEYS; j += 16) {
+          load_matrices<false>(b, keys + (first_key + j + low + fourth) * QK_STEP + d + second);
+          multiply_add(score[j / 8], a, b[0], b[1]);
+          multiply_add(score[j / 8 + 1], a, b[2], b[3]);
         }
       }
+
+      float top[2];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int64_t s = q0 + warp_row + lane / 4 + half * 8;
+        top[half] = maximum[half];
+#pragma unroll
+        for (int j = 0; j < WARP_KEYS / 8; ++j)
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            float& x = score[j][half * 2 + c];
+            const int64_t t = t0 + first_key + j * 8 + lane % 4 * 2 + c;
+            x *= float(SCALE);
+            if (t >= end) {
+              x = -__builtin_inff();
+            } else {
+              if (HAS_MASK && s < S) x = masked(x, seen[HAS_MASK ? j : 0][half * 2 + c]);
+              if (CAUSAL && t > s + CAUSAL_OFFSET) x = hidden(x);
+            }
+            top[half] = larger(x, top[half]);
+          }
+        top[half] = larger(__shfl_xor_sync(0xffffffffu, top[half], 1), top[half]);
+        top[half] = larger(__shfl_xor_sync(0xffffffffu, top[half], 2), top[half]);
+      }
+      if constexpr (KEY_WARPS > 1) {
+        float* const tops = warp_tops + turn * int(KEY_WARPS * QUERIES);
+        turn ^= 1;
+        if (lane % 4 == 0) tops[query * KEY_WARPS + key_warp] = top[0], tops[(query + 8) * KEY_WARPS + key_warp] = top[1];
+        __syncthreads();
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+          for (int w = 0; w < KEY_WARPS; ++w) top[half] = larger(tops[(query + half * 8) * KEY_WARPS + w], top[half]);
+      }
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float subtract = subtracted(top[half]), factor = BUFFERS > 1 ? scalar::exp(maximum[half] - subtract) : 1.f;
+        maximum[half] = top[half];
+        sum[half] *= factor;  // of this thread's keys
+#pragma unroll
+        for (int j = 0; j < WARP_KEYS / 8; ++j)
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            const float weight = scalar::exp(score[j][half * 2 + c] - subtract);
+            sum[half] += weight;
+            score[j][half * 2 + c] = weight * LARGER_BY;
+          }
+        if (BUFFERS > 1)
+#pragma unroll
+          for (int j = 0; j < COLUMNS / 8; ++j) result[j][half * 2] *= factor, result[j][half * 2 + 1] *= factor;
+#pragma unroll
+        for (int term = 0; term < TERMS; ++term)
+#pragma unroll
+          for (int j = 0; j < WARP_KEYS / 8; ++j)
+            *(uint32_t*)(weights + (term * int(QUERIES) + query + half * 8) * W_STEP + first_key + j * 8 + lane % 4 * 2) =
+                take_term(score[j][half * 2], score[j][half * 2 + 1]);
+        float all = sum[half] + __shfl_xor_sync(0xffffffffu, sum[half], 1);
+        all += __shfl_xor_sync(0xffffffffu, all, 2);
+        if (lane % 4 == 0) warp_sums[(query + half * 8) * KEY_WARPS + key_warp] = all;
+      }
+      wait_for_groups<(BUFFERS > 1 ? 2 : 0)>();
+      __syncthreads();  // all weights are there, and all values
+
+      const bool odd = careful && has_odd_values(values);
+#pragma unroll
+      for (int term = 0; term < TERMS; ++term) {
+        if (term == 1 && odd) {
+          __syncthreads();
+          for_own<KEYS * MMA_WIDTH, THREADS>([&](int i) {
+            uint16_t& x = values[i / MMA_WIDTH * V_STEP + i % MMA_WIDTH];
+            if ((x & ODD_BITS) == ODD_BITS) x = 0;
+          });
+          __syncthreads();
+        }
+        const uint16_t* rows = weights + (term * int(QUERIES) + warp_row + low + second) * W_STEP + fourth;
+#pragma unroll
+        for (int t = 0; t < KEYS; t += WIDE ? 16 : 32) {
+          uint32_t a[4], b[4];
+          if constexpr (WIDE) {
+            load_matrices<false>(a, rows + t);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c += 16) {
+              load_matrices<true>(b, values + (t + low + second) * V_STEP + first_column + c + fourth);
+              multiply_add(result[c / 8], a, b[0], b[1]);
+              multiply_add(result[c / 8 + 1], a, b[2], b[3]);
+            }
+          } else {
+            uint32_t later[4];
+            load_matrices<false>(a, rows + t);
+            load_matrices<false>(later, rows + t + 16);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c += 8) {
+              load_matrices<true>(b, values + (t + lane) * V_STEP + first_column + c);
+              multiply_add(result[c / 8], a, b[0], b[1]);
+              multiply_add(result[c / 8], later, b[2], b[3]);
+            }
+          }
+        }
+      }
+      if (BUFFERS > 1) __syncthreads();  // none needs this tile any more
+      t0 = following;
     }
-    __syncthreads();  // none needs this tile any more
-    t0 = following;
+    wait_for_groups<0>();
+    int odd = 0;
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; ++j)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) odd |= !(scalar::abs(result[j][c]) <= 3.4e38f);
+    if (!__syncthreads_or(odd)) break;
   }
 
-  wait_for_groups<0>();
-  __syncthreads();
-  float *const results = (float*)shared, *const tops = results + AT_TOPS, *const sums = tops + KEY_WARPS * QUERIES;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    sum[half] += __shfl_xor_sync(0xffffffffu, sum[half], 1);
-    sum[half] += __shfl_xor_sync(0xffffffffu, sum[half], 2);
-    const int row = key_warp * int(QUERIES) + warp_row + lane / 4 + half * 8;
-    if (lane % 4 == 0) tops[row] = maximum[half], sums[row] = sum[half];
+    float total = 0;
 #pragma unroll
-    for (int j = 0; j < MMA_WIDTH / 8; ++j)
-#pragma unroll
-      for (int c = 0; c < 2; ++c) results[row * RESULT_STEP + j * 8 + lane % 4 * 2 + c] = result[j][half * 2 + c];
-  }
-  __syncthreads();
-  for_own<QUERIES * MMA_WIDTH, THREADS>([&](int i) {
-    const int query = i / MMA_WIDTH, column = i % MMA_WIDTH;
-    const int64_t s = q0 + query, row = (blockIdx.y * HEADS + head) * S + s;
-    if (s >= S || column >= DV) return;
-    float top = -__builtin_inff(), total = 0, x = 0;
-#pragma unroll
-    for (int w = 0; w < KEY_WARPS; ++w) top = larger(tops[w * QUERIES + query], top);
-#pragma unroll
-    for (int w = 0; w < KEY_WARPS; ++w) {
-      const float factor = KEY_WARPS > 1 ? scalar::exp(tops[w * QUERIES + query] - subtracted(top)) : 1.f;
-      total += sums[w * QUERIES + query] * factor;
-      x += results[(w * QUERIES + query) * RESULT_STEP + column] * factor;
+    for (int w = 0; w < KEY_WARPS; ++w) total += warp_sums[(query + half * 8) * KEY_WARPS + w];
+    total *= LARGER_BY;  // of the weights that the results were made with
+    const int64_t s = q0 + query + half * 8, row = (blockIdx.y * HEADS + head) * S + s;
+    if (s >= S) continue;
+    if (PARTS > 1 && key_warp == 0 && lane % 4 == 0) {
+      sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
+      statistics[0] = maximum[half], statistics[1] = total;
     }
-    total *= LARGER_BY;  // of the weights that x was made with
-    if constexpr (PARTS > 1) {
-      if (column == 0) {
-        sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
-        statistics[0] = top, statistics[1] = total;
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; ++j) {
+      const int column = first_column + j * 8 + lane % 4 * 2;
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        if (column + c >= DV) continue;
+        const float x = result[j][half * 2 + c];
+        if constexpr (PARTS > 1) ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column + c] = x;
+        else ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + (column + c) * OUT_COLUMN] = store_out(result_of(o, head, column + c, x, total));
       }
-      ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column] = x;
-    } else {
-      ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result_of(o, head, column, x, total));
     }
-  });
+  }
 }
 
 #define ATTENTION_LAUNCH {0, QUERY_TILES * HEADS, PARTS, 1, THREADS, 1, 1, SHARED}

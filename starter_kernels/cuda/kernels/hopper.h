@@ -26,6 +26,18 @@ static inline void copy_block(void* to, const void* from, int bytes, uint64_t* b
                "r"(shared_address(barrier)) : "memory");
 }
 
+static inline void arrive(uint64_t* barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory"); }
+
+// Made by the launching program for a row of amdahl_boxes.
+struct alignas(64) TensorMap {
+  uint64_t bits[16];
+};
+// The box that begins at that number of that line, as a tile; zeros beyond the matrix. By one thread; all bytes of the box are counted.
+static inline void copy_box(void* to, const TensorMap* map, int column, int row, uint64_t* barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)), "l"(map),
+               "r"(column), "r"(row), "r"(shared_address(barrier)) : "memory");
+}
+
 // Where a tile begins, for a multiplication: lines of 128 bytes, 8 of them 1024.
 static inline uint64_t tile_descriptor(const void* tile) { return uint64_t(shared_address(tile) >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
 static inline void begin_multiplications() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -38,6 +50,8 @@ static inline void wait_for_multiplications() {
 
 // Blocks of a cluster: all wait for all, and what they wrote before is seen behind it.
 static inline void meet_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+// Barriers that were just made are seen by other blocks and by copies, once all have met.
+static inline void show_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 struct alignas(8) Pair {
   float at[2];
 };
@@ -50,6 +64,13 @@ static inline Four read_of_block(const float* mine, int block) {
   asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %4, %5;\nld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
                : "=f"(x.at[0]), "=f"(x.at[1]), "=f"(x.at[2]), "=f"(x.at[3]) : "r"(shared_address(mine)), "r"(block) : "memory");
   return x;
+}
+
+// Four numbers to the shared memory of another block, to the place that `mine` has here, counted by its barrier.
+static inline void send_to_block(const void* mine, int block, const float* four, uint64_t* barrier) {
+  asm volatile("{\n.reg .u32 there, then;\nmapa.shared::cluster.u32 there, %0, %6;\nmapa.shared::cluster.u32 then, %5, %6;\n"
+               "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [there], {%1, %2, %3, %4}, [then];\n}" ::"r"(shared_address(mine)),
+               "f"(four[0]), "f"(four[1]), "f"(four[2]), "f"(four[3]), "r"(shared_address(barrier)), "r"(block) : "memory");
 }
 
 // The thread's sums of 64 rows a warpgroup: of two rows, 8 apart, and of 8 columns the two from 2 (lane % 4) on. `visit` gets the row and column in the

@@ -43,8 +43,14 @@ struct PackOperands {
   const void* in;
   void* out;
 };
+// A matrix of 2-byte numbers that one thread's copies bring to shared memory in boxes: `rows` lines of `columns` adjacent numbers, `row_bytes` apart, in
+// operand `input`, of which the first `offset` bytes are something else. A kernel that uses them has a TensorMap (hopper.h) a row of the table behind Operands.
+struct Boxes {
+  uint64_t input, offset, rows, columns, row_bytes;
+  uint32_t box_rows, box_columns;
+};
 // Tables that the launching program reads from the compiled file, without running anything of it: amdahl_launches, amdahl_workspace_bytes and, where
-// an input is packed, amdahl_packs, one row an input.
+// there is need, amdahl_packs, one row an input, and amdahl_boxes.
 #define TABLE extern "C" __constant__ const
 
 // Every kernel calls this before it reads or writes what another kernel touches: from compute capability 9.0 on it may begin while those before it still

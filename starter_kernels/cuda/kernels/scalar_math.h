@@ -85,7 +85,13 @@ SCALAR double pow(double x, double y) { return ::pow(x, y); }
 // ---- activations ----------------------------------------------------------------------------------------------------------
 // The largest finite magnitudes stand in for infinities where inf * 0 or inf / inf would be met; NaN goes through.
 template <class T> SCALAR T from_below(T x) { return x < T(-3e38) ? T(-3e38) : x; }
-template <class T> SCALAR T sigmoid(T x) { return T(1) / (T(1) + exp(-x)); }
+// x / y. Where all results are half floats, within 2 ulp and without the branches of IEEE's: their rounding is some 4000 times as coarse. (GELU behind a
+// product of 128 x 3072: 5.4 us and 4.4, H200.)
+template <class T> SCALAR T quotient(T x, T y) { return x / y; }
+#ifdef HALF_RESULTS
+SCALAR float quotient(float x, float y) { return __fdividef(x, y); }
+#endif
+template <class T> SCALAR T sigmoid(T x) { return quotient(T(1), T(1) + exp(-x)); }
 // x times the share of a normal distribution that lies below x, without cancellation in the tail.
 SCALAR float normal_share(float x) { return 0.5f * ::erfcf(x * -0.70710678118654752f); }
 SCALAR double normal_share(double x) { return 0.5 * ::erfc(x * -0.70710678118654752); }
@@ -94,12 +100,12 @@ template <class T> SCALAR T gelu_product(T x) { return x * normal_share(x); }
 // 0.5 x (1 + tanh u) = x / (1 + exp(-2u)): one division less, and no cancellation in the tail.
 template <class T> SCALAR T gelu_tanh_product(T x) {
   constexpr double kTwoRoots = 2 * 0.79788456080286536;  // 2 sqrt(2 / pi)
-  return x / (T(1) + exp(x * (T(-kTwoRoots) - T(kTwoRoots * 0.044715) * x * x)));
+  return quotient(x, T(1) + exp(x * (T(-kTwoRoots) - T(kTwoRoots * 0.044715) * x * x)));
 }
 template <class T> SCALAR T gelu(T x) { return gelu_product(from_below(x)); }
 template <class T> SCALAR T gelu_tanh(T x) { return gelu_tanh_product(from_below(x)); }
 // x sigmoid(x), with the product's NaN at -infinity too.
-template <class T> SCALAR T swish_product(T x) { return x / (T(1) + exp(-x)); }
+template <class T> SCALAR T swish_product(T x) { return quotient(x, T(1) + exp(-x)); }
 template <class T> SCALAR T swish(T x, T alpha) { return from_below(x) * sigmoid(alpha * x); }
 template <class T> SCALAR T softplus(T x) { return relu(x) + log1p(exp(-abs(x))); }
 template <class T> SCALAR T softsign(T x) {

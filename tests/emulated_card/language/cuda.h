@@ -60,5 +60,6 @@ static inline To same_bits(From from) {
 }
 static inline float __int_as_float(int bits) { return same_bits<float>(bits); }
 static inline float __uint_as_float(unsigned bits) { return same_bits<float>(bits); }
+static inline float __fdividef(float x, float y) { return x / y; }  // a card's is within 2 ulp
 static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
 static inline double __longlong_as_double(long long bits) { return same_bits<double>(bits); }

@@ -1,0 +1,102 @@
+#include "starter_kernels/cuda/matmul_boxes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "starter_kernels/cuda/adjacent_epilogue.h"
+#include "starter_kernels/cuda/ceil_div.h"
+#include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/limits.h"
+#include "starter_kernels/cuda/matmul_wgmma.h"
+#include "starter_kernels/cuda/wgmma.h"
+#include "starter_kernels/kinds/accesses.h"
+#include "starter_kernels/kinds/matmul.h"
+#include "starter_kernels/text/index_space.h"
+
+namespace amdahl {
+namespace {
+
+constexpr int64_t kUnitShared = 228 << 10;   // of a multiprocessor, compute capability 9.0; a block takes 1 KiB more than it asks for
+constexpr int64_t kBlockShared = 227 << 10;  // the most that one block asks for
+constexpr int64_t kBoxBytes = 16;            // what a box's lines begin at multiples of
+constexpr int64_t kAdjacent = 2;             // columns of a thread that lie side by side
+
+struct Tile {
+  int64_t warpgroups, n, split;
+
+  int64_t rows() const { return 64 * warpgroups; }
+  int64_t stage_bytes() const { return (rows() + n) * kWgmmaLine * 2; }
+  // Sums that come from other blocks of the cluster.
+  int64_t slot_bytes() const { return (split - 1) * (rows() * n / split) * 4; }
+  int64_t result_bytes(int64_t size) const { return rows() * (n / split + 8) * size; }
+  int64_t shared_bytes(int64_t stages, int64_t size) const {
+    return stages * stage_bytes() + slot_bytes() + result_bytes(size) + 8 + (2 * stages + 1) * 8 + 1024;
+  }
+};
+
+int64_t size_of_result(const Problem& problem) { return static_cast<int64_t>(size_of(problem.out[0].dtype)); }
+
+// A block's bytes from L2 and from its cluster, as an H200 weighs them (products of 128 rows, 27 tiles): bytes from another block twice, and 8 KiB for each
+// block that takes part. More blocks than multiprocessors take turns.
+int64_t cost_of(const Tile& tile, const MatmulSizes& s, int64_t units) {
+  const int64_t blocks = ceil_div(s.m, tile.rows()) * ceil_div(s.n, tile.n) * tile.split;
+  const int64_t lines = ceil_div(ceil_div(s.k, kWgmmaLine), tile.split);
+  return ceil_div(blocks, units) * (lines * tile.stage_bytes() + 2 * tile.slot_bytes() + 8192 * tile.split);
+}
+
+}  // namespace
+
+std::vector<int64_t> boxes_splits() { return {1, 2, 3, 4, 6, 8}; }
+
+bool has_boxes_form(const Problem& problem, const DeviceInfo& card) {
+  const Access &a = problem.in[0], &c = problem.out[0];
+  if (!has_wgmma_form(problem, card) || MatmulSizes::of(problem).batch != 1) return false;
+  const int64_t row = a.strides[a.strides.size() - 2], size = static_cast<int64_t>(size_of(a.dtype));
+  return c.strides.back() == 1 && row > 0 && row * size % kBoxBytes == 0 && a.offset * size % kBoxBytes == 0 && c.shape.back() > 1;
+}
+
+BoxesStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  Tile best{1, 64, 1};
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const int64_t warpgroups : {1, 2})
+    for (const int64_t n : {64, 96, 128, 192, 256})
+      for (const int64_t split : boxes_splits()) {
+        const Tile tile{warpgroups, n, split};
+        // Sums of 64 x 256 are 128 registers of a thread: two warpgroups share what they read of B.
+        if (n / 8 % split != 0 || split > ceil_div(s.k, kWgmmaLine) || (warpgroups == 1 && n > 128) || (n > 64 && n >= 2 * s.n)) continue;
+        if (const int64_t cost = cost_of(tile, s, std::max(card.units, 1)); cost < least) least = cost, best = tile;
+      }
+  // As many stages as leave room for a second block, whose first steps then come while the first ends.
+  const int64_t lines = ceil_div(ceil_div(s.k, kWgmmaLine), best.split), size = size_of_result(problem);
+  int64_t stages = 2;
+  for (const int64_t more : {3, 4, 5, 6, 8})
+    if (more <= std::max<int64_t>(lines, 2) &&
+        best.shared_bytes(more, size) + 1024 <= (best.shared_bytes(3, size) + 1024 <= kUnitShared / 2 ? kUnitShared / 2 : kBlockShared))
+      stages = more;
+  return {best.warpgroups, best.n, stages, best.split};
+}
+
+std::string refused_boxes(const Problem& problem, const Knobs& k) {
+  const MatmulSizes s = MatmulSizes::of(problem);
+  const Tile tile{k.at("WARPGROUPS"), k.at("WGMMA_N"), k.at("SPLIT_K")};
+  if (const auto splits = boxes_splits(); std::find(splits.begin(), splits.end(), tile.split) == splits.end())
+    return fmt::format("a cluster has {} blocks at most", splits.back());
+  if (tile.n / 8 % tile.split != 0) return fmt::format("{} columns are not {} times eight or a multiple", tile.n, tile.split);
+  if (tile.split > ceil_div(s.k, kWgmmaLine)) return "blocks would have no step of K";
+  return refused_shared(tile.shared_bytes(k.at("WGMMA_STAGES"), size_of_result(problem)), kBlockShared);
+}
+
+std::string boxes_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card) {
+  const Shape& shape = problem.out[0].shape;
+  return join_text(
+      {std::string(cuda_text("shared_loop.h")),
+       cuda_sizes({{"A_OFFSET", problem.in[0].offset}, {"C_OFFSET", problem.out[0].offset}, {"UNITS", std::max(card.units, 1)}, {"UNIT_SHARED", kUnitShared}}),
+       wgmma_instructions_text(problem.in[0].dtype, knobs), std::string(cuda_text("vector.h")),
+       adjacent_epilogue_text(problem, 2, Shape(shape.begin(), shape.end() - 2), kAdjacent), std::string(cuda_text("pushed_sums.h")),
+       std::string(cuda_text("matmul_order.h")), std::string(cuda_text("matmul_boxes.cu"))});
+}
+
+}  // namespace amdahl
