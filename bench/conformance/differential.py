@@ -83,8 +83,8 @@ class Judge:
 
     def count(self, counts, op, names, way, answer):
         if "refused" in answer:
-            counts["kernels refused" if way == "kernels" else "oracle refused" if way == "oracle" else "cleaned refused"] += 1
-            if way != "cleaned":
+            counts[f"{way} refused"] += 1
+            if way in ("oracle", "kernels"):
                 self.refused[f"{op} ({way}): {reason_of(answer['refused'])}"] += 1
         elif way == "kernels":
             counts["kernels"] += 1
