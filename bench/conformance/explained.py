@@ -225,7 +225,7 @@ EXPLAINED = [
     Row("DequantizeLinear", (ONNX_FLOAT64,), lambda c, d: is_constant(c) and d.is_rounded(dtype(c, 1)),
         "of constants it is computed while the model is loaded, and kept in the element type", (ONNX, ORT)),
     Row("DequantizeLinear", (ONNX, ONNX_FLOAT64), lambda c, d: np.float16 in (dtype(c, 1), output_type(c)) and d.is_rounded(np.float16),
-        "a half is rounded as it is written", (ORT,)),
+        "a half is rounded as it is written"),
     Row("GroupNormalization", (ONNX, ORT), lambda c, d: abs(d.ours - d.stated) <= 2**-22 * cancellation(c) * (abs(d.ours) + abs(c.array(2)).max()),
         "its body takes the variance as E[x^2] - E[x]^2 in float32, which cancels", (LETTER,)),
     Row("Softplus", (ORT,), lambda c, d: math.isinf(d.stated) and d.ours > 700, "it takes the exponential of a double, which overflows"),
