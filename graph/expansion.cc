@@ -25,6 +25,18 @@ const Tensor& Expansion::constant_in(size_t i, const char* what) const {
   return *tensor;
 }
 
+int64_t Expansion::dim(ValueId v, size_t i) const {
+  const Shape& s = graph_.value(v).shape;
+  if (i >= s.size()) throw Refusal(fmt::format("an input of shape {} has no dimension {}", to_string(s), i));
+  return s[i];
+}
+
+int64_t Expansion::constant_number(size_t i, const char* what) const {
+  const std::vector<int64_t> all = to_ints(constant_in(i, what));
+  if (all.size() != 1) throw Refusal(fmt::format("{} must be one number", what));
+  return all[0];
+}
+
 size_t Expansion::axis_of(int64_t axis, size_t rank, const char* what) {
   const auto r = static_cast<int64_t>(rank);
   if (axis < -r || axis >= r) throw Refusal(fmt::format("{} {} is out of range for rank {}", what, axis, rank));

@@ -31,9 +31,11 @@ class Expansion {
   ValueId in(size_t i) const;                                     // throws Refusal when absent
   Shape shape(ValueId v) const { return graph_.value(v).shape; }  // a copy: values move when one is added
   DType dtype(ValueId v) const { return graph_.value(v).dtype; }
+  int64_t dim(ValueId v, size_t i) const;  // throws Refusal where v has no such dimension
   int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
   const Tensor* constant_of(ValueId v) const;                          // nullptr: depends on the data
   const Tensor& constant_in(size_t i, const char* what) const;         // throws Refusal: "<what> must be a constant"
+  int64_t constant_number(size_t i, const char* what) const;           // the same of one integer
   static size_t axis_of(int64_t axis, size_t rank, const char* what);  // from the end where negative; out of range is a Refusal
 
   ValueId constant(const std::string& what, Tensor tensor);

@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from recurrences_by_the_letter import recurrence
+
 
 def positions(shape):
     return itertools.product(*(range(n) for n in shape))
@@ -255,9 +257,37 @@ def dynamic_quantize_lstm(case):
     return [np.stack([o[0] for o in outputs], 1), np.stack([o[1] for o in outputs]), np.stack([o[2] for o in outputs])]
 
 
-FUNCTIONS = {"DynamicQuantizeLSTM": dynamic_quantize_lstm, "BiasAdd": bias_add, "BiasSplitGelu": bias_split_gelu, "BiasSoftmax": bias_softmax, "MaxPool": max_pool, "AveragePool": average_pool, "LpPool": lp_pool, "GlobalMaxPool": global_pool, "GlobalLpPool": global_pool,
-             "ConvTranspose": conv_transpose, "LRN": lrn, "LpNormalization": lp_normalization, "Softmax": flat_softmax, "LogSoftmax": flat_softmax,
-             "Hardmax": flat_softmax, "BatchNormalization": batch_normalization, "SimplifiedLayerNormalization": simplified_layer_normalization}
+def clip(case):
+    """Absent limits are the ends of the element type, since 11."""
+    x = case.array(0)
+    if case.opset < 11 or x.dtype.kind != "f":
+        return None
+    ends = np.finfo(x.dtype)
+    given = [case.array(i) if len(case.inputs) > i and case.inputs[i] is not None else end for i, end in ((1, ends.min), (2, ends.max))]
+    low, high = (np.asarray(v, np.float64) for v in given)
+    return [np.minimum(np.maximum(x.astype(np.float64), low), high)]
+
+
+def group_normalization(case):
+    """Since 21 scale and bias are of channels, before of groups. Halves are rounded between its two stages: they are left out."""
+    x, groups = case.array(0), case.attributes["num_groups"]
+    if x.dtype == np.float16:
+        return None
+    rows = x.astype(np.float64).reshape(x.shape[0], groups, -1)
+    centred = rows - rows.mean(2, keepdims=True)
+    epsilon = float(np.float32(case.attributes.get("epsilon", 1e-5)))
+    normal = (centred / np.sqrt((centred ** 2).mean(2, keepdims=True) + epsilon)).reshape(x.shape)
+    repeats = 1 if case.opset >= 21 else x.shape[1] // groups
+    scale, bias = (np.repeat(case.array(i).astype(np.float64), repeats).reshape(-1, *[1] * (x.ndim - 2)) for i in (1, 2))
+    return [normal * scale + bias]
+
+
+FUNCTIONS = {
+    "AveragePool": average_pool, "BatchNormalization": batch_normalization, "BiasAdd": bias_add, "BiasSoftmax": bias_softmax,
+    "BiasSplitGelu": bias_split_gelu, "Clip": clip, "ConvTranspose": conv_transpose, "DynamicQuantizeLSTM": dynamic_quantize_lstm,
+    "GlobalLpPool": global_pool, "GlobalMaxPool": global_pool, "GroupNormalization": group_normalization, "GRU": recurrence, "Hardmax": flat_softmax,
+    "LogSoftmax": flat_softmax, "LpNormalization": lp_normalization, "LpPool": lp_pool, "LRN": lrn, "LSTM": recurrence, "MaxPool": max_pool,
+    "RNN": recurrence, "SimplifiedLayerNormalization": simplified_layer_normalization, "Softmax": flat_softmax}
 
 
 def compute(case):

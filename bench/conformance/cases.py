@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-TYPE_ATTRIBUTES = {"to", "dtype"}  # numbers of element types
+TYPE_ATTRIBUTES = {"to", "dtype", "output_dtype"}  # numbers of element types
 FLOATS = (np.float16, np.float32)
 
 
@@ -24,6 +24,7 @@ class Case:
     inputs: list  # arrays, Fixed, or None where an optional one is absent
     attributes: dict
     outputs: list  # whether output i is asked for
+    captured: dict = dataclasses.field(default_factory=dict)  # by name, what subgraphs in attributes read
     number: int = 0
 
     @property
@@ -33,13 +34,16 @@ class Case:
     def array(self, i):
         return getattr(self.inputs[i], "array", self.inputs[i])
 
+    def named(self):
+        return {f"x{i}": x for i, x in enumerate(self.inputs) if x is not None} | self.captured
+
     def arrays(self):
         """By name, all of them."""
-        return {f"x{i}": getattr(x, "array", x) for i, x in enumerate(self.inputs) if x is not None}
+        return {name: getattr(x, "array", x) for name, x in self.named().items()}
 
     def fed(self):
         """By name, those that a run is given."""
-        return {f"x{i}": x for i, x in enumerate(self.inputs) if x is not None and not isinstance(x, Fixed)}
+        return {name: x for name, x in self.named().items() if not isinstance(x, Fixed)}
 
     def output_names(self):
         return [f"y{i}" for i, wanted in enumerate(self.outputs) if wanted]
@@ -61,7 +65,7 @@ class Case:
 
     def in_float64(self):
         """The same case with float64 in the place of every narrower float, or None where the operator is about element types."""
-        if self.domain or TYPE_ATTRIBUTES & set(self.attributes) or self.op == "CastLike" or not any(a.dtype in FLOATS for a in self.arrays().values()):
+        if self.domain or self.captured or TYPE_ATTRIBUTES & set(self.attributes) or self.op == "CastLike" or not any(a.dtype in FLOATS for a in self.arrays().values()):
             return None
 
         def widened(x):

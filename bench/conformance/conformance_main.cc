@@ -1,4 +1,4 @@
-// amdahl-bench-conformance FILE [--kernels]: the cases of FILE (stated_case.h) by the oracle, as they are and cleaned up, and by starter
+// amdahl-bench-conformance FILE [--kernels]: the cases of FILE (stated_case.h) by the oracle, as they are, cleaned up and with inputs that are off, and by starter
 // kernels; a JSON line for each way: {"case", "way", and one of "differences" (by reference, "" where they agree), "refused", "failed"}.
 // amdahl-bench-conformance --operators: the operators there are, a JSON line each.
 
@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "bench/conformance/bounds.h"
 #include "bench/conformance/opinions.h"
 #include "cli/prepare_model.h"
 #include "graph/op.h"
@@ -61,6 +62,7 @@ Json by_kernels(const StatedCase& c) {
 void judge(const StatedCase& c, bool kernels) {
   report(c, "oracle", [&] { return by_oracle(c); });
   report(c, "cleaned", [&] { return Json{{"oracle", change_by_cleaning(c)}}; });
+  report(c, "bounds", [&] { return Json{{"moved inputs", element_beyond_its_bound(c)}}; });
   if (kernels) report(c, "kernels", [&] { return by_kernels(c); });
 }
 

@@ -83,8 +83,8 @@ class Judge:
 
     def count(self, counts, op, names, way, answer):
         if "refused" in answer:
-            counts["kernels refused" if way == "kernels" else "oracle refused" if way == "oracle" else "cleaned refused"] += 1
-            if way != "cleaned":
+            counts[f"{way} refused"] += 1
+            if way in ("oracle", "kernels"):
                 self.refused[f"{op} ({way}): {reason_of(answer['refused'])}"] += 1
         elif way == "kernels":
             counts["kernels"] += 1
@@ -152,6 +152,7 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--cases", type=int, default=10000)
+    parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--ops", default="")
     parser.add_argument("--kernels", type=int, default=500)
@@ -184,7 +185,7 @@ def main():
         return int(any(not explained.explanation(case, r, text, agreeing_of(ways)) for way, a in ways.items() for r, text in faults(way, a)))
     print(f"{options.cases} cases of {len(operators)} operators, kernels of the first {min(options.kernels, options.cases)}; seed {seed}", flush=True)
     with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=start_worker, initargs=(operators, seed)) as pool:
-        made = list(pool.map(stated_case, range(options.cases), chunksize=50))
+        made = list(pool.map(stated_case, range(options.first, options.first + options.cases), chunksize=50))
     blobs = [blob for _, blob, _, _ in made]
     ways = answers.ask(options.program, blobs[:options.kernels], True, options.jobs) + answers.ask(options.program, blobs[options.kernels:], False, options.jobs)
     judge = Judge(generator)

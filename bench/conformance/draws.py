@@ -23,9 +23,9 @@ class Draw:
         self.op, self.domain = operator["name"], operator["domain"]
         self.version = schema.since_version if schema else 1
 
-    def case(self, inputs, attributes=None, outputs=1):
+    def case(self, inputs, attributes=None, outputs=1, captured=None):
         asked = outputs if isinstance(outputs, list) else [True] * outputs
-        return Case(self.op, self.domain, self.opset, inputs, attributes or {}, asked)
+        return Case(self.op, self.domain, self.opset, inputs, attributes or {}, asked, captured or {})
 
     def one(self, *options):
         return options[self.rng.integers(len(options))]
@@ -43,8 +43,11 @@ class Draw:
 
     def dims(self, rank, empty=0.0):
         shape = [self.one(*DIMENSIONS) for _ in range(rank)]
+        if rank and self.flag(0.06):  # longer than vectors of a kernel are
+            shape[self.integer(0, rank - 1)] = self.integer(8, 70)
         while np.prod(shape) > ELEMENTS:
-            shape[int(np.argmax(shape))] = 2 if max(shape) > 2 else 1
+            longest = int(np.argmax(shape))
+            shape[longest] = shape[longest] // 2
         if rank and self.flag(empty):
             shape[self.integer(0, rank - 1)] = 0
         return shape

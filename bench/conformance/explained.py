@@ -9,7 +9,9 @@ import re
 from typing import Callable
 
 import numpy as np
+from onnx import helper
 
+from cases import Fixed
 from references import LETTER, ONNX, ONNX_FLOAT64, ORT
 
 BOTH_ONNX = (ONNX, ONNX_FLOAT64)
@@ -21,18 +23,23 @@ class Difference:
     text: str
     ours: float = math.nan
     stated: float = math.nan
+    at: int = 0
 
     @property
     def is_of_numbers(self):
         return " is " in self.text and "element" in self.text
+
+    def is_rounded(self, dtype):
+        """What is stated, rounded once to an element type, is what the program says."""
+        return self.ours == float(np.dtype(dtype).type(self.stated))
 
     def within(self, relative, absolute=0.0):
         return abs(self.ours - self.stated) <= relative * abs(self.stated) + absolute
 
 
 def parse(text):
-    found = re.search(r"element \d+ is (\S+?)(?: \+- \S+)?, not (\S+)$", text)
-    return Difference(text, float(found[1]), float(found[2])) if found else Difference(text)
+    found = re.search(r"element (\d+) is (\S+?)(?: \+- \S+)?, (?:not|and may be) (\S+)$", text)
+    return Difference(text, float(found[2]), float(found[3]), int(found[1])) if found else Difference(text)
 
 
 @dataclasses.dataclass
@@ -140,6 +147,26 @@ def beyond_the_example(case):
     return has(case, 4) or a.get("direction", "forward") != "forward" or "activations" in a or clipped_or_coupled or a.get("layout") == 1
 
 
+def meets_a_threshold(case):
+    """A recurrence with a ThresholdedRelu whose inputs are clipped to its threshold."""
+    thresholds = case.attributes.get("activation_alpha", []) + [1.0]
+    return "ThresholdedRelu" in case.attributes.get("activations", []) and case.attributes.get("clip") in thresholds
+
+
+def cancellation(case):
+    """Of a GroupNormalization: how much larger the mean square of a group is than its variance."""
+    rows = case.array(0).astype(np.float64).reshape(shape(case)[0], case.attributes["num_groups"], -1)
+    return ((rows ** 2).mean(2) / (rows.var(2) + case.attributes.get("epsilon", 1e-5))).max()
+
+
+def output_type(case):
+    return np.dtype(helper.tensor_dtype_to_np_dtype(case.attributes["output_dtype"])) if "output_dtype" in case.attributes else None
+
+
+def is_constant(case):
+    return all(x is None or isinstance(x, Fixed) for x in case.inputs)
+
+
 def has_room(case):
     """A cache, of GroupQueryAttention, that is longer than what some sequence holds."""
     return has(case, 3) and int(case.array(5).min()) + 1 - shape(case)[1] < shape(case, 3)[2]
@@ -173,10 +200,12 @@ EXPLAINED = [
     Row("Gelu Mish HardSwish Softsign com.microsoft.Gelu com.microsoft.QuickGelu com.microsoft.FastGelu com.microsoft.BiasGelu", (ONNX, ONNX_FLOAT64, ORT),
         lambda c, d: math.isnan(d.stated) and has_infinity(c),
         "at an infinity it multiplies infinity by 0; the program takes the function's limit (decision 0024)"),
-    Row("Shrink", (ORT,), lambda c, d: dtype(c) == np.float64 and d.within(2**-22, 1e-44), "it computes float64 in float32"),
+    Row("Shrink", (ORT,), lambda c, d: dtype(c) == np.float64 and d.within(2**-22, 2**-23 * abs(c.array(0).flat[d.at]) + 1e-44),
+        "it computes float64 in float32, the input rounded before the bias is taken away", (ONNX,)),
     Row("Unsqueeze", BOTH_ONNX, lambda c, d: c.opset < 13 and "[" in d.text and (min(c.attributes["axes"]) < 0 or sorted(c.attributes["axes"]) != list(c.attributes["axes"])),
         "it inserts one axis after another, each counted in what is there so far"),
-    Row("Attention", (ORT,), lambda c, d: dtype(c) == np.float16 and d.within(2**-8, 4e-3), "it rounds scores and weights to float16 on the way"),
+    Row("Attention", (ORT,), lambda c, d: dtype(c) == np.float16 and d.within(2**-8, 2**-9 * abs(c.array(2).astype(np.float64)).max()),
+        "it rounds scores and weights to float16 on the way, weights of a sum of V", (ONNX,)),
     Row("Erf Gelu", (ONNX,), lambda c, d: dtype(c) == np.float64 and d.within(2e-7, 2e-7), "its Erf is a polynomial good for 1e-7"),
     Row("Gelu HardSwish", (ONNX, ORT), lambda c, d: dtype(c) == np.float64 and d.within(1e-7, 5e-8), "constants of the function's body are float32 numbers"),
     Row("Sigmoid com.microsoft.QuickGelu", (ORT,), lambda c, d: d.within(1e-4, 1e-6), "a rational approximation of the logistic function, clamped at 18"),
@@ -191,6 +220,14 @@ EXPLAINED = [
         "it multiplies before it takes the mean away, which cancels", (ONNX,)),
     Row("BatchNormalization", BOTH_ONNX, lambda c, d: len({a.dtype for a in c.arrays().values()}) > 1 and ("[" in d.text or d.within(1e-3, 1e-3)),
         "of several types it computes statistics, or constants, in the narrower one, and gives the running mean the type of X"),
+    Row("BatchNormalization", (ONNX_FLOAT64,), lambda c, d: c.attributes.get("training_mode") == 1 and d.text.startswith(("output 1", "output 2"))
+        and d.is_rounded(dtype(c, 3)), "the running statistics are rounded to halves, as they are typed, when they are written", (ORT,)),
+    Row("DequantizeLinear", (ONNX_FLOAT64,), lambda c, d: is_constant(c) and d.is_rounded(dtype(c, 1)),
+        "of constants it is computed while the model is loaded, and kept in the element type", (ONNX, ORT)),
+    Row("DequantizeLinear", (ONNX, ONNX_FLOAT64), lambda c, d: np.float16 in (dtype(c, 1), output_type(c)) and d.is_rounded(np.float16),
+        "a half is rounded as it is written"),
+    Row("GroupNormalization", (ONNX, ORT), lambda c, d: abs(d.ours - d.stated) <= 2**-22 * cancellation(c) * (abs(d.ours) + abs(c.array(2)).max()),
+        "its body takes the variance as E[x^2] - E[x]^2 in float32, which cancels", (LETTER,)),
     Row("Softplus", (ORT,), lambda c, d: math.isinf(d.stated) and d.ours > 700, "it takes the exponential of a double, which overflows"),
     Row("ReduceProd", (ORT,), lambda c, d: dtype(c).kind in "iu" and d.is_of_numbers, "it multiplies integers as floats, and ends at the type's ends", (ONNX,)),
     Row("DFT STFT AffineGrid", (ONNX,), lambda c, d: d.within(0, 1e-12), "what is nothing by symmetry it rounds to something"),
@@ -210,8 +247,16 @@ EXPLAINED = [
     Row("Resize", (ORT,), lambda c, d: c.attributes.get("coordinate_transformation_mode") == "align_corners" and resized(c) is not None
         and any(n * s != int(n * s) for n, s in zip(shape(c), resized(c))),
         "length_resized is a fraction where a scale makes it one (onnx.reference agrees); it takes the whole part"),
+    Row("Resize", (ORT,), lambda c, d: c.attributes.get("coordinate_transformation_mode") == "align_corners"
+        and c.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch",
+        "length_resized is a fraction where the common scale makes it one, as ONNX's own case of a scale has it; it takes the whole part", (ONNX,)),
+    Row("Resize", (ONNX,), lambda c, d: c.attributes.get("coordinate_transformation_mode") == "tf_half_pixel_for_nn" and keeps_its_shape(c),
+        "it copies where nothing changes its length; the mode's formula adds half a pixel there too"),
     Row("Resize", (ONNX, ORT), lambda c, d: resized(c) is not None and c.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize",
         "the output is as long as the region times the scale, in whole elements; it takes the input times the scale, or a fraction"),
+    Row("Resize", BOTH_ONNX, lambda c, d: c.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch"
+        and c.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize",
+        "it spreads the region over the input times the common scale, a fraction, where the standard has the output's length", (ORT,)),
     Row("Resize", (ONNX, ORT), lambda c, d: c.attributes.get("mode") in ("linear", "cubic") and d.within(1e-5, 1e-5),
         "it computes positions in float32, the program in float64"),
     Row("Resize", (ORT,), lambda c, d: c.attributes.get("coordinate_transformation_mode") == "tf_half_pixel_for_nn",
@@ -234,12 +279,18 @@ EXPLAINED = [
         "of several groups it writes one channel each and adds the first ones' bias", (LETTER, ORT)),
     Row("ConvTranspose", BOTH_ONNX, lambda c, d: "output_shape" in c.attributes and any(c.attributes.get("output_padding", [])) and d.is_of_numbers,
         "it begins an odd padding as if there were no output_padding", (LETTER, ORT)),
-    Row("Clip", BOTH_ONNX, lambda c, d: math.isinf(d.stated), "an absent limit is the largest finite number, it leaves infinities", (ORT,)),
+    Row("Clip", BOTH_ONNX, lambda c, d: math.isinf(d.stated), "an absent limit is the largest finite number, it leaves infinities", (LETTER, ORT)),
+    Row("Clip", (ORT,), lambda c, d: dtype(c) == np.float16 and math.isinf(d.stated), "of halves it takes the function apart, and leaves infinities where a limit is absent", (LETTER,)),
+    Row("Loop", BOTH_ONNX, lambda c, d: "[" in d.text, "it joins what it collects along a dimension that is there; the standard says a new one", (ORT,)),
+    Row("Loop", BOTH_ONNX, lambda c, d: not has(c, 1), "without a condition it runs no step", (ORT,)),
     Row("LSTM GRU RNN", BOTH_ONNX, lambda c, d: beyond_the_example(c),
-        "it computes the forward direction over all steps with the usual activations alone, and without clip and input_forget"),
+        "it computes the forward direction over all steps with the usual activations alone, and without clip and input_forget", (LETTER, ORT)),
+    Row("LSTM GRU RNN", (ORT,), lambda c, d: meets_a_threshold(c),
+        "its ThresholdedRelu lets nothing through at the threshold itself, where the clipped sums lie; the standard's recurrences say x >= alpha", (LETTER,)),
     Row("LSTM GRU RNN", (ORT,), lambda c, d: "Softplus" in c.attributes.get("activations", []) and not math.isfinite(d.stated),
-        "its Softplus is log(1 + exp(x)) as it stands, which overflows"),
-    Row("LSTM GRU RNN", (ORT,), lambda c, d: d.within(1e-6, 1e-6), "its sigmoid and tanh are rational approximations, clamped; each step reads those before it"),
+        "its Softplus is log(1 + exp(x)) as it stands, which overflows", (LETTER,)),
+    Row("LSTM GRU RNN", (ORT,), lambda c, d: d.within(1e-6, 1e-6), "its sigmoid and tanh are rational approximations, clamped; each step reads those before it",
+        (LETTER,)),
     Row("MeanVarianceNormalization", (ONNX,), lambda c, d: d.within(2e-3), "it takes the variance as E[x^2] - E[x]^2 in float32, which cancels"),
 ]
 

@@ -37,8 +37,8 @@ struct Tolerance {
 // How many times the room there is; 0 where the numbers agree.
 double excess(double ours, double bound, double stated, const Tolerance& t) {
   constexpr double kBeyond = std::numeric_limits<double>::infinity();
-  if (std::isnan(ours) || std::isnan(stated)) return std::isnan(ours) && std::isnan(stated) ? 0 : kBeyond;
   if (ours == stated || std::isinf(bound)) return 0;
+  if (std::isnan(ours) || std::isnan(stated)) return std::isnan(ours) && std::isnan(stated) ? 0 : kBeyond;
   // An overflow is as good as the number that overflows.
   if (std::isinf(stated) || std::isinf(ours)) {
     const double furthest = ours + std::copysign(bound, stated);
@@ -79,16 +79,21 @@ LoadedCase load(const StatedCase& c, bool clean) {
   return loaded;
 }
 
-std::vector<RefTensor> interpret(const LoadedCase& loaded) {
-  const Graph& graph = loaded.graph;
+std::vector<RefTensor> interpret(const Graph& graph, const std::vector<RefTensor>& inputs) {
   std::vector<NodeId> nodes(graph.nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) nodes[n] = static_cast<NodeId>(n);
   RefValues given;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) given[graph.inputs[i]] = RefTensor::of(loaded.inputs[i]);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) given[graph.inputs[i]] = inputs[i];
   const RefValues values = evaluate(graph, nodes, given, graph.outputs, true);
   std::vector<RefTensor> outputs;
   for (ValueId v : graph.outputs) outputs.push_back(values.at(v));
   return outputs;
+}
+
+std::vector<RefTensor> interpret(const LoadedCase& loaded) {
+  std::vector<RefTensor> inputs;
+  for (const Tensor& t : loaded.inputs) inputs.push_back(RefTensor::of(t));
+  return interpret(loaded.graph, inputs);
 }
 
 std::string difference(const RefTensor& ours, const Tensor& stated, Computed computed) {
@@ -100,7 +105,7 @@ std::string difference(const RefTensor& ours, const Tensor& stated, Computed com
   // Float64 arithmetic leaves a few units in its last place, functions of its library more.
   const bool in_floats = computed == Computed::kAsTypedByOthers && ours.dtype == DType::kF64;
   const Tolerance tolerance = in_floats    ? Tolerance{ours.dtype, {0x1p-20, 0x1p-149}, 1}
-                              : in_float64 ? Tolerance{ours.dtype, {0x1p-42, 0x1p-149}, 0x1p-16}
+                              : in_float64 ? Tolerance{ours.dtype, {0x1p-42, 0x1p-149}, ours.dtype == DType::kF64 ? 1 : 0x1p-16}
                                            : Tolerance{ours.dtype, rounding_of(ours.dtype), 1};
   return worst_float(ours, to_doubles(stated), tolerance);
 }

@@ -18,11 +18,13 @@ struct LoadedCase {
 // `clean`: as `tune` and `run` see it. Throws Error as load_onnx_bytes does.
 LoadedCase load(const StatedCase& c, bool clean);
 
-// The outputs by the oracle, with bounds.
+// The outputs by the oracle, with bounds. `inputs`: in the graph's order.
+std::vector<RefTensor> interpret(const Graph& graph, const std::vector<RefTensor>& inputs);
 std::vector<RefTensor> interpret(const LoadedCase& loaded);
 
 // "" or the element that differs most. Beyond the bound of `ours` (how far an honest fp32 computation may be off), `stated` may be as far off
-// as its own element type rounds. What was computed in float64 all along has no fp32 error: it is held to a 2^16th of the bound.
+// as its own element type rounds. What was computed in float64 all along has no fp32 error: it is held to a 2^16th of the bound, but of
+// doubles to the bound itself, which is then of float64 arithmetic.
 // Others compute operators of doubles in floats here and there (Attention in both, BatchNormalization with float statistics in onnx.reference): as typed, their
 // doubles are held to a few units of fp32; what doubles should be is the float64 opinion's to say.
 enum class Computed { kAsTyped, kAsTypedByOthers, kInFloat64 };

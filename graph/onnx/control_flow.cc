@@ -104,7 +104,7 @@ int64_t known_trips(const Graph& graph, const Node& node) {
   constexpr int64_t kNoLimit = int64_t{1} << 40;
   if (node.inputs.empty() || node.inputs[0] == kNoValue) return kNoLimit;
   const Value& count = graph.value(node.inputs[0]);
-  if (numel(count.shape) != 1) throw Refusal("its trip count is not a single number");
+  if (numel(count.shape) != 1 || count.dtype != DType::kI64) throw Refusal("its trip count is not a single number of int64");
   if (!count.constant) throw Refusal("its trip count depends on the data; only loops whose count is known are supported");
   return std::min(kNoLimit, to_ints(*count.constant)[0]);
 }

@@ -33,7 +33,7 @@ Tensor filled(const ParsedInput& input, const Shape& shape, double value) {
 std::vector<FixedInput> fix_inputs(ParsedModel& model, const std::map<std::string, Shape>& shapes, const std::map<std::string, double>& values) {
   std::vector<FixedInput> fixed;
   for (const auto& [name, value] : values) {
-    const auto input = std::find_if(model.inputs.begin(), model.inputs.end(), [&](const ParsedInput& i) { return i.name == name; });
+    const auto input = std::find_if(model.inputs.begin(), model.inputs.end(), [&wanted = name](const ParsedInput& i) { return i.name == wanted; });
     if (input == model.inputs.end())
       throw Error(ExitCode::kUsage, fmt::format("--value {}=…: the model has no such input; its inputs are: {}", shown(name), names_of(model.inputs)));
     if (!input->refusal.empty()) continue;  // reported with the other reasons that the model cannot run

@@ -152,7 +152,7 @@ std::vector<ValueId> Inference::place(Node node, const std::vector<std::string>&
   require_room();
   if (const OpDef* op = find_op(node.domain, node.op); op && op->expand)
     if (std::vector<ValueId> outputs = expand(*op, node); !outputs.empty()) return outputs;
-  if (node.domain.empty() && node.op == "TopK") node.outputs.resize(2, kNoValue);
+  if (node.domain.empty() && node.op == "TopK" && node.outputs.size() == 1) node.outputs.push_back(kNoValue);
   const auto types = infer_node(graph_, node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue && (!is_written_anyway(node, i) || !types[i].set)) continue;

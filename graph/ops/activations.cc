@@ -73,7 +73,7 @@ void eval_shrink(EvalContext& c) {
   const double bias = c.node.attr_float("bias", 0.0), lambda = c.node.attr_float("lambd", 0.5);
   const auto f = [=](double x) { return x < -lambda ? x + bias : x > lambda ? x - bias : 0.0; };
   if (!c.out(0).is_float()) {
-    c.out(0).bound = c.in(0).bound;
+    for (const double e : c.in(0).bound) c.out(0).bound.push_back(e > 0 ? HUGE_VAL : 0);  // it may be on either side of a step
     const auto whole = [](double z) { return z >= 0x1p63 ? INT64_MAX : z >= -0x1p63 ? static_cast<int64_t>(z) : std::isnan(z) ? 0 : INT64_MIN; };
     for (int64_t v : c.in(0).ints) c.out(0).ints.push_back(wrap(c.out(0).dtype, whole(f(static_cast<double>(v)))));
     return;

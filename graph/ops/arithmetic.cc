@@ -97,16 +97,12 @@ void binary(EvalContext& c, Ints ints, F f, Moved moved, Own own) {
   else int_binary(c.in(0), c.in(1), c.out(0), ints);
 }
 
-// Of a sum or difference of integers: as far as both together, where the furthest does not wrap.
+// Of a sum or difference of integers: as far as both together.
 void bound_int_sum(RefTensor& out, const RefTensor& a, const RefTensor& b) {
   if (out.is_float() || out.bound.empty()) return;
   std::vector<double> zero_a, zero_b;
   broadcast_loop(out.shape, a.shape, bounds_of(a, zero_a), b.shape, bounds_of(b, zero_b), out.bound.data(), [](double ea, double eb) { return ea + eb; });
-  for (size_t i = 0; i < out.bound.size(); ++i) {
-    const auto fits = [&](double v) { return std::fabs(v) < 0x1p53 && wrap(out.dtype, static_cast<int64_t>(v)) == static_cast<int64_t>(v); };
-    const auto v = static_cast<double>(out.ints[i]);
-    if (out.bound[i] > 0 && !(fits(v - out.bound[i]) && fits(v + out.bound[i]))) out.bound[i] = HUGE_VAL;
-  }
+  open_where_wrapped(out);
 }
 
 void eval_add(EvalContext& c) {
@@ -239,7 +235,7 @@ void eval_sum(EvalContext& c) {
   const double u = precision_of(out.dtype).u * static_cast<double>(c.inputs.size() - 1);
   for (const RefTensor* in : c.inputs)
     broadcast_loop(out.shape, out.shape, out.bound.data(), in->shape, in->value.data(), out.bound.data(),
-                   [=](double bound, double x) { return bound + u * std::fabs(x); });
+                   [=](double bound, double x) { return std::isfinite(x) ? bound + u * std::fabs(x) : bound; });  // an infinity is one in every order
   // Of n numbers below an n-th of where the type ends no partial sum is infinite, in whatever order.
   const double far = largest_of(out.dtype) / static_cast<double>(c.inputs.size());
   for (const RefTensor* in : c.inputs)
@@ -259,6 +255,14 @@ void eval_mean(EvalContext& c) {
 }
 
 }  // namespace
+
+void open_where_wrapped(RefTensor& out) {
+  const auto fits = [&](double v) { return std::fabs(v) < 0x1p53 && wrap(out.dtype, static_cast<int64_t>(v)) == static_cast<int64_t>(v); };
+  for (size_t i = 0; i < out.bound.size(); ++i) {
+    const auto v = static_cast<double>(out.ints[i]);
+    if (out.bound[i] > 0 && !(fits(v - out.bound[i]) && fits(v + out.bound[i]))) out.bound[i] = HUGE_VAL;
+  }
+}
 
 std::vector<OpDef> arithmetic_ops() {
   return {

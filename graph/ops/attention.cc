@@ -155,6 +155,7 @@ void eval_attention(EvalContext& c) {
   RefTensor& out = float_output(c, 0);
 #pragma omp parallel for schedule(dynamic) if (s.batch * s.q_heads > 1 && worth_threads(s.batch * s.q_heads * s.queries * s.keys))
   for (int64_t i = 0; i < s.batch * s.q_heads; ++i) attend_head(c, s, i / s.q_heads, i % s.q_heads);
+  if (c.has_input(3) && !c.in(3).is_float() && is_uncertain(c.in(3))) std::fill(out.bound.begin(), out.bound.end(), kInfinity);  // other keys may be seen
   finish_bounds(out);
 }
 

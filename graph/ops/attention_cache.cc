@@ -22,7 +22,7 @@ ValueId seen(Expansion& e, int64_t queries, int64_t keys, int64_t past) {
   const auto number = [&](int64_t n) { return e.scalar(DType::kI64, static_cast<double>(n)); };
   ValueId position = e.numbers({1, 1, queries, 1}), all = kNoValue;
   if (e.has_input(kLengths)) {
-    const ValueId lengths = e.reshape(e.cast(e.in(kLengths), DType::kI64), {e.shape(e.in(kQuery))[0], 1, 1, 1});
+    const ValueId lengths = e.reshape(e.cast(e.in(kLengths), DType::kI64), {e.dim(e.in(kQuery), 0), 1, 1, 1});
     all = e.add("Less", {key, lengths});
     position = e.add("Add", {position, e.add("Sub", {lengths, number(queries)})});
   } else if (past > 0) {
@@ -58,10 +58,10 @@ void write_out_cache(Expansion& e) {
   if (e.rank(qkv[0]) != 4 || e.rank(qkv[1]) != 4 || e.rank(qkv[2]) != 4) throw Refusal("queries, keys and values differ in rank");
   int64_t past = 0;
   if (e.has_input(kPastKey) && numel(e.shape(e.in(kPastKey))) > 0) {
-    past = e.shape(e.in(kPastKey)).at(2);
+    past = e.dim(e.in(kPastKey), 2);
     for (const size_t i : {kPastKey, kPastValue}) qkv[i - kPastKey + 1] = e.add("Concat", {e.in(i), qkv[i - kPastKey + 1]}, {{"axis", int64_t{2}}});
   }
-  const int64_t queries = e.shape(qkv[0])[2], keys = e.shape(qkv[1])[2];
+  const int64_t queries = e.dim(qkv[0], 2), keys = e.dim(qkv[1], 2);
   const ValueId mask = masked(e, seen(e, queries, keys, past), keys);
   const ValueId y = attention_node(e, qkv, mask, e.node.attr_float("scale", 0), e.node.attr_float("softcap", 0), false, heads, kv_heads);
   e.set_output(0, together ? heads_together(e, y) : y);

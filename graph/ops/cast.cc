@@ -83,6 +83,7 @@ void eval_cast(EvalContext& c) {
   if (in.is_float()) return float_to_int(c);
   for (int64_t v : in.ints) out.ints.push_back(wrap(out.dtype, v));
   out.bound = in.bound;
+  open_where_wrapped(out);
 }
 
 }  // namespace

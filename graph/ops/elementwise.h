@@ -263,6 +263,9 @@ void int_binary(const RefTensor& a, const RefTensor& b, RefTensor& out, F f) {
                  [](double ea, double eb) { return ea > 0 || eb > 0 ? HUGE_VAL : 0.0; });
 }
 
+// Integers that are off by their bounds, and would wrap there: what they are then is open.
+void open_where_wrapped(RefTensor& out);
+
 // Rows of the pointwise family, by file.
 std::vector<OpDef> arithmetic_ops();  // arithmetic.cc
 std::vector<OpDef> unary_math_ops();  // unary_math.cc

@@ -90,6 +90,10 @@ RefTensor& float_output(EvalContext& context, size_t i) {
   return out;
 }
 
+bool is_uncertain(const RefTensor& integers) {
+  return std::any_of(integers.bound.begin(), integers.bound.end(), [](double e) { return e > 0; });
+}
+
 void finish_bounds(RefTensor& out, bool sums) {
   const Precision p = precision_of(out.dtype);
   for (size_t i = 0; i < out.value.size(); ++i) {

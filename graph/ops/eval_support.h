@@ -50,6 +50,9 @@ inline void settle_sum(double& value, double& bound, double magnitude, double be
 // Output i with room for its values, and bounds when they are asked for (all zero).
 RefTensor& float_output(EvalContext& context, size_t i);
 
+// Whether floats with a bound decided some of its elements.
+bool is_uncertain(const RefTensor& integers);
+
 // Last step of an evaluator. Adds the rounding of a 16-bit store, makes infinite what certainly overflows the type, and
 // makes bounds usable where arithmetic on infinities left none: NaN must be met exactly (0), and so must an infinity, unless it is one of `sums`: a
 // compensated one is NaN then (its bound is infinite, and no finite number will do). A finite value that may overflow, or whose bound is

@@ -33,7 +33,7 @@ static ValueId seen_by_length(Expansion& e, ValueId mask, int64_t batch, int64_t
   const ValueId position = e.numbers({keys}), lengths = e.cast(mask, DType::kI64);
   const auto part = [&](int64_t from) { return e.reshape(e.add("Slice", {lengths, e.ints({from}), e.ints({from + batch}), e.ints({0})}), {batch, 1, 1, 1}); };
   const ValueId before = e.add("Less", {position, part(0)});
-  return e.shape(mask)[0] == batch ? before : e.add("And", {before, e.add("GreaterOrEqual", {position, part(batch)})});
+  return e.dim(mask, 0) == batch ? before : e.add("And", {before, e.add("GreaterOrEqual", {position, part(batch)})});
 }
 
 ValueId padding_bias(Expansion& e, ValueId mask, int64_t batch, int64_t keys, DType type) {
@@ -92,14 +92,14 @@ ValueId attention_node(Expansion& e, const std::vector<ValueId>& qkv, ValueId ma
 // What is kept of keys or values: those of before, then the new ones.
 static ValueId behind(Expansion& e, ValueId past, ValueId x, int64_t heads) {
   if (e.rank(x) == 3) x = heads_apart(e, x, heads);
-  return past == kNoValue || e.shape(past).at(2) == 0 ? x : e.add("Concat", {past, x}, {{"axis", int64_t{2}}});
+  return past == kNoValue || e.dim(past, 2) == 0 ? x : e.add("Concat", {past, x}, {{"axis", int64_t{2}}});
 }
 
 Attended attended(Expansion& e, const FusedAttention& a) {
   const bool apart = a.keeps || a.past_key != kNoValue || e.rank(a.k) == 4 || e.rank(a.v) == 4;
   if (!apart) return {attention_node(e, {a.q, a.k, a.v}, a.bias, a.scale, 0, a.causal, a.heads, a.heads)};
   const ValueId k = behind(e, a.past_key, a.k, a.heads), v = behind(e, a.past_value, a.v, a.heads);
-  const int64_t queries = e.shape(a.q)[1], keys = e.shape(k)[2], past = a.past_key == kNoValue ? 0 : e.shape(a.past_key)[2];
+  const int64_t queries = e.dim(a.q, 1), keys = e.dim(k, 2), past = a.past_key == kNoValue ? 0 : e.dim(a.past_key, 2);
   const bool shifted = a.causal && past > 0;
   const ValueId mask = seen_and_biased(e, shifted ? causal_mask(e, queries, keys, past) : kNoValue, a.bias);
   const ValueId y = attention_node(e, {heads_apart(e, a.q, a.heads), k, v}, mask, a.scale, 0, a.causal && !shifted, a.heads, a.heads);

@@ -46,8 +46,8 @@ Sizes sizes_of(const Expansion& e) {
       throw Refusal(fmt::format("past_key has shape {}", to_string(past)));
     s.past = past[2];
   }
-  const Tensor* total = e.constant_of(e.in(kTotal));
-  s.keys = std::max(total ? to_ints(*total).at(0) : s.queries, s.past == 0 ? s.queries : s.past);
+  const bool is_known = e.constant_of(e.in(kTotal)) != nullptr;
+  s.keys = std::max(is_known ? e.constant_number(kTotal, "total_sequence_length") : s.queries, s.past == 0 ? s.queries : s.past);
   if (s.keys > s.past + s.queries) throw Refusal(fmt::format("a total length of {} after a cache of {} and {} new positions", s.keys, s.past, s.queries));
   return s;
 }

@@ -164,6 +164,7 @@ void eval_reverse_sequence(EvalContext& c) {
         std::copy_n(from + (batch_first ? b * steps + source : source * shape[1] + b) * block, block, to);
       }
   });
+  if (is_uncertain(c.in(1))) c.out(0).bound.assign(static_cast<size_t>(c.out(0).numel()), HUGE_VAL);
 }
 
 // ---- Compress, NonZero: shapes that depend on data, known when the data is constant.

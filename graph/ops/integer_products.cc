@@ -46,7 +46,7 @@ ValueId sum_along(Expansion& e, ValueId v, const std::vector<int64_t>& axes) {
 // Of a matrix's columns, without a copy in int32 where they are constants.
 ValueId column_sums(Expansion& e, ValueId b) {
   if (!e.constant_of(b) || e.rank(b) != 2) return sum_along(e, b, {-2});
-  const int64_t rows = e.shape(b)[0];
+  const int64_t rows = e.dim(b, 0);
   return e.add("MatMulInteger", {e.constant("ones", from_ints(DType::kU8, {1, rows}, std::vector<int64_t>(static_cast<size_t>(rows), 1))), b});
 }
 
@@ -87,7 +87,8 @@ bool is_one(const Expansion& e, ValueId v) { return v == kNoValue || numel(e.sha
 bool lies_along(const Expansion& e, const QuantizedForm& q, int64_t axis) {
   if (is_one(e, q.scale) && is_one(e, q.zero_point)) return true;
   const int64_t rank = e.rank(q.integers), own = q.axis < 0 ? q.axis + rank : q.axis;
-  const auto fits = [&](ValueId v) { return is_one(e, v) || (e.rank(v) == 1 && numel(e.shape(v)) == e.shape(q.integers)[static_cast<size_t>(axis)]); };
+  if (axis >= rank) return false;
+  const auto fits = [&](ValueId v) { return is_one(e, v) || (e.rank(v) == 1 && numel(e.shape(v)) == e.dim(q.integers, static_cast<size_t>(axis))); };
   return own == axis && fits(q.scale) && fits(q.zero_point);
 }
 

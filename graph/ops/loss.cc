@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 #include "graph/ops/softmax.h"
@@ -67,15 +69,19 @@ void negative_log_likelihood(EvalContext& c, const RefTensor& log_p) {
   double sum = 0, magnitude = 0, moved = 0, weight_sum = 0, weight_moved = 0;
   for (int64_t i = 0; i < positions; ++i) {
     const int64_t label = labels.ints[static_cast<size_t>(i)];
+    const bool is_open = labels.bound_at(i) > 0;  // it may be another one
+    if (is_open) moved = HUGE_VAL;
+    if (is_open && reduction == "none" && c.bounds) out.bound[static_cast<size_t>(i)] = HUGE_VAL;
     if (ignores && label == ignored) continue;
-    if (label < 0 || label >= classes) throw std::invalid_argument(fmt::format("label {} is not one of {} classes", label, classes));
+    if (label < 0 || label >= classes)
+      throw Error(ExitCode::kBadInput, fmt::format("node '{}' ({}): label {} is not one of {} classes", shown(c.node.name), c.node.op, label, classes));
     const int64_t at = (i / plane * classes + label) * plane + i % plane;
     const double w = weights ? weights->value[static_cast<size_t>(label)] : 1.0, ew = weights ? weights->bound_at(label) : 0.0;
     const double lp = log_p.value[static_cast<size_t>(at)], e = log_p.bound_at(at), loss = -w * lp;
     const double loss_moved = std::fabs(w) * e + ew * (std::fabs(lp) + e);
     if (reduction == "none") {
       out.value[static_cast<size_t>(i)] = loss;
-      if (c.bounds) out.bound[static_cast<size_t>(i)] = loss_moved + (weights ? 2 * sums.u * std::fabs(loss) : 0.0);
+      if (c.bounds && !is_open) out.bound[static_cast<size_t>(i)] = loss_moved + (weights ? 2 * sums.u * std::fabs(loss) : 0.0);
     }
     sum += loss;
     if (std::isfinite(loss)) magnitude += std::fabs(loss);

@@ -40,7 +40,7 @@ void attend_to_packed(Expansion& e, ValueId packed, ValueId mask, ValueId past, 
   const std::vector<ValueId> qkv = e.add_several(3, "Split", {packed, e.ints(sizes)}, {{"axis", int64_t{2}}});
   FusedAttention a{qkv[0], qkv[1], qkv[2], heads_of(e)};
   a.past_key = cached(e, past, 0), a.past_value = cached(e, past, 1);
-  const int64_t keys = s[1] + (a.past_key == kNoValue ? 0 : e.shape(a.past_key)[2]);
+  const int64_t keys = s[1] + (a.past_key == kNoValue ? 0 : e.dim(a.past_key, 2));
   a.bias = sum_of(e, padding_bias(e, mask, s[0], keys, e.dtype(packed)), attention_bias);
   a.causal = e.node.attr_int("unidirectional", 0) != 0;
   a.scale = e.node.attr_float("scale", 0);
@@ -89,7 +89,7 @@ QueriesKeysValues given(Expansion& e) {
 void add_bias(Expansion& e, QueriesKeysValues& x, ValueId bias) {
   if (bias == kNoValue) return;
   if (e.rank(x.k) != 3 || e.rank(x.v) != 3) throw Refusal("a bias of keys whose heads lie apart is not supported");
-  const std::vector<int64_t> sizes{e.shape(x.q)[2], e.shape(x.k)[2], e.shape(x.v)[2]};
+  const std::vector<int64_t> sizes{e.dim(x.q, 2), e.dim(x.k, 2), e.dim(x.v, 2)};
   const std::vector<ValueId> parts = e.add_several(3, "Split", {bias, e.ints(sizes)}, {{"axis", int64_t{0}}});
   x = {e.add("Add", {x.q, parts[0]}), e.add("Add", {x.k, parts[1]}), e.add("Add", {x.v, parts[2]})};
 }
@@ -103,9 +103,8 @@ void expand_multi_head(Expansion& e) {
   FusedAttention a{x.q, x.k, x.v, heads_of(e)};
   a.past_key = optional_in(e, 6), a.past_value = optional_in(e, 7);
   if ((a.past_key == kNoValue) != (a.past_value == kNoValue)) throw Refusal("past_key and past_value come together");
-  const Shape k = e.shape(x.k);
-  const int64_t keys = k[k.size() - 2] + (a.past_key == kNoValue ? 0 : e.shape(a.past_key)[2]);
-  a.bias = sum_of(e, padding_bias(e, optional_in(e, 4), e.shape(x.q)[0], keys, e.dtype(x.q)), optional_in(e, 5));
+  const int64_t keys = e.dim(x.k, e.rank(x.k) == 4 ? 2 : 1) + (a.past_key == kNoValue ? 0 : e.dim(a.past_key, 2));
+  a.bias = sum_of(e, padding_bias(e, optional_in(e, 4), e.dim(x.q, 0), keys, e.dtype(x.q)), optional_in(e, 5));
   a.causal = e.node.attr_int("unidirectional", 0) != 0;
   a.scale = e.node.attr_float("scale", 0);
   a.keeps = e.wants_output(1) || e.wants_output(2);

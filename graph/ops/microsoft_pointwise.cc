@@ -14,6 +14,7 @@ void expand_bias_add(Expansion& e) { e.set_output(0, e.add("Add", {e.add("Add", 
 // Half of the channels, times the Gelu of the others.
 void expand_bias_split_gelu(Expansion& e) {
   const ValueId x = e.add("Add", {e.in(0), e.in(1)});
+  if (e.rank(x) == 0) throw Refusal("a scalar has no channels");
   const int64_t channels = e.shape(x).back();
   if (channels % 2 != 0) throw Refusal(fmt::format("{} channels are not two halves", channels));
   const std::vector<ValueId> halves = e.add_several(2, "Split", {x, e.ints({channels / 2, channels / 2})}, {{"axis", int64_t{-1}}});
@@ -33,7 +34,7 @@ void expand_bias_softmax(Expansion& e) {
 }
 
 void expand_expand_dims(Expansion& e) {
-  const int64_t axis = to_ints(e.constant_in(1, "the axis")).at(0);
+  const int64_t axis = e.constant_number(1, "the axis");
   e.set_output(0, e.add("Unsqueeze", {e.in(0), e.ints({axis})}));
 }
 

@@ -210,7 +210,9 @@ void eval_channels(EvalContext& c) {
 
 // Until 20, scale and bias had one element a group; from 21 on one a channel.
 void repeat_per_channel(NodeUpgrade& u) {
-  const int64_t channels = u.graph.value(u.node.inputs[0]).shape.at(1);
+  const Shape& shape = u.graph.value(u.node.inputs[0]).shape;
+  if (shape.size() < 2) return;  // refused by its shape rule
+  const int64_t channels = shape[1];
   for (size_t i = 1; i < 3; ++i) {
     if (!u.graph.is_constant(u.node.inputs[i])) continue;
     const Tensor& t = *u.graph.value(u.node.inputs[i]).constant;

@@ -90,7 +90,7 @@ void eval_max_pool(EvalContext& c) {
   RefTensor& out = c.out(0);
   const auto n = static_cast<size_t>(out.numel());
   if (out.is_float()) float_output(c, 0);
-  else out.ints.assign(n, 0);
+  else out.ints.assign(n, 0), out.bound.assign(x.bound.empty() ? 0 : n, 0.0);
   RefTensor* indices = c.outputs.size() > 1 && c.node.outputs[1] != kNoValue ? &c.out(1) : nullptr;
   if (indices) indices->ints.assign(n, 0);
   if (indices && !x.bound.empty()) indices->bound.assign(n, 0.0);

@@ -78,7 +78,7 @@ class Direction {
     begin(Form::kInitialH, h_);
     if (f_.cell == Cell::kLstm) begin(Form::kInitialC, cell_);
     const bool apart = f_.cell == Cell::kGru;  // the last gate sees the state by way of another
-    const Right gates(c_.in(Form::kR), d_, f_, 0, apart ? 2 : f_.gates), last(c_.in(Form::kR), d_, f_, 2, apart ? 1 : 0);
+    const Right gates(c_.in(Form::kR), d_, f_, 0, apart ? 2 : f_.gates), last(c_.in(Form::kR), d_, f_, apart ? 2 : 0, apart ? 1 : 0);
     for (int64_t t = 0; t < f_.steps; ++t) {
       hand_on_states(t);
       const std::vector<Carried> products = multiplied(h_, gates);

@@ -162,6 +162,20 @@ int64_t of_unsigned(IntFunction f, std::span<const int64_t> x) {
   return f == int_l1 ? int_sum(x) : f(x);
 }
 
+// How far integers that floats decided move what is made of them, the elements of x behind `row`.
+double bound_of_ints(IntFunction f, const RefTensor& x, int64_t row, const std::vector<int64_t>& elements) {
+  double sum = 0, most = 0;
+  for (const int64_t e : elements) {
+    const double bound = x.bound_at(row + e);
+    sum += bound;
+    most = std::fmax(most, bound);
+  }
+  if (most == 0) return 0;
+  if (f == int_max || f == int_min) return most;
+  if (f == int_sum || f == int_l1) return sum;
+  return f == int_mean ? std::ceil(sum / static_cast<double>(elements.size())) : HUGE_VAL;
+}
+
 // The maximum of nothing is the type's lowest value.
 int64_t saturated(DType dtype, int64_t v) {
   if (dtype == DType::kBool) return v > 0;
@@ -237,7 +251,9 @@ void eval_reduce(EvalContext& c) {
         for (size_t i = 0; i < row.size(); ++i) row[i] = x.ints[static_cast<size_t>(rows[r] + elements[i])];
         if (out.dtype == DType::kU64) out.ints[r] = of_unsigned(int_function, row);
         else out.ints[r] = row.empty() ? saturated(out.dtype, int_function(row)) : wrap(out.dtype, int_function(row));
+        if (!x.bound.empty()) out.bound.push_back(bound_of_ints(int_function, x, rows[r], elements));
       }
+      open_where_wrapped(out);
     }
     return;
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "graph/ops/eval_support.h"
 #include "graph/ops/families.h"
 
@@ -71,7 +73,9 @@ int64_t cache_row(const EvalContext& c, const RotaryShape& s, int64_t b, int64_t
   const RefTensor& ids = c.in(s.ids);
   const bool offset = ids.shape.size() <= 1 && ids.numel() == 1 && c.node.domain == "com.microsoft";
   const int64_t row = offset ? ids.ints[0] + p : ids.ints[static_cast<size_t>(b * s.positions + p)];
-  if (row < 0 || row >= c.in(s.cos).shape[0]) throw std::invalid_argument(fmt::format("position {} is outside the caches of {}", row, c.in(s.cos).shape[0]));
+  if (row < 0 || row >= c.in(s.cos).shape[0])
+    throw Error(ExitCode::kBadInput,
+                fmt::format("node '{}' ({}): position {} is outside the caches of {}", shown(c.node.name), c.node.op, row, c.in(s.cos).shape[0]));
   return row;
 }
 
@@ -107,6 +111,7 @@ void eval_rotary(EvalContext& c) {
           put(second, first, sin, 1.0, second, cos, row + i);
         }
     }
+  if (c.has_input(s.ids) && is_uncertain(c.in(s.ids))) std::fill(out.bound.begin(), out.bound.end(), HUGE_VAL);  // other rows of the caches may turn it
   finish_bounds(out);
 }
 

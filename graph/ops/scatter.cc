@@ -51,10 +51,6 @@ int64_t combined(Combine how, int64_t a, int64_t b, DType dtype) {
   return b;
 }
 
-bool is_uncertain(const RefTensor& indices) {
-  return std::any_of(indices.bound.begin(), indices.bound.end(), [](double e) { return e > 0; });
-}
-
 void scatter_ints(EvalContext& c, const std::vector<int64_t>& offsets, int64_t block) {
   const RefTensor &updates = c.in(2), &indices = c.in(1);
   RefTensor& out = c.out(0);

@@ -17,12 +17,6 @@ namespace {
 
 constexpr double kMostElements = 1 << 23;  // of a matrix: 32 MiB of fp32
 
-int64_t constant_number(const Expansion& e, size_t i, const char* what) {
-  const std::vector<int64_t> all = to_ints(e.constant_in(i, what));
-  if (all.size() != 1) throw Refusal(fmt::format("{} must be one number", what));
-  return all[0];
-}
-
 // Of k n-ths of a turn: exactly 0 and 1 at its quarters, where the angle itself is not exact.
 double cosine(int64_t k, int64_t n) {
   k = std::abs(k % n);
@@ -96,11 +90,11 @@ int64_t parts_of(const Expansion& e, ValueId x) {
 void expand_dft(Expansion& e) {
   ValueId x = e.in(0);
   const int64_t parts = parts_of(e, x), rank = e.rank(x);
-  const int64_t stated = e.node.version < 20 ? e.node.attr_int("axis", 1) : e.has_input(2) ? constant_number(e, 2, "the axis") : -2;
+  const int64_t stated = e.node.version < 20 ? e.node.attr_int("axis", 1) : e.has_input(2) ? e.constant_number(2, "the axis") : -2;
   const auto axis = static_cast<int64_t>(e.axis_of(stated, static_cast<size_t>(rank), "axis"));
   if (axis == rank - 1) throw Refusal("the last dimension holds the parts of a number and is no axis");
   Transform t{e.shape(x)[static_cast<size_t>(axis)], 0, parts, e.node.attr_int("inverse", 0) != 0, e.node.attr_int("onesided", 0) != 0};
-  t.length = e.has_input(1) ? constant_number(e, 1, "dft_length") : t.to_real() ? 2 * (t.given - 1) : t.given;
+  t.length = e.has_input(1) ? e.constant_number(1, "dft_length") : t.to_real() ? 2 * (t.given - 1) : t.given;
   std::vector<int64_t> swapped;
   for (int64_t d = 0; d < rank; ++d) swapped.push_back(d);
   std::swap(swapped[static_cast<size_t>(axis)], swapped[static_cast<size_t>(rank - 2)]);
@@ -112,12 +106,12 @@ void expand_dft(Expansion& e) {
 // signal, frame_step, window, frame_length. The window is taken into the matrix.
 void expand_stft(Expansion& e) {
   ValueId x = e.in(0);
-  if (e.rank(x) == 2) x = e.reshape(x, {e.shape(x)[0], e.shape(x)[1], 1});  // files leave out the last dimension of a real signal, and ONNX Runtime takes them
+  if (e.rank(x) == 2) x = e.reshape(x, {e.dim(x, 0), e.dim(x, 1), 1});  // files leave out the last dimension of a real signal, and ONNX Runtime takes them
   const Shape shape = e.shape(x);
-  const int64_t parts = parts_of(e, x), step = constant_number(e, 1, "frame_step");
+  const int64_t parts = parts_of(e, x), step = e.constant_number(1, "frame_step");
   if (shape.size() != 3) throw Refusal(fmt::format("a signal of shape {}, not [batch, samples, parts]", to_string(shape)));
   const int64_t samples = shape[1];
-  const int64_t length = e.has_input(3) ? constant_number(e, 3, "frame_length") : e.has_input(2) ? e.shape(e.in(2)).at(0) : samples;
+  const int64_t length = e.has_input(3) ? e.constant_number(3, "frame_length") : e.has_input(2) ? e.dim(e.in(2), 0) : samples;
   if (length < 1 || length > samples || step < 1) throw Refusal(fmt::format("frames of {} samples, {} apart, of a signal of {}", length, step, samples));
   const Transform t{length, length, parts, false, e.node.attr_int("onesided", 1) != 0};
   ValueId matrix = e.constant("transform", matrix_of(t, type_of_transform(e.dtype(x))));
@@ -144,7 +138,7 @@ Tensor of_type(DType type, Shape shape, const std::vector<double>& values) {
 
 // a - b cos(x) + c cos(2x) over one period.
 void window(Expansion& e, double a, double b, double c) {
-  const int64_t size = constant_number(e, 0, "the size"), period = e.node.attr_int("periodic", 1) != 0 ? size : size - 1;
+  const int64_t size = e.constant_number(0, "the size"), period = e.node.attr_int("periodic", 1) != 0 ? size : size - 1;
   if (size < 0 || size > static_cast<int64_t>(kMostElements)) throw Refusal(fmt::format("a window of {} elements", size));
   if (size == 1 && period == 0) throw Refusal("a symmetric window of one element is 0 / 0");
   std::vector<double> w;
@@ -188,7 +182,7 @@ std::vector<double> mel_weights(int64_t bins, int64_t rows, const std::vector<in
 
 // num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz
 void expand_mel(Expansion& e) {
-  const int64_t bins = constant_number(e, 0, "num_mel_bins"), length = constant_number(e, 1, "dft_length"), rate = constant_number(e, 2, "sample_rate");
+  const int64_t bins = e.constant_number(0, "num_mel_bins"), length = e.constant_number(1, "dft_length"), rate = e.constant_number(2, "sample_rate");
   const double low = mel(constant_double(e, 3, "lower_edge_hertz")), high = mel(constant_double(e, 4, "upper_edge_hertz"));
   if (bins < 1 || length < 1 || rate < 1 || static_cast<double>(bins) * static_cast<double>(length) > kMostElements)
     throw Refusal(fmt::format("{} bins of a transform of {} samples", bins, length));

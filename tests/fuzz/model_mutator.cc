@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/onnx/onnx_tensor.h"
+#include "graph/onnx_types.h"
 #include "graph/op.h"
 
 namespace amdahl::testing {
@@ -52,6 +53,7 @@ const std::string& odd_string(FuzzRandom& random) {
       "linear",     "cubic",      "half_pixel",  "align_corners",      "asymmetric",    "tf_crop_and_resize", "floor",       "ceil",  "DCR",    "CRD",
       "add",        "mul",        "max",         "min",                "none",          "sum",                "mean",        "LEFT",  "RIGHT",  "tanh",
       "ij,jk->ik",  "...ij,...jk", "ii->i",       "i,i",                "ij->",          "->",                 "a,b,c->abc",  "not_larger", "not_smaller",
+      "forward",    "bidirectional", "circular", "Tanh",           "Affine",        "zeros",              "border",      "reflection", "cubic", "tanh",
       "pytorch_half_pixel", "half_pixel_symmetric", "round_prefer_ceil", "w.bin", "../w.bin", "/etc/passwd", "..."};
   // clang-format on
   return pick(kOdd, random);
@@ -65,7 +67,12 @@ const std::string& attribute_name(FuzzRandom& random) {
       "num_heads", "q_num_heads", "kv_num_heads", "scale", "is_causal", "softcap", "num_groups", "output_padding", "output_shape", "allowzero", "batch_dims",
       "reduction", "ignore_index", "split", "num_outputs", "size", "bias", "p", "upper", "dtype", "k", "batch_axis", "time_axis", "fmod", "select_last_index",
       "noop_with_empty_axes", "interleaved", "rotary_embedding_dim", "stash_type", "starts", "ends", "detect_positive", "direction", "cubic_coeff_a", "scales",
-      "coordinate_transformation_mode", "nearest_mode", "keep_aspect_ratio_policy", "exclude_outside", "antialias", "training_mode", "momentum", "min", "max"};
+      "coordinate_transformation_mode", "nearest_mode", "keep_aspect_ratio_policy", "exclude_outside", "antialias", "training_mode", "momentum", "min", "max",
+      "hidden_size", "clip", "layout", "input_forget", "linear_before_reset", "activations", "activation_alpha", "activation_beta", "activation", "activation_params",
+      "block_size", "bits", "N", "K", "output_dtype", "output_datatype", "gather_axis", "quantize_axis", "channels_last", "opset", "num_scan_inputs",
+      "scan_input_axes", "scan_output_axes", "scan_input_directions", "qkv_hidden_sizes", "unidirectional", "do_rotary", "rotary_interleaved", "smooth_softmax",
+      "local_window_size", "mask_index_type", "mask_filter_value", "onesided", "inverse", "periodic", "align_corners", "approximate", "alpha", "gamma", "lambd",
+      "transBatchA", "transBatchB", "qk_matmul_output_mode", "cubic_coeff_a", "is_inner_broadcast"};
   // clang-format on
   return pick(kNames, random);
 }
@@ -162,7 +169,11 @@ void change_tensor(TensorProto& t, FuzzRandom& random) {
 
 void set_value(AttributeProto& a, FuzzRandom& random) {
   a.clear_i(), a.clear_f(), a.clear_s(), a.clear_ints(), a.clear_floats(), a.clear_strings();
-  switch (below(random, 7)) {
+  switch (below(random, 8)) {
+    case 4:
+      a.set_type(AttributeProto::STRINGS);
+      for (size_t i = below(random, 7); i > 0; --i) a.add_strings(odd_string(random));
+      break;
     case 0: a.set_type(AttributeProto::FLOAT), a.set_f(static_cast<float>(odd_float(random))); break;
     case 1: a.set_type(AttributeProto::STRING), a.set_s(odd_string(random)); break;
     case 2: a.set_type(AttributeProto::FLOATS), a.add_floats(static_cast<float>(odd_float(random))); break;

@@ -104,6 +104,22 @@ inline void read_as_opset_9(onnx::ModelProto& model) {
     }
 }
 
+// Ones behind the slope of a PRelu of before opset 7: it has an element a channel, and since then broadcasts from the last dimension on. By its name.
+inline std::map<std::string, int> ones_behind_slopes(const onnx::ModelProto& model) {
+  std::map<std::string, int> ones, rank;
+  for (const auto& i : model.graph().input()) rank[i.name()] = i.type().tensor_type().shape().dim_size();
+  for (const auto& import : model.opset_import())
+    if (import.domain().empty() && import.version() < 7)
+      for (const auto& node : model.graph().node())
+        if (node.op_type() == "PRelu" && rank[node.input(1)] == 1) ones[node.input(1)] = std::max(0, rank[node.input(0)] - 2);
+  return ones;
+}
+
+inline void add_ones(onnx::TensorProto& t, const std::map<std::string, int>& ones) {
+  const auto found = ones.find(t.name());
+  for (int i = 0; found != ones.end() && i < found->second; ++i) t.add_dims(1);
+}
+
 // Which inputs become initializers: shapes that depend on data are supported for constants only, while these cases pass
 // even a Reshape's target as an input.
 enum class Fixed { kNone, kIntegers, kAll };
@@ -122,10 +138,14 @@ struct BoundModel {
 
 inline BoundModel bind_case(const OnnxCase& c, Fixed fixed) {
   BoundModel bound{c.model, {}};
+  const std::map<std::string, int> ones = ones_behind_slopes(bound.model);
   read_as_opset_9(bound.model);
   onnx::GraphProto& graph = *bound.model.mutable_graph();
   std::set<std::string> initializers;
-  for (const auto& i : graph.initializer()) initializers.insert(i.name());
+  for (auto& i : *graph.mutable_initializer()) {
+    initializers.insert(i.name());
+    add_ones(i, ones);
+  }
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> kept;
   size_t next = 0;
   for (onnx::ValueInfoProto info : graph.input()) {
@@ -138,6 +158,7 @@ inline BoundModel bind_case(const OnnxCase& c, Fixed fixed) {
     auto& type = *info.mutable_type()->mutable_tensor_type();
     onnx::TensorProto t = read_case_proto(file, type.elem_type());
     t.set_name(info.name());
+    add_ones(t, ones);
     if (is_fixed(t, fixed)) {
       *graph.add_initializer() = t;
       continue;

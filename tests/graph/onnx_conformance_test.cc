@@ -23,7 +23,6 @@ const std::vector<std::string> kNotInAGraph = {
     "element type string",
     "(ai.onnx 9): 'body' has 2 inputs, not 3",  // Scan before opset 9 had a batch
     "training mode",                            // Dropout
-    "PRelu (ai.onnx 9): shapes"                 // slopes of before opset 7, one a channel
 };
 
 // Cases whose expected values, computed in fp32 by ONNX's reference, lie outside the derived bounds, though within its own tolerance. Windows are constants here,

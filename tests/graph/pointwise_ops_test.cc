@@ -388,5 +388,15 @@ TEST(Shapes, TypesThatDoNotMixAreRefused) {
   EXPECT_THROW(run_one({"Exp"}, {&i}), Refusal);
 }
 
+// Whatever the order: a kernel that leaves another number there is wrong.
+TEST(Sum, AnInfiniteTermIsNotOpen) {
+  const RefTensor a = floats({2}, {HUGE_VAL, 1}), b = floats({2}, {1, 2}), c = floats({2}, {-3, 4});
+  const RefTensor y = run_one({"Sum", 13}, {&a, &b, &c});
+  EXPECT_EQ(y.value[0], HUGE_VAL);
+  for (const double bound : y.bound) EXPECT_LT(bound, 1e-5);
+  const RefTensor opposite = floats({2}, {-HUGE_VAL, 1});
+  EXPECT_TRUE(std::isnan(run_one({"Sum", 13}, {&a, &b, &opposite}).value[0]));
+}
+
 }  // namespace
 }  // namespace amdahl

@@ -87,6 +87,35 @@ TEST(Quantized, WhatFloatsDecidedGoesOnThroughSumsAndProducts) {
   EXPECT_EQ(run_one({"Add", 14}, {&byte, &byte}).bound, (std::vector<double>{2, HUGE_VAL}));  // the second may wrap
 }
 
+// DynamicQuantizeMatMul sums its rows: what was lost here condemned kernels whose rounding fell on the other side.
+TEST(Quantized, WhatFloatsDecidedGoesOnThroughReductions) {
+  RefTensor x = ints({2, 2}, {4, 7, 1, 2});
+  x.bound = {1, 2, 0, 0};
+  const RefTensor rows = ints({1}, {1});
+  const auto bound_of = [&](const char* op) { return run_one({op, 18}, {&x, &rows}).bound; };
+  EXPECT_EQ(bound_of("ReduceSum"), (std::vector<double>{3, 0}));
+  EXPECT_EQ(bound_of("ReduceMean"), (std::vector<double>{2, 0}));
+  EXPECT_EQ(bound_of("ReduceMax"), (std::vector<double>{2, 0}));
+  EXPECT_EQ(bound_of("ReduceProd"), (std::vector<double>{HUGE_VAL, 0}));
+  x.bound.clear();
+  EXPECT_EQ(bound_of("ReduceSum"), std::vector<double>{});
+}
+
+TEST(Quantized, WhatFloatsDecidedIsOpenWhereItWouldWrapOrChoosesAnother) {
+  RefTensor x = ints({2}, {0, 5});
+  x.bound = {1, 1};
+  EXPECT_EQ(run_one({"Cast", 13, {{"to", int64_t{12}}}}, {&x}).bound, (std::vector<double>{HUGE_VAL, 1}));  // u32 has no -1
+  const RefTensor data = floats({3, 1}, {1, 2, 3});
+  RefTensor length = ints({1}, {2});
+  length.bound = {1};
+  EXPECT_EQ(run_one({"ReverseSequence", 10}, {&data, &length}).bound, std::vector<double>(3, HUGE_VAL));
+  const RefTensor scores = floats({2, 2}, {1, 2, 3, 4});
+  RefTensor labels = ints({2}, {0, 1});
+  labels.bound = {0, 1};
+  EXPECT_EQ(run_one({"NegativeLogLikelihoodLoss", 13, {{"reduction", std::string("none")}}}, {&scores, &labels}).bound, (std::vector<double>{0, HUGE_VAL}));
+  EXPECT_EQ(run_one({"NegativeLogLikelihoodLoss", 13}, {&scores, &labels}).bound, std::vector<double>{HUGE_VAL});
+}
+
 // Two numbers of 4 bits a byte, the lower first, around 8 where no zero points are given.
 TEST(Quantized, WeightsOfFewBits) {
   Bytes bytes(8, 0x88);

@@ -1,7 +1,7 @@
 """Numbers in few bits that stand for floats, in the standard's operators and in ONNX Runtime's own."""
 import numpy as np
 
-from cases import Fixed
+from cases import Fixed, element_type
 from recipes import recipe
 from recipes.products import channels, window
 
@@ -19,8 +19,8 @@ def weights(d, shape, dtype):
     return d.rng.integers(low, high, shape).astype(dtype)
 
 
-def scale(d, shape=()):
-    return d.maybe_fixed(np.asarray(d.rng.uniform(0.005, 0.2, shape), np.float32), 0.5)
+def scale(d, shape=(), dtype=np.float32):
+    return d.maybe_fixed(np.asarray(d.rng.uniform(0.005, 0.2, shape), dtype), 0.5)
 
 
 def zero(d, dtype, shape=()):
@@ -58,7 +58,11 @@ def quantize(d):
     if "axis" in attributes and attributes["axis"] == 1 and d.flag():
         attributes.pop("axis")
     stored = d.one(*BYTES) if d.domain else d.one(*stored_types(d, 2))
-    return d.case([d.values(shape), scale(d, scales)] + ([zero(d, stored, scales)] if d.domain or d.flag(0.8) else []), attributes)
+    dtype = np.float16 if not d.domain and d.version >= 19 and d.flag(0.2) else np.float32
+    zeros = [zero(d, stored, scales)] if d.domain or d.flag(0.8) else []
+    if d.version >= 21 and not d.domain and d.flag(0.3):
+        attributes["output_dtype"] = int(element_type(stored))
+    return d.case([d.values(shape, dtype), scale(d, scales, dtype)] + zeros, attributes)
 
 
 @recipe("DequantizeLinear", "com.microsoft.DequantizeLinear")
@@ -67,7 +71,10 @@ def dequantize(d):
     scales, attributes = granularity(d, shape, 1 if d.domain else d.version)
     stored = d.one(*BYTES) if d.domain else d.one(np.int32, *stored_types(d, 0))
     absent = not d.domain and (stored == np.int32 or d.flag(0.2))
-    return d.case([d.maybe_fixed(integers(d, shape, stored)), scale(d, scales)] + ([] if absent else [zero(d, stored, scales)]), attributes)
+    dtype = np.float16 if not d.domain and d.version >= 19 and stored != np.int32 and d.flag(0.2) else np.float32
+    if d.version >= 23 and not d.domain and d.flag(0.3):
+        attributes["output_dtype"] = int(element_type(d.one(np.float32, np.float16)))
+    return d.case([d.maybe_fixed(integers(d, shape, stored)), scale(d, scales, dtype)] + ([] if absent else [zero(d, stored, scales)]), attributes)
 
 
 @recipe("DynamicQuantizeLinear")
@@ -85,7 +92,8 @@ def matrices(d):
 def matmul_integer(d):
     a, b = matrices(d)
     types = d.one(*BYTES), d.one(*BYTES)
-    zeros = [zero(d, t) for t in types][:d.integer(0, 2)]
+    columns = [b[-1]] if d.flag(0.3) else []
+    zeros = [zero(d, types[0]), zero(d, types[1], columns)][:d.integer(0, 2)]
     return d.case([integers(d, a, types[0]), d.maybe_fixed(weights(d, b, types[1]), 0.7)] + zeros)
 
 
@@ -93,7 +101,8 @@ def matmul_integer(d):
 def qlinear_matmul(d):
     a, b = matrices(d)
     dtype = d.one(*BYTES)
-    right = [d.maybe_fixed(weights(d, b, dtype), 0.7), scale(d), zero(d, dtype)]
+    columns = [b[-1]] if d.flag(0.3) else []
+    right = [d.maybe_fixed(weights(d, b, dtype), 0.7), scale(d, columns), zero(d, dtype, columns)]
     return d.case([integers(d, a, dtype), scale(d), zero(d, dtype)] + right + [scale(d), zero(d, dtype)])
 
 
@@ -110,7 +119,10 @@ def convolved(d):
 @recipe("ConvInteger")
 def conv_integer(d):
     image, filters, attributes = convolved(d)
-    return d.case([integers(d, image, np.uint8), Fixed(weights(d, filters, np.uint8))] + [zero(d, np.uint8), zero(d, np.uint8)][:d.integer(0, 2)], attributes)
+    types = d.one(*BYTES), d.one(*BYTES)
+    channels_ = [filters[0]] if d.flag(0.3) else []
+    zeros = [zero(d, types[0]), zero(d, types[1], channels_)][:d.integer(0, 2)]
+    return d.case([integers(d, image, types[0]), d.maybe_fixed(weights(d, filters, types[1]), 0.8)] + zeros, attributes)
 
 
 @recipe("QLinearConv")
@@ -122,7 +134,8 @@ def qlinear_conv(d):
     zeros = Fixed(np.zeros(per_channel, np.int8)) if per_channel else Fixed(np.asarray(3, signed))
     right = [Fixed(weights(d, filters, signed)), Fixed(np.asarray(d.rng.uniform(0.005, 0.2, per_channel), np.float32)), zeros]
     bias = [Fixed(d.rng.integers(-500, 500, filters[0]).astype(np.int32))] if d.flag() else []
-    return d.case(quantized(d, image, np.uint8) + right + [scale(d), zero(d, np.uint8)] + bias, attributes)
+    dtype = np.int8 if signed == np.int8 and d.flag(0.3) else np.uint8  # ONNX Runtime has no products of signed with unsigned filters
+    return d.case(quantized(d, image, dtype) + right + [scale(d), zero(d, dtype)] + bias, attributes)
 
 
 @recipe("com.microsoft.QLinearAdd", "com.microsoft.QLinearMul")
@@ -212,13 +225,16 @@ def matmul_integer_to_float(d):
 
 @recipe("com.microsoft.MatMulNBits")
 def matmul_nbits(d):
-    n, block, bits = d.integer(1, 5), 16, d.one(4, 8)
-    k = d.one(16, 32, 40)
+    n, block, bits = d.integer(1, 5), d.one(16, 16, 32, 64), d.one(2, 4, 4, 8)
+    k = d.one(16, 32, 40, 100)
     blocks = -(-k // block)
     packed = integers(d, [n, blocks, block * bits // 8], np.uint8)
-    zeros = [Fixed(integers(d, [n, -(-blocks * bits // 8)], np.uint8))] if d.flag() else []
-    return d.case([d.values([d.integer(1, 3), k]), Fixed(packed), Fixed(np.asarray(d.rng.uniform(0.01, 0.2, [n, blocks]), np.float32))] + zeros,
-                  {"N": n, "K": k, "bits": bits, "block_size": block, "accuracy_level": 1})
+    zeros = [Fixed(integers(d, [n, -(-blocks * bits // 8)], np.uint8)) if d.flag() else None]
+    bias = [None, d.values([n])] if d.flag(0.3) else []
+    scales = Fixed(np.asarray(d.rng.uniform(0.01, 0.2, d.one([n, blocks], [n * blocks])), np.float32))
+    outer = d.one([], [2])
+    return d.case([d.values(outer + [d.integer(1, 3), k]), Fixed(packed), scales] + zeros + bias,
+                  {"N": n, "K": k, "bits": bits, "block_size": block} | d.some(accuracy_level=[0, 1]))
 
 
 @recipe("com.microsoft.GatherBlockQuantized")
