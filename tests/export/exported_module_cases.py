@@ -56,7 +56,7 @@ class Model(unittest.TestCase):
 
     def test_views_that_kernels_do_not_read_are_copied(self):
         self.assertEqual(read(exported.model(*inputs(shifted_by=8))), WANTED)
-        self.assertEqual(read(exported.model(*inputs(is_dense=False))), WANTED)
+        self.assertEqual(read(exported.model(*inputs(is_strided=True))), WANTED)
 
     def test_a_capture_only_records(self):
         exported.load()
@@ -103,6 +103,14 @@ class Model(unittest.TestCase):
             exported.model(torch.Tensor(first.shape, torch.uint8, first.device, first.data_ptr()), *more)
         with self.assertRaisesRegex(ValueError, "is on cuda:0, and .* on cuda:1: move them to one card"):
             exported.model(torch.Tensor(first.shape, first.dtype, torch.device("cuda:1"), first.data_ptr()), *more)
+
+    def test_what_the_library_says_is_raised(self):
+        library = importlib.import_module(NAMESPACE + "._library")
+        with self.assertRaisesRegex(RuntimeError, "says of cuDeviceGet.*nvidia-smi -L"):
+            library.Model(7)
+        given, outputs = inputs(), exported.model(*inputs())
+        with self.assertRaisesRegex(RuntimeError, "must begin at a multiple of 64 bytes of the card's memory"):
+            library.Model(0).launch([t.data_ptr() + 8 for t in given], [t.data_ptr() for t in outputs], 0)
 
     def test_registers_one_operator_of_its_own_name(self):
         self.assertEqual(torch.names_of_operators(), [NAMESPACE + "::run"])

@@ -59,17 +59,17 @@ class device:
 
 
 class Tensor:
-    """`address` is None of a meta tensor."""
+    """`address` is None of a meta tensor. A strided one has its `elements` elsewhere than in a row behind its address."""
 
-    def __init__(self, shape, dtype, device, address, is_dense=True):
-        self.shape, self.dtype, self.device, self._address, self._is_dense = tuple(shape), dtype, device, address, is_dense
+    def __init__(self, shape, dtype, device, address, elements=None):
+        self.shape, self.dtype, self.device, self._address, self._elements = tuple(shape), dtype, device, address, elements
         self.nbytes = math.prod(shape) * dtype.itemsize
 
     def data_ptr(self):
         return self._address
 
     def contiguous(self):
-        return self if self._is_dense else self.clone()
+        return self if self._elements is None else self.clone()
 
     def clone(self):
         copy = empty(self.shape, self.dtype, self.device)
@@ -77,7 +77,7 @@ class Tensor:
         return copy
 
     def read(self):
-        return ctypes.string_at(self._address, self.nbytes)
+        return ctypes.string_at(self._address, self.nbytes) if self._elements is None else self._elements
 
     def write(self, content):
         assert len(content) == self.nbytes
@@ -193,9 +193,9 @@ Tag = types.SimpleNamespace(pt2_compliant_tag="pt2_compliant_tag")
 
 # ---- for tests
 
-def on_card(content, shape, dtype, shifted_by=0, is_dense=True):
-    tensor = empty(shape, dtype, device("cuda:0"), shifted_by).write(content)
-    tensor._is_dense = is_dense
+def on_card(content, shape, dtype, shifted_by=0, is_strided=False):
+    tensor = empty(shape, dtype, device("cuda:0"), shifted_by).write(bytes(len(content)) if is_strided else content)
+    tensor._elements = content if is_strided else None
     return tensor
 
 
