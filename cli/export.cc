@@ -31,6 +31,13 @@ std::string format_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Whose plans it takes.
+std::string backends_of(const ExportFormat& format) {
+  std::vector<std::string_view> names;
+  for (const ExportWriter& writer : format.writers) names.push_back(writer.backend.empty() ? "any device" : writer.backend);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // A line a format, for the help page.
 std::string_view format_summaries() {
   static const std::string text = [] {
@@ -38,7 +45,7 @@ std::string_view format_summaries() {
     size_t longest = 0;
     for (const ExportFormat& f : export_formats()) longest = std::max(longest, f.name.size());
     for (const ExportFormat& f : export_formats())
-      lines += fmt::format("{}{:<{}} {}", lines.empty() ? "" : "\n", std::string(f.name) + ":", longest + 1, f.summary);
+      lines += fmt::format("{}{:<{}} {} ({})", lines.empty() ? "" : "\n", std::string(f.name) + ":", longest + 1, f.summary, backends_of(f));
     return lines;
   }();
   return text;

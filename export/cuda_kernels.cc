@@ -40,6 +40,11 @@ std::string kernel_code(const std::string& name, const CudaKernels& all) {
 
 }  // namespace
 
+ComputeCapability capability_of(const std::string& architecture) {
+  const int number = std::stoi(architecture.substr(architecture.find('_') + 1));
+  return {number / 10, number % 10};
+}
+
 CudaKernels write_cuda_kernels(ExportFolder& folder, const std::string& name, const ExportRequest& request) {
   folder.clear("kernels");
   const CudaToolchain toolchain(request.cache_dir, request.target);

@@ -10,6 +10,12 @@
 
 namespace amdahl {
 
+// Of "sm_90a": 9 and 0.
+struct ComputeCapability {
+  int major, minor;
+};
+ComputeCapability capability_of(const std::string& architecture);
+
 struct CudaKernel {
   std::string file;   // "k003_matmul.cu", in kernels/, with a .cubin and a .ptx beside it
   cuda::Cubin cubin;  // how it is launched

@@ -189,8 +189,8 @@ class TableMaker {
 
 // "sm_90a": 9, 0, and for that capability alone.
 std::string tuned_for(const std::string& architecture) {
-  const int number = std::stoi(architecture.substr(architecture.find('_') + 1));
-  return fmt::format("TUNED_MAJOR = {}, TUNED_MINOR = {}, TUNED_FOR_IT_ALONE = {}", number / 10, number % 10, architecture.back() == 'a' ? 1 : 0);
+  const auto [major, minor] = capability_of(architecture);
+  return fmt::format("TUNED_MAJOR = {}, TUNED_MINOR = {}, TUNED_FOR_IT_ALONE = {}", major, minor, architecture.back() == 'a' ? 1 : 0);
 }
 
 // Arrays of bytes in src/kernel_code.S.

@@ -44,7 +44,7 @@ Words words_of(const ExportRequest& request, const CudaKernels& kernels) {
 
 }  // namespace
 
-std::vector<std::string> write_cxx_cuda(const ExportRequest& request) {
+CudaSources write_cuda_sources(const ExportRequest& request) {
   const std::string name = c_identifier(request.name);
   ExportFolder folder(request.directory);
   folder.clear("src");
@@ -68,7 +68,9 @@ std::vector<std::string> write_cxx_cuda(const ExportRequest& request) {
   for (const auto& [from, to] : texts) folder.text(to, filled_template(from, words));
   folder.text("src/model_tables.h", cuda_model_tables(request, program, kernels, name, write_weights(folder, blob)));
   write_self_test(folder, request.self_test);
-  return folder.files();
+  return {folder.files(), words, kernels.not_portable.empty()};
 }
+
+std::vector<std::string> write_cxx_cuda(const ExportRequest& request) { return write_cuda_sources(request).files; }
 
 }  // namespace amdahl

@@ -9,10 +9,12 @@
 #include "export/compiled.h"
 #include "export/cxx.h"
 #include "export/cxx_cuda.h"
+#include "export/hf_kernels_cuda.h"
 #include "export/onnx.h"
 #include "export/onnxruntime.h"
 #include "export/plan_json.h"
 #include "export/pytorch.h"
+#include "export/pytorch_cuda.h"
 
 namespace amdahl {
 
@@ -23,9 +25,13 @@ const std::vector<ExportFormat>& export_formats() {
        "cmake -S . -B build && cmake --build build && ./build/selftest .",
        {{"cpu", write_cxx, true}, {"cuda", write_cxx_cuda}}},
       {"pytorch",
-       "the same, and an extension that makes it an operator of PyTorch, with a module that loads it",
+       "the same, and an extension that makes it an operator of PyTorch, with a module that loads it; of a card a module in Python alone",
        "cmake -S python -B python/build -DPython3_EXECUTABLE=$(which python3) && cmake --build python/build && python3 python/selftest.py",
-       {{"cpu", write_pytorch}}},
+       {{"cpu", write_pytorch}, {"cuda", write_pytorch_cuda}}},
+      {"hf-kernels",
+       "a repository as the kernels hub has them: an operator of PyTorch in Python, on a library that is built already",
+       "python3 selftest.py",
+       {{"cuda", write_hf_kernels}}},
       {"onnxruntime",
        "an ONNX file whose nodes are the tuned steps, and the custom operators that compute them inside ONNX Runtime",
        "cmake -S . -B build && cmake --build build && python3 selftest.py",

@@ -18,6 +18,7 @@ std::vector<std::string> write_pytorch(const ExportRequest& request) {
                                                                                  {"CMakeLists.txt.in", "CMakeLists.txt"},
                                                                                  {"init.py.in", name + "/__init__.py"},
                                                                                  {"selftest.py.in", "selftest.py"},
+                                                                                 {"recorded_case.py.in", "recorded_case.py"},
                                                                                  {"README.md.in", "README.md"}})
     folder.text("python/" + to, filled_template("pytorch_templates/" + from, words));
   files.insert(files.end(), folder.files().begin(), folder.files().end());

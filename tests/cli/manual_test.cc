@@ -96,6 +96,7 @@ TEST(BashCompletion, OffersCommandsOptionsValuesAndModels) {
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--min"}), Offers{"--minutes"});
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--allow", ""}), Offers{"bf16"});
   EXPECT_EQ(bash_offers({"amdahl", "export", "x.amdahl", "--format", "c"}), (Offers{"cxx", "compiled"}));
+  EXPECT_EQ(bash_offers({"amdahl", "export", "x.amdahl", "--format", "h"}), (Offers{"hf-kernels"}));
   EXPECT_EQ(bash_offers({"amdahl", "tune", "x.onnx", "--minutes", ""}), Offers{}) << "a number";
   EXPECT_EQ(bash_offers({"amdahl", "tune", "builti"}), Offers{"builtin:"});
   for (const ShippedModel& model : shipped_models()) {
