@@ -11,7 +11,7 @@ const Rewrite* choose_block_shape() {
       .target = "row kinds, pointwise, movement, pool",
       .precondition = "more than one element",
       .backend = "cuda",
-      .open = {"THREADS", "EACH", "LANES", "LINES", "TILE", "PLANES"},
+      .open = {"THREADS", "EACH", "PIECE", "LANES", "LINES", "TILE", "PLANES"},
   });
   return &rewrite;
 }

@@ -15,8 +15,8 @@ class LayerNormOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kLayerNorm; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
-    return cuda_normalization_space(problem, {1, 2, 3}, "how often a row is read; 1: kept in registers, 2: mean and squares together");
+  SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
+    return cuda_normalization_space(problem, card, {1, 2, 3}, "how often a row is read; 1: kept in registers, 2: mean and squares together");
   }
 
   std::string source(const Variant& variant, const DeviceInfo&) const override { return cuda_normalization_source(variant, cuda_text("layernorm.cu")); }

@@ -2,9 +2,11 @@
 
 #include "starter_kernels/kinds/softmax.h"
 
+#include "base/device_info.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_rows.h"
 #include "starter_kernels/cuda/cuda_text.h"
+#include "starter_kernels/cuda/row_pieces.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
@@ -20,11 +22,11 @@ class SoftmaxOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kSoftmax; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo&) const override {
+  SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
     const RowSpace rows = softmax_rows(problem);
     SearchSpace space;
-    space.knobs = line_knobs(rows);
-    space.knobs.push_back(reads_knob(rows, {1, 2, 3}, "how often a row is read; 1: kept in registers, 2: maximum and sum together"));
+    space.knobs = reading_knobs(rows, RowPieces::widest(problem, rows), card.units, {1, 2, 3},
+                                "how often a row is read; 1: kept in registers, 2: maximum and sum together");
     space.refuse = [rows, real = row_type(problem)](const Knobs& k) { return refused_reads(rows, k, real); };
     return space;
   }
@@ -32,10 +34,9 @@ class SoftmaxOnCuda final : public KernelImplementation {
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& problem = variant.problem;
     const RowSpace rows = softmax_rows(problem);
-    const size_t base = prologue_inputs(problem);
-    return join_text({cuda_opening(problem), reading_sizes(rows, variant.knobs), cuda_sizes({{"LOG", SoftmaxParams::of(problem).log}}),
-                      input_text(problem, rows), finish_text(problem, rows, base, base), place_text(rows, "place", problem.in.size()),
-                      std::string(cuda_text("rows.h")), std::string(cuda_text("softmax.cu"))});
+    const RowPieces pieces{problem, rows, {}, prologue_inputs(problem)};
+    return join_text({cuda_opening(problem), pieces.text(variant.knobs), cuda_sizes({{"LOG", SoftmaxParams::of(problem).log}}),
+                      std::string(cuda_text("rows.h")), std::string(cuda_text("row_pieces.h")), std::string(cuda_text("softmax.cu"))});
   }
 };
 

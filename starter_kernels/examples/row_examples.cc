@@ -38,7 +38,7 @@ std::vector<Graph> softmax_examples() {
   add("LogSoftmax", {4, 65}, -1, 1e3, -200);
   for (DType dtype : {DType::kF16, DType::kBF16, DType::kF64}) {
     ExampleGraph g("Softmax");
-    all.push_back(g.finish({g.node("Softmax", {g.input(dtype, {6, 50})}, {{"axis", int64_t{-1}}})}));
+    all.push_back(g.finish({g.node("Softmax", {g.input(dtype, {6, 50})}, {{"axis", int64_t{-1}}}), g.node("Softmax", {g.input(dtype, {4, 136})})}));
   }
   {
     // Masked elements, a whole masked block at the start, and rows where one element takes all.
@@ -99,7 +99,9 @@ std::vector<Graph> layernorm_examples() {
   for (DType dtype : {DType::kF16, DType::kBF16, DType::kF64}) {
     ExampleGraph g("LayerNormalization");
     const ValueId x = g.input(dtype, {6, 50});
-    all.push_back(g.finish({g.node("LayerNormalization", {x, g.normal({50}, 3, 1, 1, dtype), g.normal({50}, 4, 0, 1, dtype)})}));
+    const ValueId wide = g.input(dtype, {3, 264});
+    all.push_back(g.finish({g.node("LayerNormalization", {x, g.normal({50}, 3, 1, 1, dtype), g.normal({50}, 4, 0, 1, dtype)}),
+                            g.node("LayerNormalization", {wide, g.normal({264}, 3, 1, 1, dtype), g.normal({264}, 4, 0, 1, dtype)})}));
   }
   return all;
 }
@@ -120,6 +122,7 @@ std::vector<Graph> rmsnorm_examples() {
   add("RMSNormalization", {4, 65}, -1, 1e4);
   add("SimplifiedLayerNormalization", {6, 48}, -1);
   add("RMSNormalization", {6, 50}, -1, 1, DType::kBF16);
+  add("RMSNormalization", {3, 264}, -1, 1, DType::kF16);
   add("RMSNormalization", {6, 50}, -1, 1, DType::kF64);
   {
     ExampleGraph g("LpNormalization");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "starter_kernels/kinds/pointwise.h"
 #include "starter_kernels/kinds/problem.h"
@@ -75,6 +76,13 @@ std::string RowSpace::at_text(size_t operand) const {
     text += s == 1 ? name : fmt::format("{} * {}", name, s);
   }
   return text.empty() ? "0" : text;
+}
+
+int64_t RowSpace::even(size_t operand) const {
+  int64_t even = offsets_[operand];
+  for (size_t d = 0; d < dims_.size(); ++d)
+    if (static_cast<int>(d) != j_) even = std::gcd(even, strides_[operand][d]);
+  return even;
 }
 
 DType row_type(const Problem& problem) {

@@ -31,6 +31,9 @@ class RowSpace {
   std::string index_text() const;
   // Elements are adjacent along the innermost loop.
   bool is_contiguous(size_t operand) const { return strides_[operand][static_cast<size_t>(columns != 1 ? k_ : j_)] == 1; }
+  // From an element of an operand to the next along j, and what every other step through it is a multiple of, its offset too (0: there is none).
+  int64_t stride_along(size_t operand) const { return strides_[operand][static_cast<size_t>(j_)]; }
+  int64_t even(size_t operand) const;
 
  private:
   Shape dims_;

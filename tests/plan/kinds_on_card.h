@@ -9,6 +9,7 @@
 
 #include "starter_kernels/kinds/kind_names.h"
 #include "tests/plan/made_plans.h"
+#include "tests/plan/row_cases.h"
 
 namespace amdahl::testing {
 
@@ -97,6 +98,7 @@ inline std::vector<Graph> graphs_for_tiles(std::string_view kind) {
 inline std::vector<Graph> graphs_on_card(const KernelKind& kind) {
   std::vector<Graph> all = kind.examples();
   for (Graph& graph : graphs_for_tiles(kind.name())) all.push_back(std::move(graph));
+  for (Graph& graph : graphs_of_rows(kind.name())) all.push_back(std::move(graph));
   return all;
 }
 
@@ -122,6 +124,7 @@ inline Case product_of_columns(DType type, int64_t first, const Target& target) 
 // What no single node lowers to.
 inline std::vector<Case> made_on_card(const KernelKind& kind, const Target& target) {
   std::vector<Case> cases = made_of_several(std::string(kind.name()), target, "");
+  for (Case& c : fused_rows(kind.name(), target)) cases.push_back(std::move(c));
   if (kind.name() == kind::kMatmul)
     for (DType type : {DType::kF32, DType::kF16})
       for (int64_t first : {3, 4}) cases.push_back(product_of_columns(type, first, target));

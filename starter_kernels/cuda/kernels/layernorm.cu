@@ -13,48 +13,56 @@ static inline Moments together(Moments a, Moments b) {
   const real n = a.count + b.count, share = n == 0 ? 0 : b.count / n, d = b.mean - a.mean;
   return {n, a.mean + d * share, a.squares + b.squares + d * d * (a.count * share)};
 }
+// The same of all warps of a row at once, without a division for each.
+static inline Moments of_all_warps(Moments mine) {
+  const Moments* warps = of_warps(mine);
+  real sum = 0, squares = 0;
+  for (int w = 0; w < WARPS; ++w) sum += warps[w].count * warps[w].mean;
+  const real mean = sum / (real)ELEMENTS;
+  for (int w = 0; w < WARPS; ++w) squares += warps[w].squares + warps[w].count * (warps[w].mean - mean) * (warps[w].mean - mean);
+  __syncthreads();  // before they are written again
+  return {(real)ELEMENTS, mean, squares};
+}
 static inline Moments of_lane(Moments m, int distance) { return {of_lane(m.count, distance), of_lane(m.mean, distance), of_lane(m.squares, distance)}; }
+
+// Mean and squares of a line that is read twice: each warp's about its own mean, then together, so that warps wait for each other once.
+static inline Moments moments_of(Share& share, const Line& line) {
+  const auto plus = [](real a, real b) { return a + b; };
+  const auto squares_about = [&](real mean) { return share.fold(0, [&](real x) { return (x - mean) * (x - mean); }, plus); };
+  const real sum = share.fold(0, [](real x) { return x; }, plus);
+  if constexpr (COLUMNS) {
+    const real mean = over_line(sum, plus) / (real)ELEMENTS;
+    return {(real)ELEMENTS, mean, over_line(squares_about(mean), plus)};
+  } else {
+    const int64_t count = elements_of_warp(line);
+    const real of_sum = over_warp(sum, plus), mean = count > 0 ? of_sum / (real)count : 0;
+    const Moments mine = {(real)count, mean, over_warp(squares_about(mean), plus)};
+    if constexpr (WARPS == 1) return mine;
+    else return of_all_warps(mine);
+  }
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
   wait_for_producers();
-  const void* const* in = operands.in;
-  out_t* y = (out_t*)operands.out[0];
-  const auto plus = [](real a, real b) { return a + b; };
   for_lines([&](const Line& line) {
-    real kept[READS == 1 ? UNROLL : 1];
-    const auto read = [&](int64_t i, int64_t r, int64_t j) { return READS == 1 ? kept[i] : input(in, line.o, r, j, line.k); };
-    real mean = 0, squares = 0;
-    if (READS == 2) {
-      Moments m = {0, 0, 0};
-      for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-        const real x = read(i, r, j), d = x - m.mean;
-        m.count += 1;
-        m.mean += d / m.count;
-        m.squares += d * (x - m.mean);
+    Share share(operands.in, line);
+    Moments m = {0, 0, 0};
+    if constexpr (READS == 2) {
+      share.for_values([&](real(&values)[PIECE], int64_t, int64_t, int64_t) {
+        for (real x : values) {
+          const real d = x - m.mean;
+          m.count += 1;
+          m.mean += d / m.count;
+          m.squares += d * (x - m.mean);
+        }
       });
       m = over_line(m, together);
-      mean = m.mean;
-      squares = m.squares;
     } else {
-      for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-        const real x = input(in, line.o, r, j, line.k);
-        if (READS == 1) kept[i] = x;
-        mean += x;
-      });
-      mean = over_line(mean, plus) / (real)ELEMENTS;
-      for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-        const real d = read(i, r, j) - mean;
-        squares += d * d;
-      });
-      squares = over_line(squares, plus);
+      m = moments_of(share, line);
     }
-    const real inverse = inverse_of(squares);
+    const real mean = m.mean, inverse = inverse_of(m.squares);
     if (line.there && line.lane == 0) write_statistics(operands.out, mean, inverse, line.o, line.k);
-    for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-      const real x = read(i, r, j), n = (x - mean) * inverse;
-      write_input(operands.out, x, line.o, r, j, line.k);
-      y[place(line.o, r, j, line.k)] = finish(n * scale(in, line.o, r, j, line.k) + shift(in, line.o, r, j, line.k), in, line.o, r, j, line.k);
-    });
+    share.write_results(operands.out, [&](real x, const Others& others, int e) { return (x - mean) * inverse * scale(others, e) + shift(others, e); });
   });
 }
 

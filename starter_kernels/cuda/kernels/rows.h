@@ -10,14 +10,20 @@ struct Line {
 };
 
 static inline Line line_of(int64_t number) {
-  const int thread = threadIdx.x;
-  const int64_t line = number + (COLUMNS ? thread % LINES : thread / LANES);
-  return {line / K, line % K, int(COLUMNS ? thread / LINES : thread % LANES), line < O * K};
+  const int thread = threadIdx.x, lanes = LANES, lines = LINES;
+  const int of_block = COLUMNS ? thread % lines : thread / lanes;
+  const int64_t line = O * K < 0x7fffff00 ? int(number) + of_block : number + of_block;  // in 64 bits NVRTC would not make vectors of a piece's stores
+  return {line / K, line % K, COLUMNS ? thread / lines : thread % lanes, O * K % LINES == 0 || line < O * K};
 }
+
+enum : long long { BLOCKS = O * K == 0 ? 1 : (O * K + LINES - 1) / LINES < 0x7fffffff ? (O * K + LINES - 1) / LINES : 0x7fffffff };
 
 // run(line) for every line, the same number of times by all threads of a block.
 template <class Run> static inline void for_lines(Run run) {
-  for (int64_t first = blockIdx.x * LINES; first < O * K; first += gridDim.x * LINES) run(line_of(first));
+  for (int64_t first = blockIdx.x * LINES; first < O * K; first += gridDim.x * LINES) {
+    run(line_of(first));
+    if (BLOCKS * LINES >= O * K) break;  // so the compiler knows, and keeps nothing for a second turn
+  }
 }
 
 // run(i, r, j) for the elements of a line that are this thread's, LANES apart; i numbers them.
@@ -31,14 +37,30 @@ template <class Run> static inline void for_elements(const Line& line, Run run) 
 
 template <class T> static inline T of_lane(T value, int distance) { return __shfl_xor_sync(0xffffffffu, value, distance); }
 
+// merge(a, b) of the values of a line's threads that are in one warp, all of them where it has at most 32. Each gets it.
+template <class T, class Merge> static inline T over_warp(T value, Merge merge) {
+#pragma unroll
+  for (int distance = (LANES < 32 ? LANES : 32) / 2; distance > 0; distance /= 2) value = merge(value, of_lane(value, distance));
+  return value;
+}
+
+// The values of a row's warps, of which each thread of a warp has the same. All threads of the block must call it, and come to a barrier before the next call.
+enum : int { WARPS = LANES > 32 ? LANES / 32 : 1 };
+template <class T> static inline const T* of_warps(T value) {
+  __shared__ T values[LINES][WARPS];
+  const int thread = threadIdx.x, line = thread / LANES;
+  if (thread % 32 == 0) values[line][thread % LANES / 32] = value;
+  __syncthreads();
+  return values[line];
+}
+
 // merge(a, b) of the values of all LANES threads of a line, which each of them gets. All threads of the block must call it.
 template <class T, class Merge> static inline T over_line(T value, Merge merge) {
-  const int thread = threadIdx.x;
   if constexpr (LANES == 1) {
     return value;
   } else if constexpr (COLUMNS) {
     __shared__ T values[LANES][LINES];
-    const int line = thread % LINES;
+    const int thread = threadIdx.x, line = thread % LINES;
     values[thread / LINES][line] = value;
     __syncthreads();
     T all = values[0][line];
@@ -46,20 +68,13 @@ template <class T, class Merge> static inline T over_line(T value, Merge merge) 
     __syncthreads();  // before they are written again
     return all;
   } else {
-#pragma unroll
-    for (int distance = (LANES < 32 ? LANES : 32) / 2; distance > 0; distance /= 2) value = merge(value, of_lane(value, distance));
+    value = over_warp(value, merge);
     if constexpr (LANES > 32) {
-      enum : int { WARPS = LANES > 32 ? LANES / 32 : 1 };  // of a line
-      __shared__ T values[LINES][WARPS];
-      const int line = thread / LANES;
-      if (thread % 32 == 0) values[line][thread % LANES / 32] = value;
-      __syncthreads();
-      value = values[line][0];
-      for (int warp = 1; warp < WARPS; ++warp) value = merge(value, values[line][warp]);
+      const T* values = of_warps(value);
+      value = values[0];
+      for (int warp = 1; warp < WARPS; ++warp) value = merge(value, values[warp]);
       __syncthreads();  // before they are written again
     }
     return value;
   }
 }
-
-enum : long long { BLOCKS = O * K == 0 ? 1 : (O * K + LINES - 1) / LINES < 0x7fffffff ? (O * K + LINES - 1) / LINES : 0x7fffffff };

@@ -10,42 +10,35 @@ static inline real shift_of(real largest) { return largest == LOWEST ? 0 : large
 
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands operands) {
   wait_for_producers();
-  const void* const* in = operands.in;
-  out_t* y = (out_t*)operands.out[0];
   const auto larger = [](real a, real b) { return b > a ? b : a; };
   const auto plus = [](real a, real b) { return a + b; };
   for_lines([&](const Line& line) {
-    real kept[READS == 1 ? UNROLL : 1];
-    const auto read = [&](int64_t r, int64_t j) { return input(in, line.o, r, j, line.k); };
+    Share share(operands.in, line);
     real largest = LOWEST, sum = 0;
-    if (READS == 2) {
-      for_elements(line, [&](int64_t, int64_t r, int64_t j) {
-        const real x = read(r, j), most = larger(largest, x), shift = shift_of(most);
-        sum = sum * scalar::exp(largest - shift) + scalar::exp(x - shift);
-        largest = most;
+    if constexpr (READS == 2) {
+      share.for_values([&](real(&values)[PIECE], int64_t, int64_t, int64_t) {
+        for (real x : values) {
+          const real most = larger(largest, x), shift = shift_of(most);
+          sum = sum * scalar::exp(largest - shift) + scalar::exp(x - shift);
+          largest = most;
+        }
       });
       const real most = over_line(largest, larger);
       sum *= scalar::exp(largest - shift_of(most));
       largest = most;
     } else {
-      for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-        const real x = read(r, j);
-        if (READS == 1) kept[i] = x;
-        largest = larger(largest, x);
-      });
-      largest = over_line(largest, larger);
-      for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-        const real e = scalar::exp((READS == 1 ? kept[i] : read(r, j)) - largest);
-        if (READS == 1 && !LOG) kept[i] = e;
-        sum += e;
-      });
+      largest = over_line(share.fold(LOWEST, [](real x) { return x; }, larger), larger);
+      const auto exponential = [&](real& x) {
+        const real y = scalar::exp(x - largest);
+        if (READS == 1 && !LOG) x = y;
+        return y;
+      };
+      sum = share.fold(0, exponential, plus);
     }
     sum = over_line(sum, plus);
     const real factor = LOG ? scalar::log(sum) : 1 / sum;
-    for_elements(line, [&](int64_t i, int64_t r, int64_t j) {
-      const real x = READS == 1 ? kept[i] : read(r, j);
-      const real value = LOG ? (x - largest) - factor : (READS == 1 ? x : scalar::exp(x - largest)) * factor;
-      y[place(line.o, r, j, line.k)] = finish(value, in, line.o, r, j, line.k);
+    share.write_results(operands.out, [&](real x, const Others&, int) {
+      return LOG ? (x - largest) - factor : (READS == 1 ? x : scalar::exp(x - largest)) * factor;
     });
   });
 }
