@@ -21,7 +21,7 @@ namespace {
 constexpr int kMostLines = 100;
 
 // Kernels of a card that are longer: cut, they must be measured on one.
-const std::map<std::string, int> kLonger{{"starter_kernels/cuda/kernels/attention_mma.cu", 161}, {"starter_kernels/cuda/kernels/attention.cu", 136}};
+const std::map<std::string, int> kLonger{{"starter_kernels/cuda/kernels/attention.cu", 136}};
 
 struct Function {
   std::string signature;

@@ -1,6 +1,7 @@
 // Activations written out in primitive operators are computed in their closed form:
 //   x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) are GELU.
-// The tanh form becomes x / (1 + exp(-2u)): one division and no cancellation; the other x times the share of a normal distribution below x.
+// The tanh form becomes x / (1 + exp(-2u)): one division and no cancellation; the other x times the share of a normal distribution below x. Where the tanh
+// form's numbers are not GELU's own, as half floats round them, it is x sigmoid(2u) with the numbers that stand there.
 // Works on the program of a pointwise step, and on prologues and epilogues. (SiLU is closed by every fusion: simplify().)
 #include <cmath>
 
@@ -24,13 +25,13 @@ class Finder {
  public:
   explicit Finder(const PointwiseProgram& program) : p_(program) {}
 
-  // The operation that computes the same as op number k in closed form.
-  std::optional<PointwiseOp> closed_form(size_t k) const {
+  // Operations, to stand in op number k's place, the last of which computes the same in closed form; none where there is no such form.
+  std::vector<PointwiseOp> closed_form(size_t k) const {
     const int v = p_.inputs + static_cast<int>(k);
     const DType type = p_.ops[k].type;
-    if (!is_float(type) || p_.ops[k].op != "mul") return std::nullopt;
+    if (!is_float(type) || p_.ops[k].op != "mul") return {};
     const Product y = product(v);
-    if (y.values.size() != 2) return std::nullopt;
+    if (y.values.size() != 2) return {};
     for (int i : {0, 1}) {
       const int x = y.values[static_cast<size_t>(i)], gate = y.values[static_cast<size_t>(1 - i)];
       if (!near(y.factor, 0.5)) continue;
@@ -38,11 +39,15 @@ class Finder {
       if (curve < 0) continue;
       if (is(curve, "erf")) {
         const Product z = product(op(curve)->args[0]);
-        if (z.values == std::vector<int>{x} && near(z.factor, std::sqrt(0.5))) return PointwiseOp{"gelu_product", {x}, type};
+        if (z.values == std::vector<int>{x} && near(z.factor, std::sqrt(0.5))) return {PointwiseOp{"gelu_product", {x}, type}};
       }
-      if (is(curve, "tanh") && is_gelu_cubic(op(curve)->args[0], x)) return PointwiseOp{"gelu_tanh_product", {x}, type};
+      if (!is(curve, "tanh")) continue;
+      const std::optional<Cubic> u = cubic(op(curve)->args[0], x);
+      if (!u) continue;
+      if (near(u->factor, std::sqrt(2 / M_PI)) && near(u->of_cube, 0.044715)) return {PointwiseOp{"gelu_tanh_product", {x}, type}};
+      return gate_of_cubic(*u, x, v, type);
     }
-    return std::nullopt;
+    return {};
   }
 
  private:
@@ -79,28 +84,55 @@ class Finder {
     return -1;
   }
 
-  // sqrt(2/pi) (x + 0.044715 x^3)
-  bool is_gelu_cubic(int v, int x) const {
+  // factor (x + of_cube x^3)
+  struct Cubic {
+    double factor, of_cube;
+  };
+  std::optional<Cubic> cubic(int v, int x) const {
     const Product u = product(v);
-    if (!near(u.factor, std::sqrt(2 / M_PI)) || u.values.size() != 1 || !is(u.values[0], "add")) return false;
+    if (u.values.size() != 1 || !is(u.values[0], "add")) return std::nullopt;
     for (size_t i : {0u, 1u}) {
-      const Product linear = product(op(u.values[0])->args[i]), cubic = product(op(u.values[0])->args[1 - i]);
-      if (linear.factor == 1 && linear.values == std::vector<int>{x} && near(cubic.factor, 0.044715) && cubic.values == std::vector<int>{x, x, x}) return true;
+      const Product linear = product(op(u.values[0])->args[i]), cube = product(op(u.values[0])->args[1 - i]);
+      if (linear.factor == 1 && linear.values == std::vector<int>{x} && cube.values == std::vector<int>{x, x, x}) return Cubic{u.factor, cube.factor};
     }
-    return false;
+    return std::nullopt;
+  }
+  // x sigmoid(x (2 factor + 2 factor of_cube x^2)); its first operation has number `first`.
+  static std::vector<PointwiseOp> gate_of_cubic(const Cubic& u, int x, int first, DType type) {
+    return {{"mul", {x, x}, type},
+            {"const", {}, type, 2 * u.factor * u.of_cube},
+            {"mul", {first, first + 1}, type},
+            {"const", {}, type, 2 * u.factor},
+            {"add", {first + 2, first + 3}, type},
+            {"mul", {x, first + 4}, type},
+            {"sigmoid", {first + 5}, type},
+            {"mul", {x, first + 6}, type}};
   }
 
   const PointwiseProgram& p_;
 };
 
+// `ops` instead of op number k; what follows it counts on.
+void put_instead(PointwiseProgram& program, size_t k, const std::vector<PointwiseOp>& ops) {
+  const int value = program.inputs + static_cast<int>(k), more = static_cast<int>(ops.size()) - 1;
+  const auto moved = [&](int v) { return v >= value ? v + more : v; };
+  for (size_t later = k + 1; later < program.ops.size(); ++later)
+    for (int& a : program.ops[later].args) a = moved(a);
+  for (int& r : program.results) r = moved(r);
+  program.ops.erase(program.ops.begin() + static_cast<int64_t>(k));
+  program.ops.insert(program.ops.begin() + static_cast<int64_t>(k), ops.begin(), ops.end());
+}
+
 // Whether anything was found; operations that nobody needs any more are dropped.
 bool close_forms(PointwiseProgram& program) {
   bool changed = false;
-  for (size_t k = 0; k < program.ops.size(); ++k)
-    if (auto found = Finder(program).closed_form(k)) {
-      program.ops[k] = std::move(*found);
-      changed = true;
-    }
+  for (size_t k = 0; k < program.ops.size(); ++k) {
+    const std::vector<PointwiseOp> found = Finder(program).closed_form(k);
+    if (found.empty()) continue;
+    put_instead(program, k, found);
+    k += found.size() - 1;
+    changed = true;
+  }
   if (!changed) return false;
   Expression e{std::move(program), {}, {}};
   for (int i = 0; i < e.program.inputs; ++i) {  // operands that are all different: none is merged

@@ -148,6 +148,23 @@ TEST(FuseGelu, RecognisesTheFormsOfExporters) {
   }
 }
 
+// As half floats round them, GELU's numbers are others: those that stand there are kept.
+TEST(FuseGelu, KeepsNumbersThatAreNotItsOwn) {
+  ExampleGraph g("half precision");
+  const auto number = [&](double x) { return g.floats({}, {x}, DType::kF16); };
+  const ValueId x = g.input(DType::kF16, {5, 33}), cubic = g.node("Mul", {g.node("Mul", {g.node("Mul", {x, x}), x}), number(0.044715)});
+  const ValueId inner = g.node("Mul", {g.node("Add", {x, cubic}), number(0.7978845608028654)});
+  const ValueId y = g.node("Mul", {g.node("Mul", {x, number(0.5)}), g.node("Add", {g.node("Tanh", {inner}), number(1)})});
+  const Graph graph = g.finish({g.node("Add", {y, g.input(DType::kF16, {33})})});
+  const Applied a = apply(graph, {"fuse_pointwise_chain", "fuse_gelu"});
+  EXPECT_EQ(kinds(a.plan), Kinds{"pointwise"});
+  const std::string program = program_text(PointwiseParams::of(a.plan.steps[0].variant.problem).program);
+  EXPECT_NE(program.find("sigmoid"), std::string::npos) << program;
+  EXPECT_EQ(program.find("tanh"), std::string::npos) << program;
+  EXPECT_EQ(a.times, 2);
+  expect_right(graph, a.plan);
+}
+
 TEST(FusePointwiseChain, ClosesSiluEitherWayRound) {
   for (const bool gate_first : {false, true}) {
     ExampleGraph g("silu");

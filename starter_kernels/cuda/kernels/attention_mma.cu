@@ -73,10 +73,200 @@ static inline bool has_odd_values(const uint16_t* values) {
   return __syncthreads_or(odd);
 }
 
+// What a thread has to do with: a warp's queries and part of the keys, and the rows that its lane reads of matrices.
+struct Lane {
+  int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 / int(KEY_WARPS) * 16, key_warp = threadIdx.x / 32 % int(KEY_WARPS);
+  int low = lane % 8, second = lane / 8 % 2 * 8, fourth = lane / 16 * 8;
+  // Of scores and results: rows `query` and 8 below; of eight keys or columns the one from `column` on and the next.
+  int query = warp_row + lane / 4, column = lane % 4 * 2;
+  int first_key = key_warp * int(WARP_KEYS), first_column = key_warp * int(COLUMNS);
+};
+struct Scores {
+  float at[WARP_KEYS / 8][4];
+};
+struct Seen {  // of the mask, where scores are
+  mask_t at[HAS_MASK ? WARP_KEYS / 8 : 1][4];
+};
+// Of two queries: the largest score so far, the sum of this thread's weights, and of the warp's columns the weighed values.
+struct Running {
+  float maximum[2] = {-__builtin_inff(), -__builtin_inff()}, sum[2] = {}, result[COLUMNS / 8][4] = {};
+};
+
+static inline Seen read_mask(const Lane& l, const mask_t* mask, int64_t q0, int64_t t0, int64_t end) {
+  Seen seen;
+  if constexpr (HAS_MASK) {
+#pragma unroll
+    for (int j = 0; j < WARP_KEYS / 8; ++j)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const int64_t s = q0 + l.query + c / 2 * 8, t = t0 + l.first_key + j * 8 + l.column + c % 2;
+        if (t < end && s < S) seen.at[j][c] = mask[index_t(s) * index_t(MASK_ROW) + index_t(t) * index_t(MASK_COLUMN)];
+      }
+  }
+  return seen;
+}
+
+static inline Scores multiply_keys(const Lane& l, const uint16_t* queries, const uint16_t* keys) {
+  Scores score = {};
+#pragma unroll
+  for (int d = 0; d < MMA_DEPTH; d += 16) {
+    uint32_t a[4], b[4];
+    load_matrices<false>(a, queries + (l.warp_row + l.low + l.second) * QK_STEP + d + l.fourth);
+#pragma unroll
+    for (int j = 0; j < WARP_KEYS; j += 16) {
+      load_matrices<false>(b, keys + (l.first_key + j + l.low + l.fourth) * QK_STEP + d + l.second);
+      multiply_add(score.at[j / 8], a, b[0], b[1]);
+      multiply_add(score.at[j / 8 + 1], a, b[2], b[3]);
+    }
+  }
+  return score;
+}
+
+// Scales and masks the scores; `top` grows to the largest of a query's that the warp has.
+static inline void mask_scores(const Lane& l, Scores& score, const Seen& seen, int64_t q0, int64_t t0, int64_t end, float (&top)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int64_t s = q0 + l.query + half * 8;
+#pragma unroll
+    for (int j = 0; j < WARP_KEYS / 8; ++j)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        float& x = score.at[j][half * 2 + c];
+        const int64_t t = t0 + l.first_key + j * 8 + l.column + c;
+        x *= float(SCALE);
+        if (t >= end) {
+          x = -__builtin_inff();
+        } else {
+          if (HAS_MASK && s < S) x = masked(x, seen.at[HAS_MASK ? j : 0][half * 2 + c]);
+          if (CAUSAL && t > s + CAUSAL_OFFSET) x = hidden(x);
+        }
+        top[half] = larger(x, top[half]);
+      }
+    top[half] = larger(__shfl_xor_sync(0xffffffffu, top[half], 1), top[half]);
+    top[half] = larger(__shfl_xor_sync(0xffffffffu, top[half], 2), top[half]);
+  }
+}
+
+// Of all warps of a query. `tops` is not written again before the next meeting but one.
+static inline void agree_on_top(const Lane& l, float* tops, float (&top)[2]) {
+  if constexpr (KEY_WARPS > 1) {
+    if (l.lane % 4 == 0) tops[l.query * KEY_WARPS + l.key_warp] = top[0], tops[(l.query + 8) * KEY_WARPS + l.key_warp] = top[1];
+    __syncthreads();
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int w = 0; w < KEY_WARPS; ++w) top[half] = larger(tops[(l.query + half * 8) * KEY_WARPS + w], top[half]);
+  }
+}
+
+// Weights of a tile's keys, in terms, to `weights`; the warps' sums of them so far to `sums`.
+static inline void weigh(const Lane& l, Scores& score, const float (&top)[2], Running& run, uint16_t* weights, float* sums) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float subtract = subtracted(top[half]), factor = BUFFERS > 1 ? scalar::exp(run.maximum[half] - subtract) : 1.f;
+    run.maximum[half] = top[half];
+    run.sum[half] *= factor;
+#pragma unroll
+    for (int j = 0; j < WARP_KEYS / 8; ++j)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const float weight = scalar::exp(score.at[j][half * 2 + c] - subtract);
+        run.sum[half] += weight;
+        score.at[j][half * 2 + c] = weight * LARGER_BY;
+      }
+    if (BUFFERS > 1)
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 8; ++j) run.result[j][half * 2] *= factor, run.result[j][half * 2 + 1] *= factor;
+#pragma unroll
+    for (int term = 0; term < TERMS; ++term)
+#pragma unroll
+      for (int j = 0; j < WARP_KEYS / 8; ++j)
+        *(uint32_t*)(weights + (term * int(QUERIES) + l.query + half * 8) * W_STEP + l.first_key + j * 8 + l.column) =
+            take_term(score.at[j][half * 2], score.at[j][half * 2 + 1]);
+    float all = run.sum[half] + __shfl_xor_sync(0xffffffffu, run.sum[half], 1);
+    all += __shfl_xor_sync(0xffffffffu, all, 2);
+    if (l.lane % 4 == 0) sums[(l.query + half * 8) * KEY_WARPS + l.key_warp] = all;
+  }
+}
+
+// `careful`: what is left of weights behind the first term meets numbers only; infinities and what is no number are zeros for it.
+static inline void multiply_values(const Lane& l, const uint16_t* weights, uint16_t* values, bool careful, Running& run) {
+  const bool odd = careful && has_odd_values(values);
+#pragma unroll
+  for (int term = 0; term < TERMS; ++term) {
+    if (term == 1 && odd) {
+      __syncthreads();
+      for_own<KEYS * MMA_WIDTH, THREADS>([&](int i) {
+        uint16_t& x = values[i / MMA_WIDTH * V_STEP + i % MMA_WIDTH];
+        if ((x & ODD_BITS) == ODD_BITS) x = 0;
+      });
+      __syncthreads();
+    }
+    const uint16_t* rows = weights + (term * int(QUERIES) + l.warp_row + l.low + l.second) * W_STEP + l.fourth;
+#pragma unroll
+    for (int t = 0; t < KEYS; t += WIDE ? 16 : 32) {
+      uint32_t a[4], b[4];
+      load_matrices<false>(a, rows + t);
+      if constexpr (WIDE) {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c += 16) {
+          load_matrices<true>(b, values + (t + l.low + l.second) * V_STEP + l.first_column + c + l.fourth);
+          multiply_add(run.result[c / 8], a, b[0], b[1]);
+          multiply_add(run.result[c / 8 + 1], a, b[2], b[3]);
+        }
+      } else {
+        uint32_t later[4];
+        load_matrices<false>(later, rows + t + 16);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c += 8) {
+          load_matrices<true>(b, values + (t + l.lane) * V_STEP + l.first_column + c);
+          multiply_add(run.result[c / 8], a, b[0], b[1]);
+          multiply_add(run.result[c / 8], later, b[2], b[3]);
+        }
+      }
+    }
+  }
+}
+
+static inline bool has_odd_results(const Running& run) {
+  int odd = 0;
+#pragma unroll
+  for (int j = 0; j < COLUMNS / 8; ++j)
+#pragma unroll
+    for (int c = 0; c < 4; ++c) odd |= !(scalar::abs(run.result[j][c]) <= 3.4e38f);
+  return __syncthreads_or(odd);
+}
+
+static inline void store_results(const Lane& l, const Operands& o, int64_t head, int64_t q0, const Running& run, const float* sums) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float total = 0;
+#pragma unroll
+    for (int w = 0; w < KEY_WARPS; ++w) total += sums[(l.query + half * 8) * KEY_WARPS + w];
+    total *= LARGER_BY;  // of the weights that the results were made with
+    const int64_t s = q0 + l.query + half * 8, row = (blockIdx.y * HEADS + head) * S + s;
+    if (s >= S) continue;
+    if (PARTS > 1 && l.key_warp == 0 && l.lane % 4 == 0) {
+      sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
+      statistics[0] = run.maximum[half], statistics[1] = total;
+    }
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; ++j)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const int column = l.first_column + j * 8 + l.column + c;
+        if (column >= DV) continue;
+        const float x = run.result[j][half * 2 + c];
+        if constexpr (PARTS > 1) ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column] = x;
+        else ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + column * OUT_COLUMN] = store_out(result_of(o, head, column, x, total));
+      }
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __grid_constant__ Operands o) {
   wait_for_producers();
   alignas(16) extern __shared__ uint16_t shared[];
-  const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 / int(KEY_WARPS) * 16, key_warp = threadIdx.x / 32 % int(KEY_WARPS), low = lane % 8, second = lane / 8 % 2 * 8, fourth = lane / 16 * 8;
+  const Lane l;
   // Later queries see more keys where attention is causal: they begin first.
   const int64_t head = blockIdx.x % HEADS, q0 = (QUERY_TILES - 1 - blockIdx.x / HEADS) * QUERIES;
   const int64_t begin = blockIdx.y * PART, end = begin + PART < T ? begin + PART : T;
@@ -86,210 +276,57 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   const mask_t* mask = HAS_MASK ? (const mask_t*)o.in[HAS_MASK ? 3 : 0] + mask_head(head) : nullptr;
   const uint8_t* finite = (const uint8_t*)o.workspace + head * KEY_TILES;
   uint16_t* const weights = shared + AT_WEIGHTS;
-  float *const warp_tops = (float*)((char*)shared + AT_TOPS), *const warp_sums = warp_tops + 2 * int(KEY_WARPS * QUERIES);
-  const int query = warp_row + lane / 4, first_column = key_warp * COLUMNS;
+  float *const tops = (float*)((char*)shared + AT_TOPS), *const sums = tops + 2 * int(KEY_WARPS * QUERIES);
   // Weights of zero add nothing to the result, unless they meet an infinity or what is no number.
   const auto first_from = [&](int64_t t0) {
     if constexpr (SKIP_CAUSAL)
       while (t0 < end && t0 > q0 + QUERIES - 1 + CAUSAL_OFFSET && finite[t0 / KEYS]) t0 += KEYS;
     return t0;
   };
+  // Two groups of copies, of which there may be nothing: keys are waited for first.
   const auto copy_keys = [&](int64_t t0, int place) {
     uint16_t* tile = shared + AT_KEYS + place * TILE;
-    copy_rows<KEYS, MMA_DEPTH, QK_STEP>(tile, k + t0 * K_ROW, K_ROW, end - t0, D);
+    if (t0 < end) copy_rows<KEYS, MMA_DEPTH, QK_STEP>(tile, k + t0 * K_ROW, K_ROW, end - t0, D);
     end_group();
-    copy_rows<KEYS, MMA_WIDTH, V_STEP>(tile + KEYS * QK_STEP, v + t0 * V_ROW, V_ROW, end - t0, DV);
+    if (t0 < end) copy_rows<KEYS, MMA_WIDTH, V_STEP>(tile + KEYS * QK_STEP, v + t0 * V_ROW, V_ROW, end - t0, DV);
+    end_group();
   };
 
-  float maximum[2], sum[2], result[COLUMNS / 8][4];
+  Running run;
   int turn = 0;
   // The first term of the weights meets the values as they are. What is left of a weight may be zero where the weight is not, and must meet numbers only: if
   // a result is none, all is done again, with care.
 #pragma unroll 1
   for (int careful = 0; careful < 2; ++careful) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) maximum[half] = -__builtin_inff(), sum[half] = 0;
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; ++j)
-#pragma unroll
-      for (int c = 0; c < 4; ++c) result[j][c] = 0;
-    if (lane % 4 == 0) warp_sums[query * KEY_WARPS + key_warp] = 0, warp_sums[(query + 8) * KEY_WARPS + key_warp] = 0;
+    run = Running();
+    if (l.lane % 4 == 0) sums[l.query * KEY_WARPS + l.key_warp] = 0, sums[(l.query + 8) * KEY_WARPS + l.key_warp] = 0;
     int64_t t0 = first_from(begin);
     copy_rows<QUERIES, MMA_DEPTH, QK_STEP>(shared, q, Q_ROW, S - q0, D);
-    if (t0 < end) copy_keys(t0, 0);
-    end_group();
+    copy_keys(t0, 0);
 #pragma unroll 1
     for (int place = 0; t0 < end; place ^= 1) {
       const int64_t following = BUFFERS > 1 ? first_from(t0 + KEYS) : end;
-      if (BUFFERS > 1) {
-        if (following < end) copy_keys(following, place ^ 1);
-        else end_group();
-        end_group();
-      }
-      const int first_key = key_warp * WARP_KEYS;
-      mask_t seen[HAS_MASK ? WARP_KEYS / 8 : 1][4];
-      if constexpr (HAS_MASK) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-#pragma unroll
-          for (int j = 0; j < WARP_KEYS / 8; ++j)
-#pragma unroll
-            for (int c = 0; c < 2; ++c) {
-              const int64_t s = q0 + warp_row + lane / 4 + half * 8, t = t0 + first_key + j * 8 + lane % 4 * 2 + c;
-              if (t < end && s < S) seen[j][half * 2 + c] = mask[index_t(s) * index_t(MASK_ROW) + index_t(t) * index_t(MASK_COLUMN)];
-            }
-      }
+      if (BUFFERS > 1) copy_keys(following, place ^ 1);
+      const Seen seen = read_mask(l, mask, q0, t0, end);
       wait_for_groups<(BUFFERS > 1 ? 3 : 1)>();
       __syncthreads();
       uint16_t *const keys = shared + AT_KEYS + place * (BUFFERS > 1 ? TILE : 0), *const values = keys + KEYS * QK_STEP;
-
-      float score[WARP_KEYS / 8][4] = {};
-#pragma unroll
-      for (int d = 0; d < MMA_DEPTH; d += 16) {
-        uint32_t a[4], b[4];
-        load_matrices<false>(a, shared + (warp_row + low + second) * QK_STEP + d + fourth);
-#pragma unroll
-        for (int j = 0; j < WARP_KEYS; j += 16) {
-          load_matrices<false>(b, keys + (first_key + j + low + fourth) * QK_STEP + d + second);
-          multiply_add(score[j / 8], a, b[0], b[1]);
-          multiply_add(score[j / 8 + 1], a, b[2], b[3]);
-        }
-      }
-
-      float top[2];
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int64_t s = q0 + warp_row + lane / 4 + half * 8;
-        top[half] = maximum[half];
-#pragma unroll
-        for (int j = 0; j < WARP_KEYS / 8; ++j)
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            float& x = score[j][half * 2 + c];
-            const int64_t t = t0 + first_key + j * 8 + lane % 4 * 2 + c;
-            x *= float(SCALE);
-            if (t >= end) {
-              x = -__builtin_inff();
-            } else {
-              if (HAS_MASK && s < S) x = masked(x, seen[HAS_MASK ? j : 0][half * 2 + c]);
-              if (CAUSAL && t > s + CAUSAL_OFFSET) x = hidden(x);
-            }
-            top[half] = larger(x, top[half]);
-          }
-        top[half] = larger(__shfl_xor_sync(0xffffffffu, top[half], 1), top[half]);
-        top[half] = larger(__shfl_xor_sync(0xffffffffu, top[half], 2), top[half]);
-      }
-      if constexpr (KEY_WARPS > 1) {
-        float* const tops = warp_tops + turn * int(KEY_WARPS * QUERIES);
-        turn ^= 1;
-        if (lane % 4 == 0) tops[query * KEY_WARPS + key_warp] = top[0], tops[(query + 8) * KEY_WARPS + key_warp] = top[1];
-        __syncthreads();
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-#pragma unroll
-          for (int w = 0; w < KEY_WARPS; ++w) top[half] = larger(tops[(query + half * 8) * KEY_WARPS + w], top[half]);
-      }
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const float subtract = subtracted(top[half]), factor = BUFFERS > 1 ? scalar::exp(maximum[half] - subtract) : 1.f;
-        maximum[half] = top[half];
-        sum[half] *= factor;  // of this thread's keys
-#pragma unroll
-        for (int j = 0; j < WARP_KEYS / 8; ++j)
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const float weight = scalar::exp(score[j][half * 2 + c] - subtract);
-            sum[half] += weight;
-            score[j][half * 2 + c] = weight * LARGER_BY;
-          }
-        if (BUFFERS > 1)
-#pragma unroll
-          for (int j = 0; j < COLUMNS / 8; ++j) result[j][half * 2] *= factor, result[j][half * 2 + 1] *= factor;
-#pragma unroll
-        for (int term = 0; term < TERMS; ++term)
-#pragma unroll
-          for (int j = 0; j < WARP_KEYS / 8; ++j)
-            *(uint32_t*)(weights + (term * int(QUERIES) + query + half * 8) * W_STEP + first_key + j * 8 + lane % 4 * 2) =
-                take_term(score[j][half * 2], score[j][half * 2 + 1]);
-        float all = sum[half] + __shfl_xor_sync(0xffffffffu, sum[half], 1);
-        all += __shfl_xor_sync(0xffffffffu, all, 2);
-        if (lane % 4 == 0) warp_sums[(query + half * 8) * KEY_WARPS + key_warp] = all;
-      }
+      Scores score = multiply_keys(l, shared, keys);
+      float top[2] = {run.maximum[0], run.maximum[1]};
+      mask_scores(l, score, seen, q0, t0, end, top);
+      agree_on_top(l, tops + turn * int(KEY_WARPS * QUERIES), top);
+      turn ^= 1;
+      weigh(l, score, top, run, weights, sums);
       wait_for_groups<(BUFFERS > 1 ? 2 : 0)>();
       __syncthreads();  // all weights are there, and all values
-
-      const bool odd = careful && has_odd_values(values);
-#pragma unroll
-      for (int term = 0; term < TERMS; ++term) {
-        if (term == 1 && odd) {
-          __syncthreads();
-          for_own<KEYS * MMA_WIDTH, THREADS>([&](int i) {
-            uint16_t& x = values[i / MMA_WIDTH * V_STEP + i % MMA_WIDTH];
-            if ((x & ODD_BITS) == ODD_BITS) x = 0;
-          });
-          __syncthreads();
-        }
-        const uint16_t* rows = weights + (term * int(QUERIES) + warp_row + low + second) * W_STEP + fourth;
-#pragma unroll
-        for (int t = 0; t < KEYS; t += WIDE ? 16 : 32) {
-          uint32_t a[4], b[4];
-          if constexpr (WIDE) {
-            load_matrices<false>(a, rows + t);
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c += 16) {
-              load_matrices<true>(b, values + (t + low + second) * V_STEP + first_column + c + fourth);
-              multiply_add(result[c / 8], a, b[0], b[1]);
-              multiply_add(result[c / 8 + 1], a, b[2], b[3]);
-            }
-          } else {
-            uint32_t later[4];
-            load_matrices<false>(a, rows + t);
-            load_matrices<false>(later, rows + t + 16);
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c += 8) {
-              load_matrices<true>(b, values + (t + lane) * V_STEP + first_column + c);
-              multiply_add(result[c / 8], a, b[0], b[1]);
-              multiply_add(result[c / 8], later, b[2], b[3]);
-            }
-          }
-        }
-      }
+      multiply_values(l, weights, values, careful, run);
       if (BUFFERS > 1) __syncthreads();  // none needs this tile any more
       t0 = following;
     }
     wait_for_groups<0>();
-    int odd = 0;
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; ++j)
-#pragma unroll
-      for (int c = 0; c < 4; ++c) odd |= !(scalar::abs(result[j][c]) <= 3.4e38f);
-    if (!__syncthreads_or(odd)) break;
+    if (!has_odd_results(run)) break;
   }
-
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float total = 0;
-#pragma unroll
-    for (int w = 0; w < KEY_WARPS; ++w) total += warp_sums[(query + half * 8) * KEY_WARPS + w];
-    total *= LARGER_BY;  // of the weights that the results were made with
-    const int64_t s = q0 + query + half * 8, row = (blockIdx.y * HEADS + head) * S + s;
-    if (s >= S) continue;
-    if (PARTS > 1 && key_warp == 0 && lane % 4 == 0) {
-      sum_t* statistics = (sum_t*)((char*)o.workspace + AT_STATISTICS) + 2 * row;
-      statistics[0] = maximum[half], statistics[1] = total;
-    }
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; ++j) {
-      const int column = first_column + j * 8 + lane % 4 * 2;
-#pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        if (column + c >= DV) continue;
-        const float x = result[j][half * 2 + c];
-        if constexpr (PARTS > 1) ((sum_t*)((char*)o.workspace + AT_ROWS))[row * DV + column + c] = x;
-        else ((out_t*)o.out[0])[out_head(head) + s * OUT_ROW + (column + c) * OUT_COLUMN] = store_out(result_of(o, head, column + c, x, total));
-      }
-    }
-  }
+  store_results(l, o, head, q0, run, sums);
 }
 
 #define ATTENTION_LAUNCH {0, QUERY_TILES * HEADS, PARTS, 1, THREADS, 1, 1, SHARED}
