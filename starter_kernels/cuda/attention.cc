@@ -174,12 +174,13 @@ class AttentionOnCuda final : public KernelImplementation {
                    {"TQ", {1, 2, 4}, starter.tq, "adjacent queries of a thread"},
                    {"KEYS", has_mma ? std::vector<int64_t>{16, 32, 64, 128, 256} : std::vector<int64_t>{16, 32, 64}, starter.keys, "keys of a tile"},
                    {"PARTS", {1, 2, 4, 8, 16}, starter.parts, "blocks that share a query's keys"},
-                   {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256,
+                   {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256 && starter.keys < s.keys,
                     "1: tiles of keys that a block's queries do not see are left out where their values are finite"}};
     if (has_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4, 8}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
     space.refuse = [=](const Knobs& k) -> std::string {
       const bool on_mma = form_of(k) == kAttentionMmaForm;
       if (on_mma && k.at("TQ") != starter.tq) return "a warp has its queries together";  // all values are the same text
+      if (k.at("SKIP_CAUSAL") == 1 && s.keys <= k.at("KEYS")) return "one tile has all keys: none is left out";
       if (!on_mma && k.at("KEYS") > 64) return "a thread has sums of 64 keys at most";
       const int64_t threads = on_mma ? k.at("QUERIES") * 2 * k.at("KEY_WARPS") : k.at("QUERIES") / k.at("TQ") * kAcross;
       if (threads < 32 || threads > 1024) return fmt::format("a block of {} threads: 32 to 1024 are possible", threads);
