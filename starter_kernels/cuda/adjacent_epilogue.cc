@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "starter_kernels/cuda/vector_access.h"
+#include <numeric>
+
+#include "starter_kernels/cuda/pieces.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
 
@@ -17,52 +19,41 @@ Shape strides_of(const Access& a) {
   return strides;
 }
 
-// An extra input in a row: one element for all columns, adjacent ones that one load takes, or others.
-class ExtraInput {
- public:
-  ExtraInput(const Access& access, size_t number, int64_t adjacent) : a_(access), number_(number), adjacent_(adjacent), strides_(strides_of(access)) {
-    if (strides_.back() == 0) count_ = 1;
-    const bool wide = strides_.back() == 1 && vector_along(access, access.shape.size() - 1) % adjacent == 0;
-    if (wide) load_ = adjacent;
-  }
+Piece piece_of_input(const Access& a, const Shape& strides, int64_t adjacent) {
+  int64_t even = a.offset;
+  for (size_t d = 0; d + 1 < strides.size(); ++d) even = std::gcd(even, strides[d]);
+  return {a.dtype, adjacent, strides.back(), even};
+}
 
-  std::string member() const { return fmt::format("  Vector<{}, {}> x{};\n", c_type(a_.dtype), count_for(adjacent_), number_); }
-  std::string fetch() const {
-    const std::string from = fmt::format("((const {}*)in[{}] + {})", c_type(a_.dtype), number_, offset_text(strides_, 0, a_.offset));
-    if (count_ == 1) return fmt::format("  if (m < M) e.x{}.at[0] = *{};\n", number_, from);
-    const std::string one_by_one =
-        fmt::format("for (int j = 0; j < {0}; ++j)\n    if (m < M && n + j < N) e.x{1}.at[j] = {2}[j * {3}];\n", adjacent_, number_, from, strides_.back());
-    if (load_ == 1) return "  " + one_by_one;
-    return fmt::format("  if (m < M && n + {0} <= N) e.x{1} = load_vector<{0}>({2});\n  else {3}", adjacent_, number_, from, one_by_one);
-  }
-  std::string value() const { return load_text(a_.dtype, fmt::format("e.x{}.at[{}]", number_, count_ == 1 ? "0" : "j")); }
-
- private:
-  int64_t count_for(int64_t adjacent) const { return count_ == 1 ? 1 : adjacent; }
-
-  const Access& a_;
-  size_t number_;
-  int64_t adjacent_, count_ = 0, load_ = 1;
-  Shape strides_;
-};
+// Into member x of e: one load where the matrix has all of a piece and the operand lies for it, else one by one. A piece stays one register until it is used:
+// taken apart when it is loaded, it would be waited for before the product.
+std::string fetch_text(const Piece& piece, size_t number, const std::string& place) {
+  const std::string from = fmt::format("((const {}*)in[{}] + {})", c_type(piece.dtype), number, place);
+  if (piece.elements == 1) return fmt::format("  if (m < M) e.x{}.at[0] = *{};\n", number, from);
+  const std::string one_by_one =
+      fmt::format("for (int j = 0; j < {0}; ++j)\n    if (m < M && n + j < N) e.x{1}.at[j] = {2}[j * {3}];\n", piece.elements, number, from, piece.along);
+  if (piece.width < piece.elements) return "  " + one_by_one;
+  return fmt::format("  if (m < M && n + {0} <= N) e.x{1} = load_vector<{0}>({2});\n  else {3}", piece.elements, number, from, one_by_one);
+}
 
 }  // namespace
 
 std::string adjacent_epilogue_text(const Problem& problem, size_t base, const Shape& batch, int64_t adjacent) {
   std::string members, fetches, arguments;
   for (size_t k = base; k < problem.in.size(); ++k) {
-    const ExtraInput input(problem.in[k], k, adjacent);
-    members += input.member();
-    fetches += input.fetch();
-    arguments += ", " + input.value();
+    const Access& a = problem.in[k];
+    const Shape strides = strides_of(a);
+    const Piece piece = piece_of_input(a, strides, adjacent);
+    members += fmt::format(" Vector<{}, {}> x{};", c_type(a.dtype), piece.elements, k);
+    fetches += fetch_text(piece, k, offset_text(strides, 0, a.offset));
+    arguments += ", " + load_text(a.dtype, fmt::format("e.x{}.at[{}]", k, piece.elements == 1 ? "0" : "j"));
   }
   const size_t rows = batch.size();
   const std::string value = has_epilogue(problem) ? fmt::format("epilogue_program(sum{})", arguments) : "sum";
-  return fmt::format(
-      "struct Extras {{\n{0}}};\nstatic inline Extras fetch_extras(const void* const* in, int64_t b, int64_t m, int64_t n) {{\n{1}  const int64_t i{2} = m, "
-      "i{3} = "
-      "n;\n  Extras e;\n{4}  return e;\n}}\nstatic inline out_t finish_of(sum_t sum, const Extras& e, int j) {{ return {5}; }}\n",
-      members, unflatten_text("b", batch, 0, "  "), rows, rows + 1, fetches, store_text(problem.out[0].dtype, value));
+  return fmt::format("struct Extras {{{} }};\nstatic inline Extras fetch_extras(const void* const* in, int64_t b, int64_t m, int64_t n) {{\n{}", members,
+                     unflatten_text("b", batch, 0, "  ")) +
+         fmt::format("  const int64_t i{} = m, i{} = n;\n  Extras e;\n{}  return e;\n}}\n", rows, rows + 1, fetches) +
+         fmt::format("static inline out_t finish_of(sum_t sum, const Extras& e, int j) {{ return {}; }}\n", store_text(problem.out[0].dtype, value));
 }
 
 }  // namespace amdahl

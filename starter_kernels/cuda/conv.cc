@@ -34,7 +34,7 @@ class ConvOnCuda final : public KernelImplementation {
     const std::vector<int64_t> forms = conv_forms(problem, card);
     const int64_t form = forms.back(), units = std::max(card.units, 1);
     const bool wgmma = form == kConvWgmmaForm, product = wgmma || form == kConvGemmForm;
-    const WgmmaWork work{g.out_channels, g.n * g.out_pixels(), g.channels * g.taps(), 1, units};
+    const WgmmaStarter starter = starter_wgmma({g.out_channels, g.n * g.out_pixels(), g.channels * g.taps(), 1, units});
     const ProductTile tile =
         product ? starter_tile(g.out_channels / g.groups, g.n * g.out_pixels(), g.groups, units) : ProductTile{1, g.out_pixels() > 128 ? 4 : 2, 8, 32};
     SearchSpace space;
@@ -46,9 +46,9 @@ class ConvOnCuda final : public KernelImplementation {
       space.knobs.push_back({"TM", {1, 2, 4, 8}, tile.tm, "output channels a thread"});
       space.knobs.push_back({"BK", {8, 16, 32}, 16, "steps of K in shared memory"});
       space.knobs.push_back(
-          {"SPLIT_K", {1, 2, 4, 8, 16}, wgmma ? starter_wgmma_split(work) : starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
+          {"SPLIT_K", {1, 2, 4, 8, 16}, wgmma ? starter.split : starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
     }
-    if (wgmma) add_wgmma_tile_knobs(space, starter_wgmma_tile(work), starter_wgmma_stages(starter_wgmma_tile(work)), {32, 64, 128});
+    if (wgmma) add_wgmma_tile_knobs(space, starter, {32, 64, 128});
     const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
     const int64_t sums = numel(problem.out[0].shape);
     const DType sum = accumulator_of(problem.in[0].dtype);

@@ -117,13 +117,16 @@ class MatmulOnCuda final : public KernelImplementation {
                        {"FORM", forms, form,
                         "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory; 4 the same, copied by one warp"});
     if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
-    if (has_wgmma_form(problem, card)) add_wgmma_knobs(space, problem, card);
+    WgmmaStarter wgmma;
+    if (has_wgmma_form(problem, card)) {
+      wgmma = has_boxes_form(problem, card) ? starter_boxes(problem, card) : starter_wgmma(problem, card);
+      add_wgmma_tile_knobs(space, wgmma, {16, 32, 48, 64, 96, 128, 192, 256});
+    }
     if (has_rows_form(problem)) add_rows_knobs(space, problem);
-    const int64_t split = form == kMatmulRowsForm    ? starter_rows_split(problem, card)
-                          : form == kMatmulBoxesForm ? starter_boxes(problem, card).split
-                          : form == kMatmulWgmmaForm ? starter_wgmma_split(problem, card)
-                          : form == kMatmulMmaForm   ? starter_mma_split(problem, card)
-                                                     : split_of(s, tile, card);
+    const int64_t split = form == kMatmulRowsForm         ? starter_rows_split(problem, card)
+                          : has_wgmma_form(problem, card) ? wgmma.split
+                          : form == kMatmulMmaForm        ? starter_mma_split(problem, card)
+                                                          : split_of(s, tile, card);
     space.knobs.push_back({"SPLIT_K", {1, 2, 3, 4, 6, 8, 16}, split, "blocks that share the steps of K"});
     const bool declared = !declared_algorithm(problem).empty();
     space.refuse = [=](const Knobs& k) -> std::string {

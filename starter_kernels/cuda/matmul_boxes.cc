@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "starter_kernels/cuda/adjacent_epilogue.h"
@@ -18,10 +19,10 @@
 namespace amdahl {
 namespace {
 
-constexpr int64_t kUnitShared = 228 << 10;   // of a multiprocessor, compute capability 9.0; a block takes 1 KiB more than it asks for
-constexpr int64_t kBlockShared = 227 << 10;  // the most that one block asks for
-constexpr int64_t kBoxBytes = 16;            // what a box's lines begin at multiples of
-constexpr int64_t kAdjacent = 2;             // columns of a thread that lie side by side
+constexpr int64_t kUnitShared = 228 << 10;         // of a multiprocessor, compute capability 9.0; a block takes 1 KiB more than it asks for
+constexpr int64_t kBoxBytes = 16;                  // what a box's lines begin at multiples of
+constexpr int64_t kAdjacent = 2;                   // columns of a thread that lie side by side
+constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};  // blocks of a cluster
 
 struct Tile {
   int64_t warpgroups, n, split;
@@ -38,8 +39,8 @@ struct Tile {
 
 int64_t size_of_result(const Problem& problem) { return static_cast<int64_t>(size_of(problem.out[0].dtype)); }
 
-// A block's bytes from L2 and from its cluster, as an H200 weighs them (products of 128 rows, 27 tiles): bytes from another block twice, and 8 KiB for each
-// block that takes part. More blocks than multiprocessors take turns.
+// A block's bytes from L2 and from its cluster, weighed so that the order of tiles is about an H200's for GPT-2's products of 128 rows: bytes from another block
+// twice, and 8 KiB for each block that takes part. More blocks than multiprocessors take turns.
 int64_t cost_of(const Tile& tile, const MatmulSizes& s, int64_t units) {
   const int64_t blocks = ceil_div(s.m, tile.rows()) * ceil_div(s.n, tile.n) * tile.split;
   const int64_t lines = ceil_div(ceil_div(s.k, kWgmmaLine), tile.split);
@@ -48,8 +49,6 @@ int64_t cost_of(const Tile& tile, const MatmulSizes& s, int64_t units) {
 
 }  // namespace
 
-std::vector<int64_t> boxes_splits() { return {1, 2, 3, 4, 6, 8}; }
-
 bool has_boxes_form(const Problem& problem, const DeviceInfo& card) {
   const Access &a = problem.in[0], &c = problem.out[0];
   if (!has_wgmma_form(problem, card) || MatmulSizes::of(problem).batch != 1) return false;
@@ -57,13 +56,13 @@ bool has_boxes_form(const Problem& problem, const DeviceInfo& card) {
   return c.strides.back() == 1 && row > 0 && row * size % kBoxBytes == 0 && a.offset * size % kBoxBytes == 0 && c.shape.back() > 1;
 }
 
-BoxesStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
+WgmmaStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
   const MatmulSizes s = MatmulSizes::of(problem);
   Tile best{1, 64, 1};
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const int64_t warpgroups : {1, 2})
     for (const int64_t n : {64, 96, 128, 192, 256})
-      for (const int64_t split : boxes_splits()) {
+      for (const int64_t split : kSplits) {
         const Tile tile{warpgroups, n, split};
         // Sums of 64 x 256 are 128 registers of a thread: two warpgroups share what they read of B.
         if (n / 8 % split != 0 || split > ceil_div(s.k, kWgmmaLine) || (warpgroups == 1 && n > 128) || (n > 64 && n >= 2 * s.n)) continue;
@@ -74,19 +73,18 @@ BoxesStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
   int64_t stages = 2;
   for (const int64_t more : {3, 4, 5, 6, 8})
     if (more <= std::max<int64_t>(lines, 2) &&
-        best.shared_bytes(more, size) + 1024 <= (best.shared_bytes(3, size) + 1024 <= kUnitShared / 2 ? kUnitShared / 2 : kBlockShared))
+        best.shared_bytes(more, size) + 1024 <= (best.shared_bytes(3, size) + 1024 <= kUnitShared / 2 ? kUnitShared / 2 : kWgmmaSharedBytes))
       stages = more;
-  return {best.warpgroups, best.n, stages, best.split};
+  return {{best.warpgroups, best.n}, stages, best.split};
 }
 
 std::string refused_boxes(const Problem& problem, const Knobs& k) {
   const MatmulSizes s = MatmulSizes::of(problem);
   const Tile tile{k.at("WARPGROUPS"), k.at("WGMMA_N"), k.at("SPLIT_K")};
-  if (const auto splits = boxes_splits(); std::find(splits.begin(), splits.end(), tile.split) == splits.end())
-    return fmt::format("a cluster has {} blocks at most", splits.back());
+  if (tile.split > *std::rbegin(kSplits)) return fmt::format("a cluster has {} blocks at most", *std::rbegin(kSplits));
   if (tile.n / 8 % tile.split != 0) return fmt::format("{} columns are not {} times eight or a multiple", tile.n, tile.split);
   if (tile.split > ceil_div(s.k, kWgmmaLine)) return "blocks would have no step of K";
-  return refused_shared(tile.shared_bytes(k.at("WGMMA_STAGES"), size_of_result(problem)), kBlockShared);
+  return refused_shared(tile.shared_bytes(k.at("WGMMA_STAGES"), size_of_result(problem)), kWgmmaSharedBytes);
 }
 
 std::string boxes_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card) {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/device_info.h"
+#include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 
@@ -15,13 +15,7 @@ namespace amdahl {
 // As has_wgmma_form() (matmul_wgmma.h), of one matrix, whose rows of A begin at multiples of 16 bytes and whose rows of C are adjacent in memory.
 bool has_boxes_form(const Problem& problem, const DeviceInfo& card);
 
-// Where the knobs of wgmma tiles (wgmma.h) begin in this form.
-struct BoxesStarter {
-  int64_t warpgroups = 1, n = 64, stages = 4, split = 1;
-};
-BoxesStarter starter_boxes(const Problem& problem, const DeviceInfo& card);
-// Values of SPLIT_K of this form.
-std::vector<int64_t> boxes_splits();
+WgmmaStarter starter_boxes(const Problem& problem, const DeviceInfo& card);
 
 // Why the form cannot be launched with these knobs, or "".
 std::string refused_boxes(const Problem& problem, const Knobs& knobs);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/device_info.h"
+#include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 
@@ -13,9 +14,7 @@ namespace amdahl {
 // Whether the card has them (sm_90a), both operands are of one half float type, rows of A are adjacent in memory and B is a constant, one for all of a batch.
 bool has_wgmma_form(const Problem& problem, const DeviceInfo& card);
 
-// What varies the form beside SPLIT_K, and where that begins.
-void add_wgmma_knobs(SearchSpace& space, const Problem& problem, const DeviceInfo& card);
-int64_t starter_wgmma_split(const Problem& problem, const DeviceInfo& card);
+WgmmaStarter starter_wgmma(const Problem& problem, const DeviceInfo& card);
 
 // Behind the sizes, types and functions that all forms have (matmul.cc).
 std::string wgmma_text(const Problem& problem, const Knobs& knobs);

@@ -14,7 +14,6 @@ namespace amdahl {
 namespace {
 
 constexpr int64_t kMostBlocksOfCluster = 8;  // on every card that has clusters
-constexpr int64_t kSharedBytes = 227 << 10;  // of a block, compute capability 9.0
 
 int64_t blocks_of(const WgmmaTile& tile, const WgmmaWork& work) { return work.matrices * ceil_div(work.m, tile.rows()) * ceil_div(work.n, tile.n); }
 
@@ -39,7 +38,7 @@ std::string multiplication_text(int64_t n) {
 
 bool has_wgmma(const DeviceInfo& card) { return std::find(card.features.begin(), card.features.end(), "sm_90a") != card.features.end(); }
 
-WgmmaTile starter_wgmma_tile(const WgmmaWork& work) {
+WgmmaStarter starter_wgmma(const WgmmaWork& work) {
   WgmmaTile tile{work.m <= 64 ? 1 : 2, 128};
   if (blocks_of(tile, work) < work.units) tile.n = 64;
   const int64_t most_parts = std::clamp(work.k / kLeastOfPart, int64_t{1}, kMostBlocksOfCluster);
@@ -47,26 +46,20 @@ WgmmaTile starter_wgmma_tile(const WgmmaWork& work) {
     if (tile.warpgroups > 1) tile.warpgroups = 1;
     else tile.n = 32;
   }
-  return tile;
+  // Of small tiles two blocks fit a multiprocessor's memory with four stages, and the second kernel has its first weights before the first ends: GPT-2's
+  // products of 2304 and 3072 columns took 7.0 us of six stages, 6.6 of four (H100). Of large ones no two fit, and more bytes on their way are the better: its
+  // head of 50257 columns took 52 and 46.
+  return {tile, tile.n > 64 ? 6 : 4, std::min(kMostBlocksOfCluster, starter_split(blocks_of(tile, work), work.units, work.k, kLeastOfPart))};
 }
 
-int64_t starter_wgmma_split(const WgmmaWork& work) {
-  return std::min(kMostBlocksOfCluster, starter_split(blocks_of(starter_wgmma_tile(work), work), work.units, work.k, kLeastOfPart));
-}
-
-void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, int64_t stages, const std::vector<int64_t>& columns) {
+void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaStarter& starter, const std::vector<int64_t>& columns) {
   const std::vector<Knob> knobs{
-      {"WARPGROUPS", {1, 2}, tile.warpgroups, "four warps with 64 rows of the output each, of a block"},
-      {"WGMMA_N", columns, tile.n, "columns of the output a block"},
-      {"WGMMA_STAGES", {2, 3, 4, 5, 6, 8}, stages, "64 steps of K each, in shared memory"},
+      {"WARPGROUPS", {1, 2}, starter.tile.warpgroups, "four warps with 64 rows of the output each, of a block"},
+      {"WGMMA_N", columns, starter.tile.n, "columns of the output a block"},
+      {"WGMMA_STAGES", {2, 3, 4, 5, 6, 8}, starter.stages, "64 steps of K each, in shared memory"},
   };
   space.knobs.insert(space.knobs.end(), knobs.begin(), knobs.end());
 }
-
-// Of small tiles two blocks fit a multiprocessor's memory then, and the second kernel has its first weights before the first ends: GPT-2's products of
-// 2304 and 3072 columns took 7.0 us of six stages, 6.6 of four (H100). Of large ones no two fit, and more bytes on their way are the better: its head
-// of 50257 columns took 52 and 46.
-int64_t starter_wgmma_stages(const WgmmaTile& tile) { return tile.n > 64 ? 6 : 4; }
 
 std::string refused_wgmma_tile(const Knobs& k) {
   if (k.at("WGMMA_STAGES") < 3) return "one step is multiplied and one given back";
@@ -74,7 +67,7 @@ std::string refused_wgmma_tile(const Knobs& k) {
   if (k.at("SPLIT_K") > kMostBlocksOfCluster) return fmt::format("a cluster has {} blocks at most", kMostBlocksOfCluster);
   const int64_t rows = 64 * k.at("WARPGROUPS"), columns = k.at("WGMMA_N"), stages = k.at("WGMMA_STAGES");
   const int64_t held = stages * (rows + columns) * kWgmmaLine * 2, summed = rows * (columns + 8) * 4;
-  return refused_shared(std::max(held, summed) + stages * 8 + 1024, kSharedBytes);
+  return refused_shared(std::max(held, summed) + stages * 8 + 1024, kWgmmaSharedBytes);
 }
 
 std::string wgmma_tile_text(DType half, const Knobs& knobs) {

@@ -12,7 +12,8 @@
 
 namespace amdahl {
 
-inline constexpr int64_t kWgmmaLine = 64;  // steps of K of a stage
+inline constexpr int64_t kWgmmaLine = 64;                // steps of K of a stage
+inline constexpr int64_t kWgmmaSharedBytes = 227 << 10;  // the most that a block asks for, compute capability 9.0
 
 bool has_wgmma(const DeviceInfo& card);  // sm_90a
 
@@ -25,15 +26,17 @@ struct WgmmaTile {
 struct WgmmaWork {
   int64_t m = 0, n = 0, k = 0, matrices = 1, units = 1;
 };
-// The largest tile of which there are about as many blocks as multiprocessors, once starter_wgmma_split() of them share the steps of K: each byte of an
-// operand is read as often as tiles need it.
-WgmmaTile starter_wgmma_tile(const WgmmaWork& work);
-int64_t starter_wgmma_split(const WgmmaWork& work);
-
-int64_t starter_wgmma_stages(const WgmmaTile& tile);
+// Where the knobs of a form begin.
+struct WgmmaStarter {
+  WgmmaTile tile;
+  int64_t stages = 4, split = 1;
+};
+// The largest tile of which there are about as many blocks as multiprocessors, once `split` of them share the steps of K: each byte of an operand is read as
+// often as tiles need it.
+WgmmaStarter starter_wgmma(const WgmmaWork& work);
 
 // WARPGROUPS, WGMMA_N of these values and WGMMA_STAGES.
-void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaTile& tile, int64_t stages, const std::vector<int64_t>& columns);
+void add_wgmma_tile_knobs(SearchSpace& space, const WgmmaStarter& starter, const std::vector<int64_t>& columns);
 // Why a block with these knobs and SPLIT_K cannot be launched, or "".
 std::string refused_wgmma_tile(const Knobs& knobs);
 // HALF, CLUSTER, multiply_tiles() and the texts of mma.h and hopper.h. Behind WGMMA_N and SPLIT_K.

@@ -5,6 +5,7 @@
 #include "export/cxx_cuda.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -287,6 +288,23 @@ class CxxCuda : public ::testing::Test {
 TEST_F(CxxCuda, LaunchesWhatTheExecutorLaunchesForAModel) {
   const Exported e("gpt2_mini", gpt2(), starter_plan(gpt2(), 1, hopper()));
   expect_the_executors_launches(e);
+}
+
+// A product of half floats copies boxes of its first operand: the export makes the executor's maps.
+TEST_F(CxxCuda, MakesTheMapsThatKernelsAskFor) {
+  ExampleGraph g("boxes");
+  const ValueId x = g.input(DType::kF16, {70, 136});
+  const Graph graph = g.finish({g.node("MatMul", {x, g.normal({136, 80}, 1, 0, 1, DType::kF16)})});
+  const Plan plan = starter_plan(graph, 1, hopper());
+  const Knobs& knobs = plan.steps.at(0).variant.knobs;
+  ASSERT_EQ(knobs.at("FORM"), 4) << "copies of boxes";
+  const Exported e("boxes", graph, plan);
+  fake_cuda::take_maps();
+  const Tensors by_executor = ByExecutor(e).out;
+  const std::vector<std::string> expected{fmt::format("70 x 136, 272 bytes apart, in boxes of {} x 64", 64 * knobs.at("WARPGROUPS"))};
+  EXPECT_EQ(fake_cuda::take_maps(), expected);
+  EXPECT_EQ(first_bytes(e.result()), first_bytes(by_executor));
+  EXPECT_EQ(fake_cuda::take_maps(), expected);
 }
 
 TEST_F(CxxCuda, OutputsMayBeInputsWeightsAndOneAnother) {

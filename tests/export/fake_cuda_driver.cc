@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "base/cuda/driver.h"
 
@@ -54,7 +55,7 @@ struct Described {
 
 struct State {
   int major = 9, minor = 0, fail_in = -1, failure = 0, retained = 0;
-  std::vector<std::string> calls, launches;
+  std::vector<std::string> calls, launches, maps;
   std::map<Address, size_t> memory;
   std::map<Module*, std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Function>> functions;  // they go with their module
@@ -190,6 +191,7 @@ void describe(const std::string& image, const std::string& function, int inputs,
 void fail(int nth, int result) { state().fail_in = nth, state().failure = result; }
 std::vector<std::string> calls() { return state().calls; }
 std::vector<std::string> launches() { return state().launches; }
+std::vector<std::string> take_maps() { return std::exchange(state().maps, {}); }
 void forget() { state().calls.clear(), state().launches.clear(); }
 
 std::string alive() {
@@ -353,6 +355,7 @@ int cuTensorMapEncodeTiled(amdahl::cuda::TensorMap* map, int, uint32_t rank, uin
   if (const int result = called("cuTensorMapEncodeTiled")) return result;
   if (rank != 2 || address % 16 != 0 || strides[0] % 16 != 0 || sizes[0] == 0 || sizes[1] == 0 || box[0] > 256 || box[1] > 256) return kInvalidValue;
   map->bits[0] = address;
+  state().maps.push_back(fmt::format("{} x {}, {} bytes apart, in boxes of {} x {}", sizes[1], sizes[0], strides[0], box[1], box[0]));
   return kSuccess;
 }
 

@@ -23,6 +23,8 @@ std::vector<std::string> calls();
 // Launches that ran since forget(): "amdahl_kernel_0 of IMAGE <<<(3, 1, 1), (256, 1, 1), 0>>>".
 std::vector<std::string> launches();
 void forget();
+// Tensor maps that were made since this was last asked: "70 x 136, 272 bytes apart, in boxes of 64 x 64".
+std::vector<std::string> take_maps();
 
 // Objects that were made and not destroyed, by kind; "" when there are none.
 std::string alive();

@@ -97,6 +97,10 @@ TEST(PtxWaits, OperandsAreTouchedAfterwards) {
   EXPECT_NE(touched(kWrite + kWait), "");
   EXPECT_NE(touched(kRead + kWrite), "");
   EXPECT_NE(touched("ld.param.u64 %rd1, [o];\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];\n" + kWait), "");
+  EXPECT_NE(
+      touched("mov.b64 %rd1, map;\ncp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];\n" + kWait),
+      "")
+      << "boxes of an operand";
   EXPECT_NE(touched("ld.param.u64 %rd1, [o+8];\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2;\n" + kWait), "") << "a copy that writes";
   EXPECT_EQ(touched("mov.b64 %rd7, o;\nadd.s64 %rd6, %rd7, 16;\nld.param.u64 %rd5, [%rd6+-8];\nld.global.f32 %f1, [%rd5];\n" + kWait), "")
       << "the packed operand";
