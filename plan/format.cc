@@ -7,9 +7,10 @@
 namespace amdahl {
 namespace {
 
-// 0 for row-major.
-int64_t block_of(const std::string& format) {
+// Channels of a block; 0 for row-major. Channels last is one block of all of them.
+int64_t block_of(const std::string& format, const Shape& shape) {
   if (format.empty()) return 0;
+  if (format == "nhwc") return shape.at(1);
   if (format.rfind("nchw", 0) != 0 || format.back() != 'c') throw Error(ExitCode::kInternal, "unknown storage format " + format);
   return std::stoll(format.substr(4));
 }
@@ -28,7 +29,7 @@ struct Blocked {
 }  // namespace
 
 size_t storage_bytes(DType dtype, const Shape& shape, const std::string& format) {
-  const int64_t block = block_of(format);
+  const int64_t block = block_of(format, shape);
   if (block == 0) return static_cast<size_t>(numel(shape)) * size_of(dtype);
   const Blocked b(shape, block);
   return static_cast<size_t>(b.batch * b.blocks * b.pixels * b.block) * size_of(dtype);
@@ -36,7 +37,7 @@ size_t storage_bytes(DType dtype, const Shape& shape, const std::string& format)
 
 void to_format(const std::byte* plain, std::byte* stored, DType dtype, const Shape& shape, const std::string& format) {
   const size_t width = size_of(dtype);
-  const int64_t block = block_of(format);
+  const int64_t block = block_of(format, shape);
   if (block == 0) {
     std::memcpy(stored, plain, static_cast<size_t>(numel(shape)) * width);
     return;
@@ -52,7 +53,7 @@ void to_format(const std::byte* plain, std::byte* stored, DType dtype, const Sha
 
 void from_format(const std::byte* stored, std::byte* plain, DType dtype, const Shape& shape, const std::string& format) {
   const size_t width = size_of(dtype);
-  const int64_t block = block_of(format);
+  const int64_t block = block_of(format, shape);
   if (block == 0) {
     std::memcpy(plain, stored, static_cast<size_t>(numel(shape)) * width);
     return;

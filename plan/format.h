@@ -1,5 +1,6 @@
 #pragma once
-// How one tensor lies in memory: row-major (format ""), or channel-blocked "nchw<k>c" = [N, ceil(C/k), spatial…, k] with zero padding channels.
+// How one tensor lies in memory: row-major (format ""), channel-blocked "nchw<k>c" = [N, ceil(C/k), spatial…, k] with zero padding channels,
+// or "nhwc" = [N, spatial…, C].
 
 #include <cstddef>
 #include <string>

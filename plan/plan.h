@@ -16,7 +16,8 @@
 
 namespace amdahl {
 
-// One tensor in memory. `format` "" is row-major; "nchw16c" is [N, ceil(C/16), H, W, 16] with zero padding channels.
+// One tensor in memory. `format` "" is row-major; "nchw16c" is [N, ceil(C/16), H, W, 16] with zero padding channels, "nhwc" is
+// [N, H, W, C].
 // The same value may exist in two formats; those are two operands.
 struct Operand {
   ValueId value = kNoValue;

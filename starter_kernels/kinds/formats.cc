@@ -14,6 +14,14 @@ std::string format_at(const Problem& problem, const char* side, size_t i) {
   return i < formats.size() ? formats[i].get<std::string>() : "";
 }
 
+// Of inputs, then of outputs.
+std::vector<std::string> formats_of(const Problem& problem) {
+  std::vector<std::string> formats;
+  for (size_t i = 0; i < problem.in.size(); ++i) formats.push_back(format_at(problem, "in", i));
+  for (size_t i = 0; i < problem.out.size(); ++i) formats.push_back(format_at(problem, "out", i));
+  return formats;
+}
+
 }  // namespace
 
 bool has_formats(const Problem& problem) { return problem.params.contains("formats"); }
@@ -21,12 +29,13 @@ std::string format_of_input(const Problem& problem, size_t i) { return format_at
 std::string format_of_output(const Problem& problem, size_t i) { return format_at(problem, "out", i); }
 
 bool in_channel_blocks(const Problem& problem) {
-  const auto some = [&](size_t operands, std::string (*format_of)(const Problem&, size_t)) {
-    for (size_t i = 0; i < operands; ++i)
-      if (!format_of(problem, i).empty()) return true;
-    return false;
-  };
-  return some(problem.in.size(), format_of_input) || some(problem.out.size(), format_of_output);
+  const std::vector<std::string> formats = formats_of(problem);
+  return std::any_of(formats.begin(), formats.end(), [](const std::string& f) { return !f.empty() && f != kChannelsLast; });
+}
+
+bool channels_last(const Problem& problem) {
+  const std::vector<std::string> formats = formats_of(problem);
+  return std::count(formats.begin(), formats.end(), kChannelsLast) > 0 && !in_channel_blocks(problem);
 }
 
 void set_formats(Problem& problem, const std::vector<std::string>& in, const std::vector<std::string>& out) {
@@ -67,6 +76,30 @@ Access as_blocks(const Access& access, const std::string& format, int64_t block)
     a.strides = {flat.strides[0] == 0 ? 0 : blocks * stored * block, stored * block, stored == 1 ? 0 : block, 1};
   }
   return a;
+}
+
+Access as_channels_last(const Access& access, const std::string& format) {
+  Access flat;
+  if (!fold_spatial(access, &flat)) throw Error(ExitCode::kInternal, "an operand of a kernel of channels last has scattered pixels");
+  const int64_t channels = flat.shape[1], pixels = flat.shape[2];
+  Access a = access;
+  a.shape = {flat.shape[0], pixels, channels};
+  if (format.empty()) {
+    a.strides = {flat.strides[0], flat.strides[2], flat.strides[1]};
+  } else {
+    // Stored with its own pixels: all of them, or one that is broadcast.
+    const int64_t stored = flat.strides[2] == 0 ? 1 : pixels;
+    a.strides = {flat.strides[0] == 0 ? 0 : stored * channels, stored == 1 ? 0 : channels, 1};
+  }
+  return a;
+}
+
+Problem stored_channels_last(const Problem& problem, size_t first_input) {
+  Problem stored = problem;
+  stored.params.erase("formats");
+  for (size_t i = first_input; i < problem.in.size(); ++i) stored.in[i] = as_channels_last(problem.in[i], format_of_input(problem, i));
+  for (size_t i = 0; i < problem.out.size(); ++i) stored.out[i] = as_channels_last(problem.out[i], format_of_output(problem, i));
+  return stored;
 }
 
 Problem stored_in_blocks(const Problem& problem) {
