@@ -95,7 +95,7 @@ class TableMaker {
         "// table. It makes the next `launches` of theirs.\n"
         "struct call_entry {{\n  int launches, boxes, count;\n  pointer_entry pointers[MAX_POINTERS];\n}};\n"
         "// A matrix of 2-byte numbers, at an offset from a pointer of the call, of which kernels copy boxes.\n"
-        "struct box_entry {{\n  int pointer;\n  uint64_t offset, rows, columns, row_bytes;\n  uint32_t box_rows, box_columns;\n}};\n"
+        "struct box_entry {{\n  int pointer;\n  uint64_t offset;\n  amdahl_boxes boxes;\n}};\n"
         "// Weights as they are: bytes of the file to an offset of the model's memory.\n"
         "struct upload_entry {{\n  size_t from, to, bytes;\n}};\n"
         "// Weights that a kernel wants in an order of its own: its launch reads the bytes of the file and writes to the offset.\n"
@@ -104,7 +104,7 @@ class TableMaker {
         "static const function_entry function_table[FUNCTIONS + 1] = {{\n{}}};\n"
         "static const launch_entry launch_table[] = {{\n{}    {{0, {{0, 0, 0}}, {{0, 0, 0}}, 0, 0}},\n}};\n"
         "static const call_entry call_table[CALLS + 1] = {{\n{}}};\n"
-        "static const box_entry box_table[] = {{\n{}    {{0, 0, 0, 0, 0, 0, 0}},\n}};\n"
+        "static const box_entry box_table[] = {{\n{}    {{0, 0, {{}}}},\n}};\n"
         "static const upload_entry upload_table[UPLOADS + 1] = {{\n{}}};\n"
         "static const pack_entry pack_table[PACKS + 1] = {{\n{}}};\n"
         "static const copy_entry copy_table[COPIES + 1] = {{\n{}}};\n"
@@ -163,7 +163,8 @@ class TableMaker {
     max_boxes_ = std::max(max_boxes_, cubin.boxes.size());
     calls_.add(fmt::format("{}, {}, {}, {{{{{}}}}}", cubin.launches.size(), cubin.boxes.size(), pointers.size(), fmt::join(pointers, "}, {")));
     for (const cuda::Boxes& b : cubin.boxes)
-      boxes_.add(fmt::format("{}, {}, {}, {}, {}, {}, {}", b.input, b.offset, b.rows, b.columns, b.row_bytes, b.box_rows, b.box_columns));
+      boxes_.add(fmt::format("{}, {}, {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}", b.input, b.offset, b.rows, b.columns, b.row_bytes, b.box_rows,
+                             b.box_columns, b.width, b.height, b.step_w, b.step_h, b.first_w, b.first_h, b.last_w, b.last_h));
     for (const cuda::Launch& l : cubin.launches) launches_ += fmt::format("    {},\n", functions_.launch_row(call.kernel, l, cubin.begins_early));
   }
 

@@ -100,8 +100,7 @@ class CudaKernel : public KernelModule {
     std::vector<cuda::TensorMap> maps;
     for (const cuda::Boxes& b : cubin_.boxes) {
       if (b.input >= call.in.size()) throw Error(ExitCode::kInternal, fmt::format("the kernel wants boxes of input {}, and has {}", b.input, call.in.size()));
-      check(cuda::make_tensor_map(&maps.emplace_back(), address_of(call.in[b.input]) + b.offset, b.rows, b.columns, b.row_bytes, b.box_rows, b.box_columns),
-            "cuTensorMapEncodeTiled");
+      check(cuda::make_tensor_map(&maps.emplace_back(), address_of(call.in[b.input]) + b.offset, b), "cuTensorMapEncode");
     }
     return maps;
   }

@@ -26,6 +26,7 @@ const std::vector<const Rewrite*>& playbook() {
       pack_constant_weights(),
       set_prefetch_distance(),
       carry_blocked_layout(),
+      carry_channels_last(),
       transpose_in_blocks(),
       use_streaming_stores(),
       choose_pipeline_stages(),

@@ -18,6 +18,7 @@ const Rewrite* pack_constant_weights();
 const Rewrite* absorb_movement();
 const Rewrite* set_prefetch_distance();
 const Rewrite* carry_blocked_layout();
+const Rewrite* carry_channels_last();
 const Rewrite* multiply_in_bf16();
 const Rewrite* unroll_k();
 const Rewrite* choose_thread_partition();

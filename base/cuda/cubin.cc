@@ -23,8 +23,10 @@ constexpr uint64_t kMostBytes = uint64_t{16} << 30;  // of a workspace or a pack
 
 constexpr size_t kMostBoxes = 8;
 constexpr uint64_t kMostOfBox = 256, kMostOfMatrix = uint64_t{1} << 32;  // what a tensor map can say
+constexpr int32_t kFirstCorner = -128, kLastCorner = 127;                // of windows in two dimensions
+constexpr uint32_t kMostOfStep = 8;
 
-static_assert(sizeof(Launch) == 32 && sizeof(Pack) == 40 && sizeof(Boxes) == 48, "as in prelude.h");
+static_assert(sizeof(Launch) == 32 && sizeof(Pack) == 40 && sizeof(Boxes) == 80, "as in prelude.h");
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ExitCode::kInternal, "the kernel's cubin " + why); }
 
@@ -89,6 +91,13 @@ void require_mappable(const Boxes& b) {
   const bool fits = b.rows > 0 && b.columns > 0 && b.rows < kMostOfMatrix && b.columns < kMostOfMatrix && b.row_bytes % 16 == 0 && b.offset % 16 == 0 &&
                     b.row_bytes >= 2 * b.columns && b.row_bytes < kMostBytes && b.box_rows > 0 && b.box_rows <= kMostOfBox && b.box_columns == 64;
   if (!fits) refuse("wants boxes that no tensor map describes: lines of 64 numbers, rows at multiples of 16 bytes, at most 256 of them");
+  if (b.width == 0) return;
+  const uint64_t pixels = uint64_t{b.width} * b.height;
+  const auto is_corner = [](int32_t at) { return at >= kFirstCorner && at <= kLastCorner; };
+  const auto is_step = [](uint32_t step) { return step >= 1 && step <= kMostOfStep; };
+  const bool sees = pixels > 0 && b.rows % pixels == 0 && is_step(b.step_w) && is_step(b.step_h) && is_corner(b.first_w) && is_corner(b.first_h) &&
+                    is_corner(b.last_w) && is_corner(b.last_h);
+  if (!sees) refuse("wants boxes of windows that no tensor map describes: whole images, steps of 1 to 8, corners within 128 of the image");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cuda/boxes.h"
+
 namespace amdahl::cuda {
 
 struct Launch {
@@ -18,14 +20,6 @@ struct Launch {
 struct Pack {
   uint64_t bytes = 0;  // of the packed copy; 0: the input is used as it comes
   Launch launch;
-};
-
-// A matrix in an operand, of which a kernel copies boxes to shared memory.
-struct Boxes {
-  uint64_t input = 0, offset = 0;  // bytes of the operand before the matrix
-  uint64_t rows = 0, columns = 0;  // of 2-byte numbers
-  uint64_t row_bytes = 0;          // from one row to the next
-  uint32_t box_rows = 0, box_columns = 0;
 };
 
 struct Cubin {

@@ -56,6 +56,7 @@ std::string find_all(void* library, Driver& d) {
   find(library, d.set_function_attribute, "cuFuncSetAttribute", missing);
   find(library, d.launch, "cuLaunchKernelEx", missing);
   find(library, d.encode_tensor_map, "cuTensorMapEncodeTiled", missing);
+  find(library, d.encode_map_of_windows, "cuTensorMapEncodeIm2col", missing);
   find(library, d.create_stream, "cuStreamCreate", missing);
   find(library, d.destroy_stream, "cuStreamDestroy_v2", missing);
   find(library, d.synchronize, "cuStreamSynchronize", missing);
@@ -106,11 +107,20 @@ const Driver& driver() {
   return loaded().driver;
 }
 
-int make_tensor_map(TensorMap* map, Address address, uint64_t rows, uint64_t columns, uint64_t row_bytes, uint32_t box_rows, uint32_t box_columns) {
+int make_tensor_map(TensorMap* map, Address address, const Boxes& b) {
   constexpr int kUint16 = 1, kNotInterleaved = 0, kSwizzleOf128Bytes = 3, kPromoteTo128Bytes = 2, kZeros = 0;
-  const uint64_t sizes[] = {columns, rows};
-  const uint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
-  return driver().encode_tensor_map(map, kUint16, 2, address, sizes, &row_bytes, box, steps, kNotInterleaved, kSwizzleOf128Bytes, kPromoteTo128Bytes, kZeros);
+  if (b.width == 0) {
+    const uint64_t sizes[] = {b.columns, b.rows};
+    const uint32_t box[] = {b.box_columns, b.box_rows}, steps[] = {1, 1};
+    return driver().encode_tensor_map(map, kUint16, 2, address, sizes, &b.row_bytes, box, steps, kNotInterleaved, kSwizzleOf128Bytes, kPromoteTo128Bytes,
+                                      kZeros);
+  }
+  const uint64_t pixels = uint64_t{b.width} * b.height;
+  const uint64_t sizes[] = {b.columns, b.width, b.height, b.rows / pixels}, strides[] = {b.row_bytes, b.row_bytes * b.width, b.row_bytes * pixels};
+  const int first[] = {b.first_w, b.first_h}, last[] = {b.last_w, b.last_h};
+  const uint32_t steps[] = {1, b.step_w, b.step_h, 1};
+  return driver().encode_map_of_windows(map, kUint16, 4, address, sizes, strides, first, last, b.box_columns, b.box_rows, steps, kNotInterleaved,
+                                        kSwizzleOf128Bytes, kPromoteTo128Bytes, kZeros);
 }
 
 void check(int result, const char* call) {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/cuda/boxes.h"
+
 namespace amdahl::cuda {
 
 using Address = uint64_t;  // CUdeviceptr
@@ -107,6 +109,10 @@ struct Driver {
   int (*encode_tensor_map)(TensorMap* map, int type, uint32_t rank, Address address, const uint64_t* sizes, const uint64_t* strides, const uint32_t* box,
                            const uint32_t* steps, int interleave, int swizzle, int promotion, int fill);
 
+  int (*encode_map_of_windows)(TensorMap* map, int type, uint32_t rank, Address address, const uint64_t* sizes, const uint64_t* strides, const int* first,
+                               const int* last, uint32_t channels, uint32_t pixels, const uint32_t* steps, int interleave, int swizzle, int promotion,
+                               int fill);
+
   int (*create_stream)(Stream* stream, unsigned flags);
   int (*destroy_stream)(Stream stream);
   int (*synchronize)(Stream stream);
@@ -132,9 +138,9 @@ inline constexpr int kCaptureOfThisThread = 1;       // CU_STREAM_CAPTURE_MODE_T
 const Driver& driver();
 // "", or why driver() throws.
 const std::string& why_no_driver();
-// The map of a matrix of 2-byte numbers: `rows` lines of `columns`, `row_bytes` apart; boxes of box_rows lines of 64 numbers, in shared memory in the swizzle of
-// 128 bytes, with zeros beyond the matrix. What the driver returns.
-int make_tensor_map(TensorMap* map, Address address, uint64_t rows, uint64_t columns, uint64_t row_bytes, uint32_t box_rows, uint32_t box_columns);
+// The map of the matrix, or of the images, at `address`: boxes lie in shared memory in the swizzle of 128 bytes, with zeros beyond the matrix. What the driver
+// returns.
+int make_tensor_map(TensorMap* map, Address address, const Boxes& boxes);
 // Throws Error(kInternal) that names the call and what the driver says of it, Error(kIo) when memory was refused, and Fault for what a kernel did.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;

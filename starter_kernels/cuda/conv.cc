@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/conv_boxes.h"
+#include "starter_kernels/cuda/conv_image.h"
 #include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
+#include "starter_kernels/cuda/matmul_boxes.h"
 #include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
-#include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/sliding_window.h"
 #include "starter_kernels/text/index_space.h"
@@ -25,6 +27,28 @@ int64_t starter_split_of(const SlidingWindow& g, const ProductTile& tile, int64_
   return starter_split(blocks, units, k, 256);
 }
 
+SearchSpace refused_space(const std::string& why) {
+  SearchSpace space;
+  space.refuse = [why](const Knobs&) { return why; };
+  return space;
+}
+
+SearchSpace space_of_boxes(const Problem& product, const DeviceInfo& card) {
+  const WgmmaStarter starter = starter_boxes(product, card);
+  SearchSpace space;
+  space.knobs = {{"FORM", {kConvBoxesForm}, kConvBoxesForm, "4 a product of windows on tensor cores, copied by one warp"},
+                 {"SPLIT_K", {1, 2, 3, 4, 6, 8}, starter.split, "blocks that share the steps of K of a tile"}};
+  add_wgmma_tile_knobs(space, starter, {16, 32, 48, 64, 96, 128, 192, 256});
+  space.refuse = [product](const Knobs& k) { return refused_boxes(product, k); };
+  return space;
+}
+
+SearchSpace space_of_image(const Problem& problem, const DeviceInfo& card) {
+  SearchSpace space = conv_image_space(problem, card);
+  space.knobs.insert(space.knobs.begin(), {"FORM", {kConvImageForm}, kConvImageForm, "6 an image of few channels on tensor cores, to channels last"});
+  return space;
+}
+
 class ConvOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kConv; }
@@ -32,6 +56,9 @@ class ConvOnCuda final : public KernelImplementation {
   SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
     const SlidingWindow g = SlidingWindow::of(problem);
     const std::vector<int64_t> forms = conv_forms(problem, card);
+    if (forms.empty()) return refused_space("a card has no form of this convolution for these storage formats");
+    if (forms.back() == kConvImageForm) return space_of_image(problem, card);
+    if (forms.back() == kConvBoxesForm) return space_of_boxes(*conv_as_product(problem), card);
     const int64_t form = forms.back(), units = std::max(card.units, 1);
     const bool wgmma = form == kConvWgmmaForm, product = wgmma || form == kConvGemmForm;
     const WgmmaStarter starter = starter_wgmma({g.out_channels, g.n * g.out_pixels(), g.channels * g.taps(), 1, units});
@@ -49,12 +76,11 @@ class ConvOnCuda final : public KernelImplementation {
           {"SPLIT_K", {1, 2, 4, 8, 16}, wgmma ? starter.split : starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
     }
     if (wgmma) add_wgmma_tile_knobs(space, starter, {32, 64, 128});
-    const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
+    const bool declared = !declared_algorithm(problem).empty();
     const int64_t sums = numel(problem.out[0].shape);
     const DType sum = accumulator_of(problem.in[0].dtype);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
-      if (blocks) return "a card has no form for channel blocks";
       if (k.at("FORM") == kConvWgmmaForm) return refused_wgmma_tile(k);
       if (k.at("FORM") != kConvGemmForm) return "";
       const std::string refusal = refused_tile(k, sum);
@@ -63,9 +89,11 @@ class ConvOnCuda final : public KernelImplementation {
     return space;
   }
 
-  std::string source(const Variant& variant, const DeviceInfo&) const override {
+  std::string source(const Variant& variant, const DeviceInfo& card) const override {
     const Knobs& k = variant.knobs;
     const int64_t form = k.at("FORM");
+    if (form == kConvImageForm) return conv_image_text(variant.problem, k);
+    if (form == kConvBoxesForm) return conv_boxes_text(variant.problem, k, card);
     const bool split = form == kConvGemmForm && k.at("SPLIT_K") > 1;
     if (form == kConvWgmmaForm) return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k)});
     return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k), std::string(cuda_text(split ? "conv_split.cu" : "conv.cu"))});

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/conv_boxes.h"
+#include "starter_kernels/cuda/conv_image.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/conv.h"
+#include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/sliding_window.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
@@ -54,6 +57,9 @@ std::string finish_text(const Problem& problem, const SlidingWindow& g) {
 
 std::vector<int64_t> conv_forms(const Problem& problem, const DeviceInfo& card) {
   const SlidingWindow g = SlidingWindow::of(problem);
+  if (has_conv_boxes_form(problem, card)) return {kConvBoxesForm};
+  if (has_conv_image_form(problem)) return {kConvImageForm};
+  if (channels_last(problem) || in_channel_blocks(problem)) return {};
   const bool dense = problem.in[0].is_dense() && problem.in[1].is_dense();
   const bool counted_in_int = std::max({g.in_pixels(), g.out_pixels(), g.channels / g.groups * g.taps()}) < kMostOfInt;
   if (ConvParams::of(problem).transposed || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};

@@ -20,7 +20,6 @@
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/text/index_space.h"
-#include "starter_kernels/text/number_text.h"
 #include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
@@ -42,12 +41,6 @@ std::string finish_text(const Problem& problem, const Shape& batch) {
       "typedef {} out_t;\nstatic inline out_t finish(sum_t sum, const void* const* in, int64_t b, int64_t m, int64_t n) {{\n{}  return epilogue(sum, in, {}m, "
       "n);\n}}\n",
       c_type(problem.out[0].dtype), unflatten_text("b", batch, 0, "  "), indices);
-}
-
-// What the sum is multiplied with; of integers nothing is.
-std::string alpha_text(double alpha, DType sum) {
-  if (alpha == 1) return "#define ALPHA\n";
-  return fmt::format("#define ALPHA * {}\n", sum == DType::kF64 ? double_text(alpha) : float_text(alpha));
 }
 
 constexpr int64_t kBuffers = 2;        // of steps in shared memory (kernels/matmul.cu)
@@ -80,12 +73,11 @@ std::string tile_text(const Problem& problem, const Knobs& knobs) {
                     std::string(cuda_text("matmul.cu"))});
 }
 
-std::string form_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card) {
+std::string form_text(const Problem& problem, const Knobs& knobs) {
   switch (knobs.at("FORM")) {
     case kMatmulMmaForm: return mma_text(problem);
     case kMatmulRowsForm: return rows_text(problem);
     case kMatmulWgmmaForm: return wgmma_text(problem, knobs);
-    case kMatmulBoxesForm: return boxes_text(problem, knobs, card);
     default: return tile_text(problem, knobs);
   }
 }
@@ -149,7 +141,8 @@ class MatmulOnCuda final : public KernelImplementation {
     const Shape batch(c.shape.begin(), c.shape.end() - 2);
     const DType sum = accumulator_of(a.dtype);
     const std::string alpha = alpha_text(MatmulParams::of(problem).alpha, sum);
-    const bool in_cluster = variant.knobs.at("FORM") == kMatmulWgmmaForm || variant.knobs.at("FORM") == kMatmulBoxesForm;
+    const int64_t form = variant.knobs.at("FORM");
+    if (form == kMatmulBoxesForm) return boxes_text(problem, variant.knobs, card, boxes_of_matrix_text(problem));
     std::string knobs;
     for (const auto& [name, value] : variant.knobs) knobs += cuda_sizes({{name, value}});
     return join_text({cuda_opening(problem),
@@ -167,7 +160,8 @@ class MatmulOnCuda final : public KernelImplementation {
                       fmt::format("static inline sum_t load_a(a_t x) {{ return {}; }}\nstatic inline sum_t load_b(b_t x) {{ return {}; }}\n",
                                   load_text(a.dtype, "x"), load_text(b.dtype, "x")),
                       batch_text("begin_of_a", batch, a), batch_text("begin_of_b", batch, b), batch_text("begin_of_c", batch, c), cuda_epilogue(problem, 2),
-                      finish_text(problem, batch), form_text(problem, variant.knobs, card), launches_text(variant.knobs.at("SPLIT_K") > 1 && !in_cluster)});
+                      finish_text(problem, batch), form_text(problem, variant.knobs),
+                      launches_text(variant.knobs.at("SPLIT_K") > 1 && form != kMatmulWgmmaForm)});
   }
 };
 

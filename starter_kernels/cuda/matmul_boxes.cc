@@ -11,10 +11,12 @@
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/matmul_wgmma.h"
+#include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
 #include "starter_kernels/kinds/matmul.h"
 #include "starter_kernels/text/index_space.h"
+#include "starter_kernels/text/program_text.h"
 
 namespace amdahl {
 namespace {
@@ -87,14 +89,32 @@ std::string refused_boxes(const Problem& problem, const Knobs& k) {
   return refused_shared(tile.shared_bytes(k.at("WGMMA_STAGES"), size_of_result(problem)), kWgmmaSharedBytes);
 }
 
-std::string boxes_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card) {
-  const Shape& shape = problem.out[0].shape;
+std::string boxes_text(const Problem& product, const Knobs& knobs, const DeviceInfo& card, const std::string& operands) {
+  const Access &a = product.in[0], &c = product.out[0];
+  const MatmulSizes s = MatmulSizes::of(product);
+  std::string sizes = cuda_sizes({{"BATCH", s.batch},
+                                  {"M", s.m},
+                                  {"N", s.n},
+                                  {"K", s.k},
+                                  {"C_ROW", c.strides[c.strides.size() - 2]},
+                                  {"C_OFFSET", c.offset},
+                                  {"UNITS", std::max(card.units, 1)},
+                                  {"UNIT_SHARED", kUnitShared}});
+  for (const char* name : {"WARPGROUPS", "WGMMA_N", "WGMMA_STAGES", "SPLIT_K"}) sizes += cuda_sizes({{name, knobs.at(name)}});
+  return join_text({cuda_opening(product), sizes, alpha_text(MatmulParams::of(product).alpha, DType::kF32),
+                    fmt::format("typedef float sum_t;\ntypedef {} out_t;\n", c_type(c.dtype)), cuda_epilogue(product, 2),
+                    std::string(cuda_text("shared_loop.h")), wgmma_instructions_text(a.dtype, knobs), std::string(cuda_text("vector.h")),
+                    adjacent_epilogue_text(product, 2, Shape(c.shape.begin(), c.shape.end() - 2), kAdjacent), std::string(cuda_text("pushed_sums.h")),
+                    std::string(cuda_text("matmul_order.h")), operands, std::string(cuda_text("matmul_boxes.cu"))});
+}
+
+std::string boxes_of_matrix_text(const Problem& problem) {
+  const Access &a = problem.in[0], &b = problem.in[1];
+  const size_t rank = a.strides.size();
   return join_text(
-      {std::string(cuda_text("shared_loop.h")),
-       cuda_sizes({{"A_OFFSET", problem.in[0].offset}, {"C_OFFSET", problem.out[0].offset}, {"UNITS", std::max(card.units, 1)}, {"UNIT_SHARED", kUnitShared}}),
-       wgmma_instructions_text(problem.in[0].dtype, knobs), std::string(cuda_text("vector.h")),
-       adjacent_epilogue_text(problem, 2, Shape(shape.begin(), shape.end() - 2), kAdjacent), std::string(cuda_text("pushed_sums.h")),
-       std::string(cuda_text("matmul_order.h")), std::string(cuda_text("matmul_boxes.cu"))});
+      {cuda_sizes(
+           {{"A_ROW", a.strides[rank - 2]}, {"A_OFFSET", a.offset}, {"B_ROW", b.strides[rank - 2]}, {"B_COLUMN", b.strides[rank - 1]}, {"B_OFFSET", b.offset}}),
+       std::string(cuda_text("boxes_of_matrix.h"))});
 }
 
 }  // namespace amdahl

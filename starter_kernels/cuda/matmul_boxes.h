@@ -20,7 +20,9 @@ WgmmaStarter starter_boxes(const Problem& problem, const DeviceInfo& card);
 // Why the form cannot be launched with these knobs, or "".
 std::string refused_boxes(const Problem& problem, const Knobs& knobs);
 
-// Behind the sizes, types and functions that all forms have (matmul.cc).
-std::string boxes_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card);
+// The whole text of a product whose operands `operands` says: element_of_b() and copy_tile_of_a() as the texts boxes_of_*.h have them.
+std::string boxes_text(const Problem& product, const Knobs& knobs, const DeviceInfo& card, const std::string& operands);
+// Those of a matrix product.
+std::string boxes_of_matrix_text(const Problem& problem);
 
 }  // namespace amdahl

@@ -1,11 +1,14 @@
 #include "starter_kernels/cuda/product_tile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "starter_kernels/cuda/ceil_div.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/text/index_space.h"
+#include "starter_kernels/text/number_text.h"
 
 namespace amdahl {
 ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) {
@@ -16,6 +19,11 @@ ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units) 
   while (tile.tn > 1 && tile.tn / 2 * tile.block_n >= n) tile.tn /= 2;
   while (tiles() < units && std::max(tile.tm, tile.tn) > 2) (tile.tm >= tile.tn ? tile.tm : tile.tn) /= 2;
   return tile;
+}
+
+std::string alpha_text(double alpha, DType sum) {
+  if (alpha == 1) return "#define ALPHA\n";
+  return fmt::format("#define ALPHA * {}\n", sum == DType::kF64 ? double_text(alpha) : float_text(alpha));
 }
 
 int64_t starter_split(int64_t blocks, int64_t most_blocks, int64_t k, int64_t least_steps) {

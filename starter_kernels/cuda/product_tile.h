@@ -16,6 +16,9 @@ struct ProductTile {
 // One with which `matrices` outputs of m x n keep `units` multiprocessors busy, where there is that much.
 ProductTile starter_tile(int64_t m, int64_t n, int64_t matrices, int64_t units);
 
+// The macro ALPHA: what a sum of this type is multiplied with; of integers nothing is.
+std::string alpha_text(double alpha, DType sum);
+
 // In how many parts of at least `least_steps` the `k` steps of `blocks` tiles are shared, so that there are at most `most_blocks`.
 int64_t starter_split(int64_t blocks, int64_t most_blocks, int64_t k, int64_t least_steps);
 

@@ -358,6 +358,15 @@ int cuTensorMapEncodeTiled(amdahl::cuda::TensorMap* map, int, uint32_t rank, uin
   state().maps.push_back(fmt::format("{} x {}, {} bytes apart, in boxes of {} x {}", sizes[1], sizes[0], strides[0], box[1], box[0]));
   return kSuccess;
 }
+int cuTensorMapEncodeIm2col(amdahl::cuda::TensorMap* map, int, uint32_t rank, uint64_t address, const uint64_t* sizes, const uint64_t* strides,
+                            const int* first, const int* last, uint32_t channels, uint32_t pixels, const uint32_t* steps, int, int, int, int) {
+  if (const int result = called("cuTensorMapEncodeIm2col")) return result;
+  if (rank != 4 || address % 16 != 0 || strides[0] % 16 != 0 || channels > 256 || pixels > 1024) return kInvalidValue;
+  map->bits[0] = address;
+  state().maps.push_back(fmt::format("{} of {} x {} x {}, {} bytes apart, in boxes of {} x {}, windows from ({}, {}) to ({}, {}) by ({}, {})", sizes[3],
+                                     sizes[2], sizes[1], sizes[0], strides[0], pixels, channels, first[0], first[1], last[0], last[1], steps[1], steps[2]));
+  return kSuccess;
+}
 
 int cuLaunchKernelEx(const amdahl::cuda::LaunchConfiguration* how, void* function, void** parameters, void**) {
   if (const int result = called_in_context("cuLaunchKernelEx")) return result;

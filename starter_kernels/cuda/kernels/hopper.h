@@ -37,6 +37,13 @@ static inline void copy_box(void* to, const TensorMap* map, int column, int row,
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)), "l"(map),
                "r"(column), "r"(row), "r"(shared_address(barrier)) : "memory");
 }
+// As many numbers from `channel` on of each pixel that windows see with the tap that is (tap_w, tap_h) pixels from their first one: of the window that
+// begins at pixel (w, h) of the image, and those behind it, also of images behind it.
+static inline void copy_box_of_windows(void* to, const TensorMap* map, int channel, int w, int h, int image, int tap_w, int tap_h, uint64_t* barrier) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};" ::"r"(
+                   shared_address(to)), "l"(map), "r"(channel), "r"(w), "r"(h), "r"(image), "r"(shared_address(barrier)), "h"(uint16_t(tap_w)),
+               "h"(uint16_t(tap_h)) : "memory");
+}
 
 // Where a tile begins, for a multiplication: lines of 128 bytes, 8 of them 1024.
 static inline uint64_t tile_descriptor(const void* tile) { return uint64_t(shared_address(tile) >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | 1ull << 62; }

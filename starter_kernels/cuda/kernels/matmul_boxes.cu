@@ -1,14 +1,14 @@
 // C = alpha A B, then the epilogue, of half floats whose sums are floats, on cards that multiply 64 x TILE_N by four warps together. B is a constant.
 //
 // One warp brings what the others multiply: a thread of it copies LINE steps of K of a tile at a time, a box of A and a block of B, which was packed at load
-// (amdahl_kernel_1) as it will lie in shared memory. WGMMA_STAGES such steps are there or on their way. Those of B that have a place are asked for while the
+// (amdahl_kernel_1) as it will lie in shared memory. What A and B are is said above: matrices (boxes_of_matrix.h), or windows of images and a convolution's
+// weights (boxes_of_windows.h). WGMMA_STAGES such steps are there or on their way. Those of B that have a place are asked for while the
 // kernels before still run. WARPGROUPS of four warps have 64 rows of C each; a barrier a step says that it has come, another that all have multiplied it.
 //
 // SPLIT_K blocks, a cluster, share the steps of a tile where the output has too few tiles for the card (pushed_sums.h). Where it has more than fit the card at
 // a time, blocks take every BLOCKS-th tile: the next one's steps arrive while the results of one are stored.
 
 enum : int {
-  LINE = 64,  // steps of K
   BYTES_A = TILE_M * LINE * 2,
   BYTES_B = TILE_N * LINE * 2,
   STAGE = BYTES_A + BYTES_B,
@@ -39,7 +39,7 @@ struct Stages {
     arrive_and_expect(barrier, STAGE);
     copy_block(b(step), from, BYTES_B, barrier);
   }
-  inline void copy_a(int step, const TensorMap* map, int64_t k, int64_t m) const { copy_box(a(step), map, int(k), int(m), full + step % int(WGMMA_STAGES)); }
+  inline void copy_a(int step, const TensorMap* map, int64_t k, int64_t m) const { copy_tile_of_a(a(step), map, k, m, full + step % int(WGMMA_STAGES)); }
   inline void wait_until_free(int step) const { wait_for_phase(empty + step % int(WGMMA_STAGES), (step / int(WGMMA_STAGES) + 1) % 2); }
   inline void wait_until_there(int step) const { wait_for_phase(full + step % int(WGMMA_STAGES), step / int(WGMMA_STAGES) % 2); }
   inline void give_back(int step) const {
@@ -119,14 +119,21 @@ extern "C" __global__ void CLUSTER __launch_bounds__(THREADS) amdahl_kernel_0(co
 
     float total[EIGHTS][4];
     add_over_cluster(sum, total, part, shared + AT_SLOTS, summed);
+    const auto put = [&](int j, int half, const Extras& own) {
+      *(TwoResults*)(results + (lane / 4 + half * 8) * RESULT_STEP + j * 8 + lane % 4 * 2) = {finish_of(total[j][half * 2] ALPHA, own, 0),
+                                                                                               finish_of(total[j][half * 2 + 1] ALPHA, own, 1)};
+    };
 #pragma unroll
-    for (int j = 0; j < EIGHTS; ++j)
+    for (int first_j = 0; first_j < EIGHTS; first_j += AT_ONCE) {
+      Extras late[EARLY ? 1 : AT_ONCE][2];
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const Extras own = EARLY ? extras[EARLY ? j : 0][half] : extras_of(j, half);
-        *(TwoResults*)(results + (lane / 4 + half * 8) * RESULT_STEP + j * 8 + lane % 4 * 2) = {finish_of(total[j][half * 2] ALPHA, own, 0),
-                                                                                                 finish_of(total[j][half * 2 + 1] ALPHA, own, 1)};
-      }
+      for (int j = first_j; j < first_j + AT_ONCE && j < EIGHTS; ++j)
+        if constexpr (!EARLY) late[j - first_j][0] = extras_of(j, 0), late[j - first_j][1] = extras_of(j, 1);
+#pragma unroll
+      for (int j = first_j; j < first_j + AT_ONCE && j < EIGHTS; ++j)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) put(j, half, EARLY ? extras[EARLY ? j : 0][half] : late[EARLY ? 0 : j - first_j][half]);
+    }
     __syncwarp();
     const int64_t m = first.m + warp * 16, n = first.n + part * WIDTH;
     store_rows(results, (out_t*)o.out[0] + C_OFFSET + m * C_ROW + n, M - m, N - n);
@@ -140,11 +147,10 @@ extern "C" __global__ void __launch_bounds__(256) amdahl_kernel_1(const __grid_c
   if (i >= Order::TILES_N * LINES_K * TILE_N * 8) return;
   const int chunk = i % 8, line = i / 8 % TILE_N;
   const int64_t step = i / 8 / TILE_N % LINES_K, n = i / 8 / TILE_N / LINES_K * TILE_N + line, k = step * LINE + chunk * 8;
-  const uint16_t* b = (const uint16_t*)o.in + begin_of_b(0);
   uint16_t* to = (uint16_t*)o.out + (i - chunk + (chunk ^ line % 8)) * 8;
-  for (int j = 0; j < 8; ++j) to[j] = n < N && k + j < K ? b[(k + j) * B_ROW + n * B_COLUMN] : uint16_t(0);
+  for (int j = 0; j < 8; ++j) to[j] = n < N && k + j < K ? element_of_b(o.in, k + j, n) : uint16_t(0);
 }
 
-#define MATMUL_LAUNCH {0, BLOCKS, SPLIT_K, 1, THREADS, 1, 1, SHARED}
+TABLE Launch amdahl_launches[] = {{0, BLOCKS, SPLIT_K, 1, THREADS, 1, 1, SHARED}};
+TABLE uint64_t amdahl_workspace_bytes = 0;
 TABLE Pack amdahl_packs[] = {{0}, {Order::TILES_N * LINES_K * BYTES_B, {1, (Order::TILES_N * LINES_K * TILE_N * 8 + 255) / 256, 1, 1, 256, 1, 1, 0}}};
-TABLE Boxes amdahl_boxes[] = {{0, A_OFFSET * 2, M, K, A_ROW * 2, TILE_M, LINE}};

@@ -45,9 +45,14 @@ struct PackOperands {
 };
 // A matrix of 2-byte numbers that one thread's copies bring to shared memory in boxes: `rows` lines of `columns` adjacent numbers, `row_bytes` apart, in
 // operand `input`, of which the first `offset` bytes are something else. A kernel that uses them has a TensorMap (hopper.h) a row of the table behind Operands.
+//
+// Where the rows are pixels of images of `width` x `height`, a box takes those that windows see with one tap: of a row of windows the first begins at pixel
+// first_w, the last at width - 1 + last_w, and one every step_w pixels; of a column likewise.
 struct Boxes {
   uint64_t input, offset, rows, columns, row_bytes;
   uint32_t box_rows, box_columns;
+  uint32_t width, height, step_w, step_h;
+  int32_t first_w, first_h, last_w, last_h;
 };
 // Tables that the launching program reads from the compiled file, without running anything of it: amdahl_launches, amdahl_workspace_bytes and, where
 // there is need, amdahl_packs, one row an input, and amdahl_boxes.

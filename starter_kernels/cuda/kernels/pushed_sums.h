@@ -2,6 +2,7 @@
 // each: they send each other what they summed of these, as it lies in registers, and add in the blocks' order.
 
 enum : int {
+  LINE = 64,  // steps of K that are brought together
   TILE_M = 64 * WARPGROUPS,
   TILE_N = WGMMA_N,
   CONSUMERS = 128 * WARPGROUPS,   // threads that multiply
@@ -13,7 +14,8 @@ enum : int {
   RESULT_STEP = WIDTH + 8,
   RESULTS = CONSUMERS / 32 * 16 * RESULT_STEP * int(sizeof(out_t)),
   PIECE = 16 / int(sizeof(out_t)) < 8 ? 16 / int(sizeof(out_t)) : 8,  // adjacent results that one store takes
-  EARLY = EIGHTS <= 12  // the epilogue's operands are read before the sums are there; more would not leave registers for these
+  EARLY = EIGHTS <= 12,  // the epilogue's operands are read before the sums are there; more would not leave registers for these
+  AT_ONCE = 8            // groups whose operands are on their way together where they are read late
 };
 
 struct alignas(2 * sizeof(out_t)) TwoResults {

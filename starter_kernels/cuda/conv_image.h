@@ -1,0 +1,22 @@
+#pragma once
+// Convolutions of images that have few channels, row-major, to half floats with channels last, on tensor cores (kernels/conv_image.cu): what convolutional
+// models begin with. From compute capability 8.0 on.
+
+#include <string>
+
+#include "base/device_info.h"
+#include "starter_kernels/kinds/problem.h"
+#include "starter_kernels/kinds/search_space.h"
+
+namespace amdahl {
+
+// Fewer than 8 input channels, row-major; output channels last; what product_by_windows() (conv_windows.h) takes.
+bool has_conv_image_form(const Problem& problem);
+
+// IMAGE_WARPS, ROWS_OF_WARP and TILE_O, beside FORM, which is the caller's.
+SearchSpace conv_image_space(const Problem& problem, const DeviceInfo& card);
+
+// The whole text.
+std::string conv_image_text(const Problem& problem, const Knobs& knobs);
+
+}  // namespace amdahl
