@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "starter_kernels/cuda/conv_depthwise_last.h"
 #include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
@@ -30,6 +31,7 @@ class ConvOnCuda final : public KernelImplementation {
   std::string_view kind() const override { return kind::kConv; }
 
   SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
+    if (has_depthwise_last_form(problem)) return depthwise_last_space(problem, card);
     const SlidingWindow g = SlidingWindow::of(problem);
     const std::vector<int64_t> forms = conv_forms(problem, card);
     const int64_t form = forms.back(), units = std::max(card.units, 1);
@@ -49,12 +51,14 @@ class ConvOnCuda final : public KernelImplementation {
           {"SPLIT_K", {1, 2, 4, 8, 16}, wgmma ? starter.split : starter_split_of(g, tile, units), "blocks that share the steps of K of a tile"});
     }
     if (wgmma) add_wgmma_tile_knobs(space, starter, {32, 64, 128});
-    const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem);
+    const bool declared = !declared_algorithm(problem).empty(), blocks = in_channel_blocks(problem), last = channels_last(problem);
     const int64_t sums = numel(problem.out[0].shape);
     const DType sum = accumulator_of(problem.in[0].dtype);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (blocks) return "a card has no form for channel blocks";
+      if (last) return "a card has no form of this convolution over channels last";
+      if (k.at("FORM") > kConvWgmmaForm) return "this form is of channels last";
       if (k.at("FORM") == kConvWgmmaForm) return refused_wgmma_tile(k);
       if (k.at("FORM") != kConvGemmForm) return "";
       const std::string refusal = refused_tile(k, sum);
@@ -67,6 +71,7 @@ class ConvOnCuda final : public KernelImplementation {
     const Knobs& k = variant.knobs;
     const int64_t form = k.at("FORM");
     const bool split = form == kConvGemmForm && k.at("SPLIT_K") > 1;
+    if (form == kConvDepthwiseLastForm) return join_text({cuda_opening(variant.problem), depthwise_last_text(variant.problem, k)});
     if (form == kConvWgmmaForm) return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k)});
     return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k), std::string(cuda_text(split ? "conv_split.cu" : "conv.cu"))});
   }

@@ -13,10 +13,11 @@ namespace amdahl {
 
 // Values of the knob FORM. Stored in sessions: append only.
 enum ConvForm : int64_t {
-  kConvDirectForm = 0,     // any type, rank and strides; transposed
-  kConvGemmForm = 1,       // implicit matrix product
-  kConvDepthwiseForm = 2,  // one input channel an output channel
-  kConvWgmmaForm = 3,      // implicit matrix product of half floats on tensor cores (wgmma.h)
+  kConvDirectForm = 0,         // any type, rank and strides; transposed
+  kConvGemmForm = 1,           // implicit matrix product
+  kConvDepthwiseForm = 2,      // one input channel an output channel
+  kConvWgmmaForm = 3,          // implicit matrix product of half floats on tensor cores (wgmma.h)
+  kConvDepthwiseLastForm = 5,  // kConvDepthwiseForm over channels last (conv_depthwise_last.h)
 };
 
 // Those that compute this problem, ascending; the last is the starter. Not for operands in channel blocks.
