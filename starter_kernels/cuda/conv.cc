@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "starter_kernels/cuda/conv_boxes.h"
+#include "starter_kernels/cuda/conv_depthwise_last.h"
 #include "starter_kernels/cuda/conv_image.h"
 #include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
@@ -57,6 +58,7 @@ class ConvOnCuda final : public KernelImplementation {
     const SlidingWindow g = SlidingWindow::of(problem);
     const std::vector<int64_t> forms = conv_forms(problem, card);
     if (forms.empty()) return refused_space("a card has no form of this convolution for these storage formats");
+    if (forms.back() == kConvDepthwiseLastForm) return depthwise_last_space(problem, card);
     if (forms.back() == kConvImageForm) return space_of_image(problem, card);
     if (forms.back() == kConvBoxesForm) return space_of_boxes(*conv_as_product(problem), card);
     const int64_t form = forms.back(), units = std::max(card.units, 1);
@@ -81,6 +83,7 @@ class ConvOnCuda final : public KernelImplementation {
     const DType sum = accumulator_of(problem.in[0].dtype);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (declared) return "a card has no form of this declared algorithm yet";
+      if (k.at("FORM") > kConvWgmmaForm) return "this form is of channels last";
       if (k.at("FORM") == kConvWgmmaForm) return refused_wgmma_tile(k);
       if (k.at("FORM") != kConvGemmForm) return "";
       const std::string refusal = refused_tile(k, sum);
@@ -95,6 +98,7 @@ class ConvOnCuda final : public KernelImplementation {
     if (form == kConvImageForm) return conv_image_text(variant.problem, k);
     if (form == kConvBoxesForm) return conv_boxes_text(variant.problem, k, card);
     const bool split = form == kConvGemmForm && k.at("SPLIT_K") > 1;
+    if (form == kConvDepthwiseLastForm) return join_text({cuda_opening(variant.problem), depthwise_last_text(variant.problem, k)});
     if (form == kConvWgmmaForm) return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k)});
     return join_text({cuda_opening(variant.problem), conv_text(variant.problem, form, k), std::string(cuda_text(split ? "conv_split.cu" : "conv.cu"))});
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "starter_kernels/cuda/conv_boxes.h"
+#include "starter_kernels/cuda/conv_depthwise_last.h"
 #include "starter_kernels/cuda/conv_image.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/product_tile.h"
@@ -58,6 +59,7 @@ std::string finish_text(const Problem& problem, const SlidingWindow& g) {
 std::vector<int64_t> conv_forms(const Problem& problem, const DeviceInfo& card) {
   const SlidingWindow g = SlidingWindow::of(problem);
   if (has_conv_boxes_form(problem, card)) return {kConvBoxesForm};
+  if (has_depthwise_last_form(problem)) return {kConvDepthwiseLastForm};
   if (has_conv_image_form(problem)) return {kConvImageForm};
   if (channels_last(problem) || in_channel_blocks(problem)) return {};
   const bool dense = problem.in[0].is_dense() && problem.in[1].is_dense();

@@ -13,12 +13,13 @@ namespace amdahl {
 
 // Values of the knob FORM. Stored in sessions: append only.
 enum ConvForm : int64_t {
-  kConvDirectForm = 0,     // any type, rank and strides; transposed
-  kConvGemmForm = 1,       // implicit matrix product
-  kConvDepthwiseForm = 2,  // one input channel an output channel
-  kConvWgmmaForm = 3,      // implicit matrix product of half floats on tensor cores (wgmma.h)
-  kConvBoxesForm = 4,      // the same over channels last, by copies of boxes (conv_boxes.h)
-  kConvImageForm = 6,      // few channels, row-major, to channels last (conv_image.h)
+  kConvDirectForm = 0,         // any type, rank and strides; transposed
+  kConvGemmForm = 1,           // implicit matrix product
+  kConvDepthwiseForm = 2,      // one input channel an output channel
+  kConvWgmmaForm = 3,          // implicit matrix product of half floats on tensor cores (wgmma.h)
+  kConvBoxesForm = 4,          // the same over channels last, by copies of boxes (conv_boxes.h)
+  kConvDepthwiseLastForm = 5,  // kConvDepthwiseForm over channels last (conv_depthwise_last.h)
+  kConvImageForm = 6,          // few channels, row-major, to channels last (conv_image.h)
 };
 
 // Those that compute this problem, ascending; the last is the starter. None for operands in channel blocks, or channels last that no form knows.

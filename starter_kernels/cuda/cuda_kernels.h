@@ -21,6 +21,7 @@ const KernelImplementation* pointwise_on_cuda();
 const KernelImplementation* pool_on_cuda();
 const KernelImplementation* recurrence_on_cuda();
 const KernelImplementation* reduce_on_cuda();
+const KernelImplementation* reorder_on_cuda();
 const KernelImplementation* rmsnorm_on_cuda();
 const KernelImplementation* rotary_embedding_on_cuda();
 const KernelImplementation* softmax_on_cuda();

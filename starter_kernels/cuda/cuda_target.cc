@@ -21,6 +21,7 @@ Target cuda_target(const DeviceInfo& card) {
               pool_on_cuda(),
               recurrence_on_cuda(),
               reduce_on_cuda(),
+              reorder_on_cuda(),
               rmsnorm_on_cuda(),
               rotary_embedding_on_cuda(),
               softmax_on_cuda(),

@@ -33,10 +33,11 @@ class InvertedResidualOnCuda final : public KernelImplementation {
     const InvertedResidualParams parts = InvertedResidualParams::of(problem);
     const SlidingWindow narrow = SlidingWindow::of(parts.project);
     SearchSpace space = product_tile_space(starter_tile(narrow.out_channels, narrow.n * narrow.out_pixels(), 1, std::max(card.units, 1)), DType::kF32);
-    const bool blocks = in_channel_blocks(problem);
+    const bool blocks = in_channel_blocks(problem), last = channels_last(problem);
     const bool known = has_form(parts.expand, kConvGemmForm) && has_form(parts.depthwise, kConvDepthwiseForm) && has_form(parts.project, kConvGemmForm);
     space.refuse = [=](const Knobs& k) -> std::string {
       if (blocks) return "a card has no form for channel blocks";
+      if (last) return "a card has no form of this kind over channels last";
       return known ? refused_tile(k, DType::kF32) : "not a depthwise convolution between two that are products";
     };
     return space;

@@ -8,9 +8,11 @@
 #include <numeric>
 
 #include "base/device_info.h"
+#include "starter_kernels/cuda/channels_last.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/pieces.h"
+#include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/text/index_space.h"
 #include "starter_kernels/text/program_text.h"
@@ -72,6 +74,9 @@ std::string piece_text(const Problem& problem, const IndexSpace& space, int64_t 
              point, arrays, results, values, stores);
 }
 
+// Over storage, where what is read by channel is adjacent.
+Problem stored(const Problem& problem) { return channels_last(problem) ? stored_channels_last(problem, 0) : problem; }
+
 // As many loads of a thread as leave four blocks to every multiprocessor.
 int64_t starter_each(int64_t pieces, int64_t threads, int64_t multiprocessors) {
   int64_t each = 1;
@@ -83,7 +88,9 @@ class PointwiseOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kPointwise; }
 
-  SearchSpace space(const Problem& problem, const DeviceInfo& card) const override {
+  SearchSpace space(const Problem& of, const DeviceInfo& card) const override {
+    if (const std::string why = refused_formats(of, 0); !why.empty()) return {{}, [=](const Knobs&) { return why; }};
+    const Problem problem = stored(of);
     const IndexSpace points = collapse(problem);
     const int64_t widest = widest_piece(problem, points), threads = 256;
     const int64_t each = widest == 1 ? 4 : starter_each(points.points() / widest, threads, std::max(card.units, 1));
@@ -96,7 +103,7 @@ class PointwiseOnCuda final : public KernelImplementation {
   }
 
   std::string source(const Variant& variant, const DeviceInfo&) const override {
-    const Problem& problem = variant.problem;
+    const Problem problem = stored(variant.problem);
     const IndexSpace space = collapse(problem);
     const int64_t piece = piece_of(variant.knobs);
     return join_text({cuda_opening(problem),

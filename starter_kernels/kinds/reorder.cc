@@ -1,5 +1,6 @@
-// Format conversion of an f32 operand [N, C, spatial…]: in[0] and out[0] hold the same values, one of them row-major,
-// the other in channel blocks. Without parameters but its formats. Covers no node of the graph; plans get it from the rewrites that carry blocked layouts.
+// Format conversion of an operand [N, C, spatial…]: in[0] and out[0] hold the same values, one of them row-major, the other in channel blocks (CPUs, f32)
+// or channels last (cards, elements of any type). Without parameters but its formats. Covers no node of the graph; plans get it from the rewrites that
+// carry such layouts.
 
 #include "graph/graph.h"
 #include "starter_kernels/kinds/kernel_kind.h"
@@ -13,7 +14,7 @@ namespace {
 class Reorder : public KernelKind {
  public:
   std::string_view name() const override { return kind::kReorder; }
-  std::string_view summary() const override { return "storage format conversion: row-major to channel blocks and back"; }
+  std::string_view summary() const override { return "storage format conversion: row-major to channel blocks or channels last, and back"; }
   Traits traits() const override { return {}; }
 
   Work work(const Problem& problem) const override {

@@ -67,7 +67,7 @@ EmulatedToolchain::EmulatedToolchain(std::string cache_dir, Target target)
 std::string EmulatedToolchain::emulated(std::string text) const {
   replace(text, cuda_text("half.h"), half_);
   replace(text, cuda_text("mma.h"), mma_);
-  text = std::regex_replace(text, std::regex(R"(const __grid_constant__ Operands (\w+))"), "const Operands& $1");
+  text = std::regex_replace(text, std::regex(R"(const __grid_constant__ (Pack)?Operands (\w+))"), "const $1Operands& $2");
   text = std::regex_replace(text, std::regex(R"(extern __shared__ (\w+) (\w+)\[\];)"), "$1* const $2 = ($1*)emulated_dynamic_shared();");
   return calls_ + cuda_ + text;
 }

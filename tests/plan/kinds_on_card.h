@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starter_kernels/kinds/kind_names.h"
+#include "tests/plan/channels_last_cases.h"
 #include "tests/plan/made_plans.h"
 #include "tests/plan/row_cases.h"
 
@@ -125,6 +126,7 @@ inline Case product_of_columns(DType type, int64_t first, const Target& target) 
 inline std::vector<Case> made_on_card(const KernelKind& kind, const Target& target) {
   std::vector<Case> cases = made_of_several(std::string(kind.name()), target, "");
   for (Case& c : fused_rows(kind.name(), target)) cases.push_back(std::move(c));
+  for (Case& c : cases_channels_last(kind, target)) cases.push_back(std::move(c));
   if (kind.name() == kind::kMatmul)
     for (DType type : {DType::kF32, DType::kF16})
       for (int64_t first : {3, 4}) cases.push_back(product_of_columns(type, first, target));

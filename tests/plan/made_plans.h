@@ -32,7 +32,7 @@ inline Step reorder_step(const Graph& graph, ValueId value, const std::string& f
   Problem& problem = step.variant.problem;
   problem.kind = "reorder";
   problem.threads = threads;
-  problem.in = problem.out = {Access::dense(DType::kF32, graph.value(value).shape)};
+  problem.in = problem.out = {Access::dense(graph.value(value).dtype, graph.value(value).shape)};
   set_formats(problem, {from}, {to});
   return step;
 }

@@ -20,6 +20,7 @@
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
 #include "tests/starter_kernels/absent_card.h"
+#include "tests/starter_kernels/channels_last.h"
 
 namespace amdahl {
 namespace {
@@ -54,22 +55,28 @@ std::optional<Variant> varied(const Target& target, Variant v, Random& random) {
 
 class CudaTexts : public ::testing::TestWithParam<const KernelKind*> {};
 
-// The kind's nodes of all examples, as the target starts with them; of every third a form with one knob at another value.
+// The kind's nodes of all examples, and its problems over channels last.
+std::vector<Problem> problems_of(const KernelKind& kind) {
+  std::vector<Problem> problems;
+  for (const Graph& graph : kind.examples())
+    for (const Node& node : graph.nodes)
+      if (const auto lowering = kind.lower(graph, node, 1)) problems.push_back(lowering->variant.problem);
+  for (const Problem& problem : testing::problems_channels_last(kind.name())) problems.push_back(problem);
+  return problems;
+}
+
+// As the target starts with them; of every third a form with one knob at another value.
 std::vector<Variant> variants_of(const KernelKind& kind, const Target& target) {
   std::vector<Variant> all;
   Random random(1);
-  for (const Graph& graph : kind.examples())
-    for (const Node& node : graph.nodes) {
-      const auto lowering = kind.lower(graph, node, 1);
-      if (!lowering) continue;
-      Variant starter = lowering->variant;
-      const SearchSpace space = target.space(starter.problem);
-      starter.knobs = space.starters();
-      EXPECT_EQ(space.refuse(starter.knobs), "") << graph.name;
-      all.push_back(starter);
-      if (all.size() % 4 != 3) continue;
-      if (const auto other = varied(target, starter, random)) all.push_back(*other);
-    }
+  for (const Problem& problem : problems_of(kind)) {
+    const SearchSpace space = target.space(problem);
+    const Variant starter{problem, space.starters()};
+    EXPECT_EQ(space.refuse(starter.knobs), "") << problem.canonical();
+    all.push_back(starter);
+    if (all.size() % 4 != 3) continue;
+    if (const auto other = varied(target, starter, random)) all.push_back(*other);
+  }
   return all;
 }
 
