@@ -44,9 +44,9 @@ SearchSpace conv_image_space(const Problem& problem, const DeviceInfo& card) {
   const SlidingWindow g = SlidingWindow::of(problem);
   // Rows of which there are two blocks a multiprocessor: a block's weights are read once for all of them.
   const int64_t strips = g.n * ceil_div(g.out[kW], kColumns) * g.out[kH];
-  const int64_t each = strips >= 4 * 2 * 2 * std::max(card.units, 1) ? 2 : 1;
+  const int64_t each = strips >= 8 * 2 * 2 * std::max(card.units, 1) ? 2 : 1;
   SearchSpace space;
-  space.knobs = {{"IMAGE_WARPS", {2, 4, 8}, 4, "warps of a block"},
+  space.knobs = {{"IMAGE_WARPS", {2, 4, 8}, 8, "warps of a block"},
                  {"ROWS_OF_WARP", {1, 2, 4}, each, "rows of 16 windows a warp"},
                  {"TILE_O",
                   {8, 16, 32, 64},

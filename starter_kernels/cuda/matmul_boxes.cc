@@ -41,13 +41,21 @@ struct Tile {
 
 int64_t size_of_result(const Problem& problem) { return static_cast<int64_t>(size_of(problem.out[0].dtype)); }
 
-// A block's bytes from L2 and from its cluster, weighed so that the order of tiles is about an H200's for GPT-2's products of 128 rows: bytes from another block
-// twice, and 8 KiB for each block that takes part. More blocks than multiprocessors take turns.
-int64_t cost_of(const Tile& tile, const MatmulSizes& s, int64_t units) {
+// What a block takes, as bytes that come from L2, weighed so that the order of tiles is about an H200's for GPT-2's products of 128 rows and ResNet-50's
+// convolutions: bytes from another block twice, 8 KiB for each block that takes part, and of results 512 bytes a column, twice that where there are too many for
+// the epilogue's operands to come early (kernels/pushed_sums.h). More blocks than fit the card at a time take turns; and L2 gives all of them together what it
+// gives each.
+double cost_of(const Tile& tile, const MatmulSizes& s, int64_t units, bool two_fit) {
+  constexpr int64_t kEarlyColumns = 96, kUnitsOfLargestClusters = 112;  // of 132: eight to a cluster leave the rest of a GPC idle
   const int64_t blocks = ceil_div(s.m, tile.rows()) * ceil_div(s.n, tile.n) * tile.split;
-  const int64_t lines = ceil_div(ceil_div(s.k, kWgmmaLine), tile.split);
-  return ceil_div(blocks, units) * (lines * tile.stage_bytes() + 2 * tile.slot_bytes() + 8192 * tile.split);
+  const int64_t loaded = ceil_div(ceil_div(s.k, kWgmmaLine), tile.split) * tile.stage_bytes(), columns = tile.n / tile.split;
+  const int64_t one = loaded + 2 * tile.slot_bytes() + 8192 * tile.split + (columns > kEarlyColumns ? 1024 : 512) * columns;
+  const int64_t usable = tile.split == 8 && !two_fit ? std::min(units, kUnitsOfLargestClusters) : units;
+  const double turns = two_fit ? std::max(1.0, static_cast<double>(blocks) / static_cast<double>(usable)) : static_cast<double>(ceil_div(blocks, usable));
+  return turns * static_cast<double>(one) + static_cast<double>(blocks) / static_cast<double>(units) * static_cast<double>(loaded);
 }
+
+bool two_fit(const Tile& tile, int64_t stages, int64_t size) { return tile.shared_bytes(stages, size) + 1024 <= kUnitShared / 2; }
 
 }  // namespace
 
@@ -61,21 +69,22 @@ bool has_boxes_form(const Problem& problem, const DeviceInfo& card) {
 WgmmaStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
   const MatmulSizes s = MatmulSizes::of(problem);
   Tile best{1, 64, 1};
-  int64_t least = std::numeric_limits<int64_t>::max();
+  double least = std::numeric_limits<double>::max();
+  const int64_t all_lines = ceil_div(s.k, kWgmmaLine), size = size_of_result(problem);
   for (const int64_t warpgroups : {1, 2})
-    for (const int64_t n : {64, 96, 128, 192, 256})
+    for (const int64_t n : {16, 32, 64, 96, 128, 192, 256})
       for (const int64_t split : kSplits) {
         const Tile tile{warpgroups, n, split};
         // Sums of 64 x 256 are 128 registers of a thread: two warpgroups share what they read of B.
-        if (n / 8 % split != 0 || split > ceil_div(s.k, kWgmmaLine) || (warpgroups == 1 && n > 128) || (n > 64 && n >= 2 * s.n)) continue;
-        if (const int64_t cost = cost_of(tile, s, std::max(card.units, 1)); cost < least) least = cost, best = tile;
+        if (n / 8 % split != 0 || split > all_lines || (warpgroups == 1 && n > 128) || (n > 16 && n >= 2 * s.n)) continue;
+        if (n > 128 && all_lines / split < 8) continue;  // few products for so many results
+        if (const double cost = cost_of(tile, s, std::max(card.units, 1), two_fit(tile, 3, size)); cost < least) least = cost, best = tile;
       }
   // As many stages as leave room for a second block, whose first steps then come while the first ends.
-  const int64_t lines = ceil_div(ceil_div(s.k, kWgmmaLine), best.split), size = size_of_result(problem);
+  const int64_t lines = ceil_div(all_lines, best.split);
   int64_t stages = 2;
   for (const int64_t more : {3, 4, 5, 6, 8})
-    if (more <= std::max<int64_t>(lines, 2) &&
-        best.shared_bytes(more, size) + 1024 <= (best.shared_bytes(3, size) + 1024 <= kUnitShared / 2 ? kUnitShared / 2 : kWgmmaSharedBytes))
+    if (more <= std::max<int64_t>(lines, 2) && best.shared_bytes(more, size) + 1024 <= (two_fit(best, 3, size) ? kUnitShared / 2 : kWgmmaSharedBytes))
       stages = more;
   return {{best.warpgroups, best.n}, stages, best.split};
 }
