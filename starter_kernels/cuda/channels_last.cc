@@ -24,7 +24,7 @@ int64_t adjacent_channels(int64_t channels, size_t bytes_of_widest) { return std
 
 int64_t starter_threads(int64_t all, int64_t units) {
   int64_t threads = 256;
-  while (threads > 64 && ceil_div(all, threads) < units) threads /= 2;
+  while (threads > 32 && ceil_div(all, threads) < units) threads /= 2;
   return threads;
 }
 

@@ -69,7 +69,7 @@ SearchSpace depthwise_last_space(const Problem& problem, const DeviceInfo& card)
   const int64_t units = std::max(card.units, 1), positions = starter_positions(problem, units);
   SearchSpace space;
   space.knobs = {{"FORM", {kConvDepthwiseLastForm}, kConvDepthwiseLastForm, "5 depthwise over channels last"},
-                 {"THREADS", {64, 128, 256}, starter_threads(threads_of(problem, positions), units), "threads of a block"},
+                 {"THREADS", {32, 64, 128, 256}, starter_threads(threads_of(problem, positions), units), "threads of a block"},
                  {"TN", {1, 2, 4}, positions, "adjacent output positions a thread"}};
   space.refuse = [](const Knobs& k) -> std::string { return k.at("FORM") == kConvDepthwiseLastForm ? "" : "this form has no text for channels last"; };
   return space;

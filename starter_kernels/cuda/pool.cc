@@ -46,13 +46,13 @@ std::vector<Knob> global_last_knobs(const Problem& problem, int64_t units) {
   const int64_t vector = vector_of(problem), bytes = vector * static_cast<int64_t>(size_of(problem.in[0].dtype)), vectors = g.channels / vector;
   int64_t group = 32, lanes = 8;
   while (group > 1 && (group / 2 >= vectors || (group * bytes > 32 && g.n * ceil_div(vectors, group) < units))) group /= 2;
-  while (lanes * group < 32 || (lanes * group < 256 && lanes < g.in_pixels())) lanes *= 2;
-  return {{"LANES", {8, 16, 32, 64, 128, 256}, std::min<int64_t>(lanes, 256), "threads that share a channel's pixels"},
+  while (lanes * group < 32 || (lanes * group < 256 && lanes < g.in_pixels()) || (lanes * group < 1024 && 8 * lanes < g.in_pixels())) lanes *= 2;
+  return {{"LANES", {8, 16, 32, 64, 128, 256, 512, 1024}, lanes, "threads that share a channel's pixels"},
           {"GROUP", {1, 2, 4, 8, 16, 32}, group, "vectors of adjacent channels of a block"}};
 }
 
 std::vector<Knob> last_knobs(const Problem& problem, int64_t units) {
-  return {{"THREADS", {64, 128, 256, 512}, starter_threads(numel(problem.out[0].shape) / vector_of(problem), units), "threads of a block"},
+  return {{"THREADS", {32, 64, 128, 256, 512}, starter_threads(numel(problem.out[0].shape) / vector_of(problem), units), "threads of a block"},
           {"EACH", {1, 2, 4}, 1, "output pixels of a thread, THREADS apart: as many loads are in flight"}};
 }
 

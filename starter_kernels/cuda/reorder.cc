@@ -1,5 +1,8 @@
 // How an NVIDIA card computes the reorder kind (starter_kernels/kinds/reorder.cc): as a movement, of elements of any type.
 
+#include <string>
+#include <utility>
+
 #include "starter_kernels/cuda/channels_last.h"
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/kinds/formats.h"
@@ -14,18 +17,13 @@ namespace {
 
 // The result's dimensions in the order in which they lie, so that it is written along memory.
 Problem as_movement(const Problem& reorder) {
-  Problem movement = reorder;
-  movement.kind = kind::kMovement;
-  movement.params = Json::object();
-  Access &in = movement.in[0], &out = movement.out[0];
-  in = as_channels_last(in, format_of_input(reorder, 0));
-  out = as_channels_last(out, format_of_output(reorder, 0));
+  Access in = as_channels_last(reorder.in[0], format_of_input(reorder, 0)), out = as_channels_last(reorder.out[0], format_of_output(reorder, 0));
   if (format_of_output(reorder, 0) != kChannelsLast)
     for (Access* a : {&in, &out}) {
       std::swap(a->shape[1], a->shape[2]);
       std::swap(a->strides[1], a->strides[2]);
     }
-  return movement;
+  return {std::string(kind::kMovement), {in}, {out}};
 }
 
 class ReorderOnCuda final : public KernelImplementation {

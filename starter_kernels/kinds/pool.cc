@@ -1,4 +1,4 @@
-// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones); they may be in channel blocks (formats.h).
+// Pooling: in[0] = x [N, C, spatial…], out[0] = [N, C, spatial…] (global: ones); they may be in channel blocks or channels last (formats.h).
 
 #include "starter_kernels/kinds/pool.h"
 

@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   for (int v = 0; v < VECTOR; ++v) sum[v] = EMPTY;
   if (first + vector < VECTORS) {
     const x_t* x = (const x_t*)o.in[0] + image * PIXELS * C + (first + vector) * VECTOR;
-#pragma unroll 4
+#pragma unroll 8
     for (int64_t p = lane; p < PIXELS; p += LANES) {
       const Vector<x_t, VECTOR> some = load_vector<VECTOR>(x + p * C);
 #pragma unroll
@@ -29,12 +29,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v) of_warp[threadIdx.x / 32][vector * int(VECTOR) + v] = sum[v];
   __syncthreads();
-  for (int c = threadIdx.x; c < CHANNELS; c += THREADS) {
+#pragma unroll
+  for (int turn = 0; turn < CHANNELS; turn += THREADS) {
+    const int c = turn + threadIdx.x;
+    const int64_t channel = first * VECTOR + c;
+    if (c >= CHANNELS || channel >= C) continue;
     sum_t all = of_warp[0][c];
 #pragma unroll
     for (int w = 1; w < WARPS; ++w) all = join(all, of_warp[w][c]);
-    const int64_t channel = first * VECTOR + c;
-    if (channel < C) ((out_t*)o.out[0])[image * C + channel] = finish_window(all, PIXELS);
+    ((out_t*)o.out[0])[image * C + channel] = finish_window(all, PIXELS);
   }
 }
 

@@ -1,27 +1,29 @@
 // Pooling over windows of channels last. A thread has VECTOR adjacent channels of EACH output pixels, THREADS apart: a warp's channels are neighbours, and what
-// its windows share comes from L1. The loads of a window have no test between them, so that many are on their way together.
+// its windows share comes from L1. Taps beside the input are what joins without a trace, so that no branch stands between the loads of a window.
 
 enum : int64_t { VECTORS = C / VECTOR, POINTS = N * OD * OH * OW * VECTORS };
-enum : int { TOGETHER = KW < 8 ? KW : 8, ROWS_TOGETHER = KH * KW <= 32 ? KH : 1 };
+enum : int { COLUMNS = KW < 8 ? KW : 8, MOST_ROWS = 16 / COLUMNS, ROWS = KH < MOST_ROWS ? KH : MOST_ROWS };  // of taps that are loaded together
 
-// A row of the window's taps, of which there are none beside the input.
-static inline void join_taps(const x_t* row, bool there, int w0, sum_t (&sum)[VECTOR]) {
-#pragma unroll 1
-  for (int first = 0; first < KW; first += TOGETHER) {
-    Vector<x_t, VECTOR> taps[TOGETHER];
-    bool inside[TOGETHER];
+// ROWS x COLUMNS of a window's taps, the first of which lies at row h0 + first_h * DH. `plane`: of the input; `there`: so it is.
+static inline void join_taps(const x_t* plane, bool there, int h0, int w0, int first_h, int first_w, sum_t (&sum)[VECTOR]) {
+  const x_t nothing = store_out(EMPTY);
+  Vector<x_t, VECTOR> taps[ROWS][COLUMNS];
 #pragma unroll
-    for (int t = 0; t < TOGETHER; ++t) {
-      const int w = w0 + (first + t) * int(DW);
-      inside[t] = there && first + t < KW && unsigned(w) < unsigned(IW);
-      if (inside[t]) taps[t] = load_vector<VECTOR>(row + index_t(w) * index_t(C));
+  for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) {
+      const int h = h0 + (first_h + r) * int(DH), w = w0 + (first_w + c) * int(DW);
+      const bool of_window = there && first_h + r < KH && first_w + c < KW;
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) taps[r][c].at[v] = nothing;
+      if (of_window && unsigned(h) < unsigned(IH) && unsigned(w) < unsigned(IW)) taps[r][c] = load_vector<VECTOR>(plane + (h * index_t(IW) + w) * index_t(C));
     }
 #pragma unroll
-    for (int t = 0; t < TOGETHER; ++t)
+  for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-      for (int v = 0; v < VECTOR; ++v)
-        if (inside[t]) sum[v] = join(sum[v], load_x(taps[t].at[v]));
-  }
+    for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) sum[v] = join(sum[v], load_x(taps[r][c].at[v]));
 }
 
 static inline Vector<out_t, VECTOR> pool(const x_t* x, index_t point) {
@@ -32,13 +34,14 @@ static inline Vector<out_t, VECTOR> pool(const x_t* x, index_t point) {
 #pragma unroll
   for (int v = 0; v < VECTOR; ++v) sum[v] = EMPTY;
 #pragma unroll 1
-  for (int kd = 0; kd < KD; ++kd)
-#pragma unroll ROWS_TOGETHER
-    for (int kh = 0; kh < KH; ++kh) {
-      const int d = d0 + kd * int(DD), h = h0 + kh * int(DH);
-      const bool there = unsigned(d) < unsigned(ID) && unsigned(h) < unsigned(IH);
-      join_taps(x + ((image * index_t(ID) + d) * index_t(IH) + h) * index_t(IW * C) + channel, there, w0, sum);
-    }
+  for (int kd = 0; kd < KD; ++kd) {
+    const int d = d0 + kd * int(DD);
+    const x_t* plane = x + (image * index_t(ID) + d) * index_t(IH * IW * C) + channel;
+#pragma unroll 1
+    for (int kh = 0; kh < KH; kh += ROWS)
+#pragma unroll 1
+      for (int kw = 0; kw < KW; kw += COLUMNS) join_taps(plane, unsigned(d) < unsigned(ID), h0, w0, kh, kw, sum);
+  }
   const int64_t count = counted(d0, KD, DD, ID, PAD_END_D) * counted(h0, KH, DH, IH, PAD_END_H) * counted(w0, KW, DW, IW, PAD_END_W);
   Vector<out_t, VECTOR> results;
 #pragma unroll
