@@ -20,6 +20,7 @@
 #include "graph/models/buckets.h"
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
+#include "playbook/first_plan.h"
 
 namespace amdahl {
 namespace {
@@ -63,7 +64,7 @@ BucketPart session_part(const OpenSession& open, const Arguments& arguments, con
   for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
   const std::optional<size_t> bucket = bucket_for(open.graph, shapes);
   if (!bucket && !open.graph.buckets.empty()) throw Error(ExitCode::kBadInput, "the session has no plan for the shapes of the inputs: give one of its shapes");
-  return bucket_part(open.graph, arguments.starter ? starter_plan(open.graph, open.options.threads, open.backend->target()) : gated_plan(*open.session),
+  return bucket_part(open.graph, arguments.starter ? first_plan(open.graph, open.options.threads, open.backend->target()) : gated_plan(*open.session),
                      bucket.value_or(0));
 }
 
@@ -107,7 +108,7 @@ int run(const Arguments& arguments, GlobalOptions global) {
     std::set<std::string> given;
     for (const auto& [name, tensor] : inputs) given.insert(name);
     part.graph = load_named_model(arguments.model, global, given);
-    part.plan = starter_plan(part.graph, global.threads, global.backend->target());
+    part.plan = first_plan(part.graph, global.threads, global.backend->target());
   }
   const Graph& graph = part.graph;
   PreparedModel model(graph, part.plan, global);

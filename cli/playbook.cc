@@ -12,6 +12,7 @@
 #include "cli/model_options.h"
 #include "cli/print_json.h"
 #include "plan/require_memory.h"
+#include "playbook/first_plan.h"
 
 namespace amdahl {
 namespace {
@@ -63,7 +64,7 @@ int run(const std::optional<ModelArguments>& model, const GlobalOptions& global)
   std::map<const Rewrite*, RewriteMatches> applies;
   if (model) {
     const Graph graph = load_named_model(*model, global);
-    const Plan plan = starter_plan(graph, global.threads, global.backend->target());
+    const Plan plan = first_plan(graph, global.threads, global.backend->target());
     require_memory(graph, plan);
     const Uses uses = uses_of(graph);
     const std::vector<ValueId> storage = storage_of(graph);

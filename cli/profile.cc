@@ -17,6 +17,7 @@
 #include "cli/prepare_model.h"
 #include "cli/print_json.h"
 #include "cli/progress.h"
+#include "playbook/first_plan.h"
 #include "profiler/print_profile.h"
 
 namespace amdahl {
@@ -77,7 +78,7 @@ bool terminal_is_wide() {
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const Graph graph = load_named_model(arguments.model, global);
-  const Plan plan = starter_plan(graph, global.threads, global.backend->target());
+  const Plan plan = first_plan(graph, global.threads, global.backend->target());
   PreparedModel model(graph, plan, global);
   for (size_t i = 0; i < graph.inputs.size(); ++i) model.set_input(static_cast<int>(i), example_input(graph, graph.inputs[i], 1));
 

@@ -23,6 +23,7 @@
 #include "graph/models/index_ranges.h"
 #include "graph/onnx/tensor_io.h"
 #include "plan/bucket_part.h"
+#include "playbook/first_plan.h"
 
 namespace amdahl {
 namespace {
@@ -77,7 +78,7 @@ std::pair<Graph, Plan> model_or_session(const Arguments& arguments, const Global
   for (const std::string& text : arguments.inputs)
     for (const std::string& name : possible_input_names(text)) given.insert(name);
   Graph graph = load_named_model(arguments.model, global, given);
-  Plan plan = starter_plan(graph, global.threads, global.backend->target());
+  Plan plan = first_plan(graph, global.threads, global.backend->target());
   return {std::move(graph), std::move(plan)};
 }
 

@@ -24,6 +24,7 @@
 #include "cli/tune_end.h"
 #include "experiments/report.h"
 #include "plan/require_memory.h"
+#include "playbook/first_plan.h"
 #include "playbook/playbook.h"
 #include "profiler/processor_load.h"
 #include "tuner/search/finish.h"
@@ -171,7 +172,7 @@ OpenSession create_session(const TuneArguments& arguments, const GlobalOptions& 
   open.options.entropy = entropy();
   set_limits(arguments.search, open.options);
   set_precision(arguments, open.backend->target(), open.options);
-  require_memory(open.graph, starter_plan(open.graph, open.options.threads, open.backend->target()));  // refused with all reasons before a file is made
+  require_memory(open.graph, first_plan(open.graph, open.options.threads, open.backend->target()));  // refused with all reasons before a file is made
   set_rule(global, open.options);
   const std::string toolchain = open.backend->make_toolchain(global.cache_dir)->description();
   open.session =

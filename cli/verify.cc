@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
+#include "playbook/first_plan.h"
 #include "tuner/search/gate.h"
 #include "tuner/search/headline.h"
 #include "tuner/trials/local_trials.h"
@@ -75,7 +76,7 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
-  const Plan kept = gated_plan(*open.session), starter = starter_plan(open.graph, open.options.threads, open.backend->target());
+  const Plan kept = gated_plan(*open.session), starter = first_plan(open.graph, open.options.threads, open.backend->target());
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();

@@ -17,6 +17,7 @@
 #include "cli/print_json.h"
 #include "cli/say.h"
 #include "cli/wisdom_options.h"
+#include "playbook/first_plan.h"
 #include "playbook/playbook.h"
 #include "tuner/search/opportunity.h"
 
@@ -109,7 +110,7 @@ int why(const Wisdom& wisdom, const Arguments& arguments, const GlobalOptions& g
   const std::vector<WisdomForm> forms = marked_forms(wisdom, global);
   const WisdomPlace here = wisdom_here(global, global.threads, arguments.allow_bf16);
   const std::map<std::string, WisdomForm> known = known_at(forms, here);
-  const Plan plan = starter_plan(graph, global.threads, global.backend->target());
+  const Plan plan = first_plan(graph, global.threads, global.backend->target());
   Profile nothing_timed;
   nothing_timed.steps.resize(plan.steps.size());
   std::map<std::string, std::pair<std::string, size_t>> windows;  // signature -> description, places

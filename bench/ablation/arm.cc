@@ -12,6 +12,7 @@
 #include "bench/ablation/timeline.h"
 #include "cli/find_noise.h"
 #include "cli/open_session.h"
+#include "playbook/first_plan.h"
 #include "playbook/playbook.h"
 #include "starter_kernels/cpu/cpu_target.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
@@ -102,7 +103,7 @@ Json run_arm(const Arm& arm, const std::string& model, const Graph& graph, const
           {"seed", budget.seed}, {"end", summary.why},
           {"seconds", spent},    {"experiments", session->experiments().size()},
           {"kept", wins.size()}, {"seconds_to_90", seconds_to(wins, 0.9)},
-          {"phases", phases},    {"moments", measure_moments(trials, *session, wins, starter_plan(graph, options.threads, cpu_target()), budget, random)}};
+          {"phases", phases},    {"moments", measure_moments(trials, *session, wins, first_plan(graph, options.threads, cpu_target()), budget, random)}};
 }
 
 }  // namespace amdahl::ablation

@@ -49,6 +49,8 @@ bool touches_memory(const PtxStatement& s) {
   static const std::set<std::string_view> kOwn{"shared", "local", "param", "const"};
   static const std::set<std::string_view> kTouches{"ld", "ldu", "st", "atom", "red", "cp", "call", "multimem", "tex", "tld4", "suld", "sust", "sured"};
   if (!kTouches.count(operation(s.first()))) return false;
+  if (operation(s.first()) == "cp" && (has_part(s.first(), "commit_group") || has_part(s.first(), "wait_group") || has_part(s.first(), "wait_all")))
+    return false;
   if (has_part(s.first(), "global")) return true;
   return operation(s.first()) == "call" || std::none_of(kOwn.begin(), kOwn.end(), [&](std::string_view space) { return has_part(s.first(), space); });
 }

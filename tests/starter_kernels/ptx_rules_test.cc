@@ -122,6 +122,12 @@ TEST(PtxWaits, PackedCopiesAndSharedMemoryMayBeReadBefore) {
             "");
 }
 
+TEST(PtxWaits, CopiesByThreadsAreReads) {
+  const std::string ends = "cp.async.commit_group;\ncp.async.wait_group 0;\n";
+  EXPECT_EQ(touched("ld.param.u64 %rd1, [o+8];\ncp.async.cg.shared.global [%r1], [%rd1], 16, %r2;\n" + ends + kWait + kWrite), "");
+  EXPECT_NE(touched("ld.param.u64 %rd1, [o];\ncp.async.cg.shared.global [%r1], [%rd1], 16, %r2;\n" + ends + kWait + kWrite), "") << "of an operand";
+}
+
 TEST(PtxWaits, EveryPathWaits) {
   EXPECT_NE(touched("@%p1 bra L1;\n" + kWait + "L1:\n" + kRead), "");
   EXPECT_NE(touched("@%p1 griddepcontrol.wait;\n" + kRead), "");

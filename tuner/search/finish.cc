@@ -6,6 +6,7 @@
 
 #include "base/entropy.h"
 #include "experiments/standing.h"
+#include "playbook/first_plan.h"
 #include "tuner/search/headline.h"
 #include "tuner/search/profile_record.h"
 #include "tuner/search/revert_newest_keep.h"
@@ -23,7 +24,7 @@ class Finish {
         options_(c.options),
         observer_(c.observer),
         run_(run),
-        starter_(starter_plan(graph_, options_.threads, runner_.target())),
+        starter_(first_plan(graph_, options_.threads, runner_.target())),
         begun_(runner_.now()) {}
 
   void run() {

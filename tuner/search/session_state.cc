@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "playbook/first_plan.h"
 #include "tuner/search/profile_record.h"
 #include "tuner/search/rebase.h"
 
@@ -14,7 +15,7 @@ namespace amdahl {
 void SessionState::start_clock(double seconds_before) { started_ = context_.runner.now() - seconds_before; }
 
 void SessionState::begin() {
-  starter_ = head_ = starter_plan(context_.graph, context_.options.threads, context_.runner.target());
+  starter_ = head_ = first_plan(context_.graph, context_.options.threads, context_.runner.target());
   PlanRecord record;
   record.id = head_id_ = gated_id_ = 1;
   record.gated = true;

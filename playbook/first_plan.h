@@ -1,0 +1,12 @@
+#pragma once
+// The plan that a session begins with, and is measured against.
+
+#include "plan/plan.h"
+
+namespace amdahl {
+
+// starter_plan(), and what nobody who writes for the target would begin without: on cards, convolutions of half floats have channels last, with what follows
+// them in their epilogues (docs/decisions/0045-channels-last-from-the-start.md).
+Plan first_plan(const Graph& graph, int threads, const Target& target);
+
+}  // namespace amdahl
