@@ -86,7 +86,10 @@ std::optional<std::vector<Read>> reads_of(const Carrying& c, const Step& step) {
   }
   if (problem.kind == kind::kConv) {
     Problem carried = problem;
-    set_formats(carried, {is_plain_image(c, problem) ? "" : c.layout.format()}, {c.layout.format()});
+    std::vector<std::string> formats(reads.size());
+    for (size_t i = 0; i < reads.size(); ++i)
+      if (reads[i] == Read::kCarried && (i > 0 || !is_plain_image(c, problem))) formats[i] = c.layout.format();
+    set_formats(carried, formats, {c.layout.format()});
     if (!c.layout.computes(carried)) return std::nullopt;
   }
   return reads;
