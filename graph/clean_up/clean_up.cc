@@ -26,6 +26,7 @@ void clean_up(Graph& graph, FoldBudget& budget) {
     changed |= simplify_movement(graph);
     changed |= merge_equal(graph);
     changed |= drop_unused(graph);
+    if (!changed) changed = merge_sibling_products(graph, budget);  // looks at who reads what, so when that has settled
   }
 }
 
