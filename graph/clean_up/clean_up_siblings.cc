@@ -191,7 +191,7 @@ void Siblings::merge(const std::vector<Product>& siblings) {
 
 bool Siblings::run() {
   // Siblings follow each other without another product in between: keys and values of later layers, of what an encoder gave, would lie in memory until then.
-  static const std::set<std::string_view> kProducts = {"MatMul", "Gemm", "MatMulInteger", "Conv", "Attention"};
+  static const std::set<std::string_view> kProducts = {"MatMul", "Gemm", "MatMulInteger", "Conv", "ConvInteger", "ConvTranspose", "Attention"};
   std::vector<Product> siblings;
   for (size_t n = 0; n < gone_.size(); ++n) {
     if (!is_any_of(graph_.nodes[n], kProducts)) continue;
