@@ -12,10 +12,11 @@
 namespace amdahl {
 namespace {
 
-// A MatMul and the Add of a bias behind it, or a Gemm.
+// A MatMul or Gemm, and the Add of a bias behind it, which may see the columns as heads (Keras).
 struct Product {
-  NodeId node = -1, add = -1;
-  ValueId weight = kNoValue, bias = kNoValue, result = kNoValue;
+  NodeId node = -1, heads = -1, add = -1;  // heads: a Reshape between the two
+  ValueId weight = kNoValue, bias = kNoValue;
+  ValueId result = kNoValue, sum = kNoValue;  // what the Split writes; what comes of the Add
 };
 
 bool is_any_of(const Node& node, const std::set<std::string_view>& ops) { return node.domain.empty() && ops.count(node.op) > 0; }
@@ -45,7 +46,9 @@ class Siblings {
 
  private:
   std::optional<Product> product_at(NodeId n) const;
-  ValueId bias_of(ValueId c, const Shape& result) const;
+  bool is_bias(ValueId v, int64_t columns, const Shape& shape) const;
+  NodeId only_reader(ValueId v, std::string_view op) const;
+  void find_bias(Product& p) const;
   bool scales(const Node& node) const;
   bool goes_on(ValueId result) const;
   bool are_siblings(const Product& a, const Product& b) const;
@@ -65,12 +68,33 @@ class Siblings {
   std::vector<std::vector<Node>> written_;  // in the place of a node
 };
 
-// The constant that adds one number to each column, or kNoValue.
-ValueId Siblings::bias_of(ValueId c, const Shape& result) const {
-  if (!graph_.is_constant(c)) return kNoValue;
-  const Shape& shape = graph_.value(c).shape;
-  const bool one_a_column = !shape.empty() && shape.size() <= result.size() && shape.back() == result.back() && numel(shape) == result.back();
-  return one_a_column ? c : kNoValue;
+// Whether a constant adds one number to each of `columns`, to results in this shape.
+bool Siblings::is_bias(ValueId v, int64_t columns, const Shape& shape) const {
+  if (!graph_.is_constant(v)) return false;
+  const Shape& own = graph_.value(v).shape;
+  const auto first = std::find_if(own.begin(), own.end(), [](int64_t size) { return size != 1; });
+  const auto rank = static_cast<size_t>(own.end() - first);
+  return own.size() <= shape.size() && numel(own) == columns && numel({shape.end() - static_cast<std::ptrdiff_t>(rank), shape.end()}) == columns &&
+         std::equal(first, own.end(), shape.end() - static_cast<std::ptrdiff_t>(rank));
+}
+
+// The node that alone reads a value, and an `op`; -1 where there is none.
+NodeId Siblings::only_reader(ValueId v, std::string_view op) const {
+  const bool one = readers(v).size() == 1 && !is_output_value(v);
+  return one && is_any_of(graph_.node(readers(v)[0]), {op}) ? readers(v)[0] : -1;
+}
+
+void Siblings::find_bias(Product& p) const {
+  const int64_t columns = graph_.value(p.result).shape.back();
+  const NodeId heads = only_reader(p.result, "Reshape");
+  const ValueId v = heads >= 0 ? graph_.node(heads).outputs[0] : p.result;
+  const NodeId reader = only_reader(v, "Add");
+  if (reader < 0) return;
+  const Node& add = graph_.node(reader);
+  const ValueId other = add.inputs[add.inputs[0] == v ? 1 : 0];
+  if (!is_bias(other, columns, graph_.value(v).shape)) return;
+  p.bias = other, p.add = reader, p.heads = heads, p.sum = add.outputs[0];
+  if (heads < 0) p.result = p.sum;
 }
 
 // Multiplies or divides all elements by one number.
@@ -106,24 +130,22 @@ bool Siblings::goes_on(ValueId result) const {
 std::optional<Product> Siblings::product_at(NodeId n) const {
   const Node& node = graph_.node(n);
   if (!is_any_of(node, {"MatMul", "Gemm"})) return std::nullopt;
-  Product p{n, -1, node.inputs[1], kNoValue, node.outputs[0]};
+  Product p;
+  p.node = n, p.weight = node.inputs[1], p.result = p.sum = node.outputs[0];
   const Value &rows = graph_.value(node.inputs[0]), &weight = graph_.value(p.weight), &result = graph_.value(p.result);
   // Weights that others read too would be in memory twice.
   if (!weight.constant || weight.shape.size() != 2 || numel(weight.shape) == 0 || readers(p.weight).size() != 1 || is_output_value(p.weight))
     return std::nullopt;
   if (rows.constant || rows.shape.size() < 2 || !is_float(result.dtype) || numel(result.shape) == 0) return std::nullopt;
-  if (node.op == "Gemm") {
-    if (node.attr_int("transA", 0) != 0 || node.attr_float("alpha", 1) != 1 || node.attr_float("beta", 1) != 1) return std::nullopt;
-    if (node.inputs.size() > 2 && node.inputs[2] != kNoValue && (p.bias = bias_of(node.inputs[2], result.shape)) == kNoValue) return std::nullopt;
-  } else if (readers(p.result).size() == 1 && !is_output_value(p.result)) {
-    const NodeId reader = readers(p.result)[0];
-    const Node& add = graph_.node(reader);
-    if (is_any_of(add, {"Add"})) {
-      p.bias = bias_of(add.inputs[add.inputs[0] == p.result ? 1 : 0], result.shape);
-      if (p.bias != kNoValue) p.add = reader, p.result = add.outputs[0];
-    }
+  const bool has_bias = node.op == "Gemm" && node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  if (node.op == "Gemm" && (node.attr_int("transA", 0) != 0 || node.attr_float("alpha", 1) != 1)) return std::nullopt;
+  if (has_bias) {
+    if (node.attr_float("beta", 1) != 1 || !is_bias(node.inputs[2], result.shape.back(), result.shape)) return std::nullopt;
+    p.bias = node.inputs[2];
+  } else {
+    find_bias(p);
   }
-  return goes_on(p.result) ? std::optional(p) : std::nullopt;
+  return goes_on(p.sum) ? std::optional(p) : std::nullopt;
 }
 
 bool Siblings::are_siblings(const Product& a, const Product& b) const {
@@ -162,7 +184,9 @@ void Siblings::write(const std::vector<Product>& siblings, Tensor weights) {
   const bool any_bias = std::any_of(siblings.begin(), siblings.end(), [](const Product& p) { return p.bias != kNoValue; });
   const ValueId bias = any_bias ? write.constant("biases", side_by_side(biases, 0)) : kNoValue;
   if (any_bias && first.op == "Gemm") inputs.push_back(bias);
-  ValueId all = write.add(first.op, inputs, dtype, shape, first.attributes);
+  const std::map<std::string, Attribute> form =
+      weight_axis(siblings[0]) == 0 ? std::map<std::string, Attribute>{{"transB", int64_t{1}}} : std::map<std::string, Attribute>{};
+  ValueId all = write.add(first.op, inputs, dtype, shape, form);
   if (any_bias && first.op == "MatMul") all = write.add("Add", {all, bias}, dtype, shape);
   inputs = {all};
   std::map<std::string, Attribute> attributes{{"axis", static_cast<int64_t>(shape.size()) - 1}};
@@ -186,6 +210,7 @@ void Siblings::merge(const std::vector<Product>& siblings) {
   for (const Product& p : siblings) {
     gone_[static_cast<size_t>(p.node)] = true;
     if (p.add >= 0) gone_[static_cast<size_t>(p.add)] = true;
+    if (p.heads >= 0) graph_.nodes[static_cast<size_t>(p.heads)].outputs[0] = p.sum;
   }
 }
 

@@ -134,6 +134,51 @@ TEST(SiblingProducts, GemmsAsLinearLayersAreSaved) {
     }
 }
 
+// Keras adds biases to heads, and tf2onnx saves the product as a Gemm of nothing but its matrices.
+TEST(SiblingProducts, BiasesThatAreAddedToHeadsAreAddedToColumns) {
+  for (const char* op : {"MatMul", "Gemm"}) {
+    ModelMaker m;
+    m.input("x", {"6", "5"});
+    m.initializer_i64("heads", {2, 3, 2, 2});
+    for (const std::string y : {"q", "k", "v"}) {
+      std::vector<float> weights;
+      for (int e = 0; e < 20; ++e) weights.push_back(static_cast<float>(e) + (y == "q" ? 0 : y == "k" ? 0.5f : 0.25f));
+      m.initializer(y + ".weight", {5, 4}, weights);
+      auto& product = m.node(op, {"x", y + ".weight"}, {y});
+      if (std::string(op) == "Gemm") set_float(product, "beta", 0);
+      m.node("Reshape", {y, "heads"}, {y + ".heads"});
+      m.initializer(y + ".bias", y == "v" ? std::vector<int64_t>{1, 2, 2} : std::vector<int64_t>{2, 2}, {1, 2, weights[3], 4});
+      m.node("Add", {y + ".bias", y + ".heads"}, {y + ".sum"});
+      set_ints(m.node("Transpose", {y + ".sum"}, {y + ".moved"}), "perm", {0, 2, 1, 3});
+      m.node("Relu", {y + ".moved"}, {"y." + y});
+      m.output("y." + y);
+    }
+    const Cleaned c = clean(m);
+    EXPECT_EQ(c.count(op), 1);
+    EXPECT_EQ(c.count("Add"), std::string(op) == "MatMul");
+    EXPECT_EQ(c.count("Reshape"), 3);
+  }
+}
+
+TEST(SiblingProducts, WhatIsAddedToRowsOrToOneColumnOfHeadsIsNoBias) {
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{4, 1, 1, 1}, {2, 1}, {1, 2}, {3, 1, 2}}) {
+    ModelMaker m;
+    m.input("x", {"12", "5"});
+    m.initializer_i64("heads", {4, 3, 2, 2});
+    m.initializer("added", shape, std::vector<float>(static_cast<size_t>(numel(shape)), 0.5f));
+    for (const std::string y : {"q", "k"}) {
+      m.initializer(y + ".weight", {5, 4}, std::vector<float>(20, y == "q" ? 1.0f : 0.5f));
+      m.node("MatMul", {"x", y + ".weight"}, {y});
+      m.node("Reshape", {y, "heads"}, {y + ".heads"});
+      m.node("Add", {y + ".heads", "added"}, {y + ".sum"});
+      set_ints(m.node("Transpose", {y + ".sum"}, {y + ".moved"}), "perm", {0, 2, 1, 3});
+      m.node("Relu", {y + ".moved"}, {"y." + y});
+      m.output("y." + y);
+    }
+    EXPECT_EQ(clean(m).count("MatMul"), 2) << to_string(shape);
+  }
+}
+
 TEST(SiblingProducts, GemmsThatScaleTransposeOrAddOtherwiseStay) {
   for (const char* attribute : {"alpha", "beta", "transA", "row"}) {
     ModelMaker m;
