@@ -1,5 +1,6 @@
-// Clean-up is what needs no judgement: it never makes a model slower and keeps its meaning. Everything that may or may
-// not pay is a rewrite of the playbook, measured.
+// Clean-up is what needs no judgement: it does not make a model slower and keeps its meaning. Everything that may or may
+// not pay is a rewrite of the playbook, measured; but for products of the same rows, which a plan has no values for
+// (docs/decisions/0045-siblings-are-one-product.md).
 
 #include "graph/clean_up/clean_up.h"
 
@@ -26,6 +27,7 @@ void clean_up(Graph& graph, FoldBudget& budget) {
     changed |= simplify_movement(graph);
     changed |= merge_equal(graph);
     changed |= drop_unused(graph);
+    if (!changed) changed = merge_sibling_products(graph, budget);  // looks at who reads what, so when that has settled
   }
 }
 

@@ -21,7 +21,8 @@ bool lower_normalization(Graph& graph);                 // clean_up_normalizatio
 bool lower_image_means(Graph& graph);  // clean_up_pooling.cc: means over height and width to GlobalAveragePool, which exporters write as either
 bool lower_einsum(Graph& graph);       // clean_up_einsum.cc: to Transpose, Reshape, MatMul
 bool merge_equal(Graph& graph);        // clean_up_merge.cc: equal constants, equal nodes on equal inputs
-bool drop_unused(Graph& graph);        // clean_up_unused.cc: nodes and values without readers; renumbers values
+bool merge_sibling_products(Graph& graph, FoldBudget& budget);  // clean_up_siblings.cc: products of the same rows that go on apart, as Q, K and V do
+bool drop_unused(Graph& graph);                                 // clean_up_unused.cc: nodes and values without readers; renumbers values
 
 // Readers of `from` read `to` instead, once apply() is called. Chains are followed.
 class Replacements {

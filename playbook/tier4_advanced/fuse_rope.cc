@@ -97,10 +97,12 @@ class FuseRope final : public Rewrite {
       if (refusal) *refusal = std::move(reason);
       return std::nullopt;
     };
+    const Step& concat_step = context.plan.steps[static_cast<size_t>(anchor)];
+    if (concat_step.variant.problem.kind == kind::kRotaryEmbedding) return refused("fused already");
     const NodePattern pattern(context);
     Found found;
     std::string reason = "no Concat here";
-    for (NodeId n : context.plan.steps[static_cast<size_t>(anchor)].nodes)
+    for (NodeId n : concat_step.nodes)
       if (pattern.is(n, "Concat")) {
         found = {};
         reason = recognise(context, pattern, n, found);

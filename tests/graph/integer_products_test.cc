@@ -94,6 +94,28 @@ TEST(IntegerProducts, OfDequantizedMatricesAreSumsOfBytesTimesBothScales) {
   }
 }
 
+// As queries and keys are; of floats they would be one product (clean_up_siblings.cc).
+TEST(IntegerProducts, OfTheSameRowsStayApart) {
+  ModelMaker m(17);
+  m.input("x", {"6", "20"}, onnx::TensorProto::UINT8);
+  m.initializer("scale", {}, {0.02f});
+  constant(m, "zero", DType::kU8, {}, {100});
+  constant(m, "none", DType::kI8, {}, {0});
+  m.node("DequantizeLinear", {"x", "scale", "zero"}, {"floats"});
+  for (const std::string y : {"q", "k"}) {
+    constant(m, y + ".bytes", DType::kI8, {20, 16}, random_bytes(20 * 16, -128, y == "q" ? 3 : 4));
+    m.node("DequantizeLinear", {y + ".bytes", "scale", "none"}, {y + ".weight"});
+    m.node("MatMul", {"floats", y + ".weight"}, {y});
+    m.node("Transpose", {y}, {y + ".moved"});
+    m.node("Neg", {y + ".moved"}, {"y." + y});
+    m.output("y." + y);
+  }
+  std::map<std::string, int> count = operators(load(m));
+  EXPECT_EQ(count["MatMulInteger"], 2);
+  EXPECT_EQ(count["MatMul"], 0);
+  EXPECT_EQ(count["Split"], 0);
+}
+
 ModelMaker quantized_convolution(DType type, int64_t zero, const std::string& auto_pad) {
   ModelMaker m(17);
   m.input("x", {"1", "4", "5", "6"}, type == DType::kI8 ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8).output("y");

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "graph/models/load_model.h"
 #include "playbook/playbook.h"
 #include "playbook/tuned_donor.h"
 #include "starter_kernels/cpu/cpu_target.h"
@@ -201,6 +202,56 @@ TEST(AbsorbMovement, ACopyThatIsReadElsewhereStays) {
   const Applied absorbed = apply(graph, starter_plan(graph, 1, cpu_target()), "absorb_movement");
   EXPECT_EQ(absorbed.plan.steps.size(), 2u);
   expect_right(graph, absorbed.plan);
+}
+
+// ---- products of the same rows, which clean-up has made one of (graph/clean_up/clean_up_siblings.cc) ---------------------
+
+Plan rewritten(const Graph& graph, std::initializer_list<std::string_view> names) {
+  Plan plan = starter_plan(graph, 2, cpu_target());
+  for (std::string_view name : names) plan = apply(graph, std::move(plan), name).plan;
+  return plan;
+}
+
+int count_steps_of(const Graph& graph, const Plan& plan, std::string_view kind, std::string_view op) {
+  return static_cast<int>(std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
+    return s.variant.problem.kind == kind && std::any_of(s.nodes.begin(), s.nodes.end(), [&](NodeId n) { return graph.node(n).op == op; });
+  }));
+}
+
+TEST(SiblingProducts, AttentionReadsQueriesKeysAndValuesWhereOneProductLeftThem) {
+  const Graph graph = load_model("builtin:bert-mini", {});
+  const Plan plan = rewritten(graph, {"fuse_epilogue", "fuse_attention"});
+  EXPECT_EQ(count_kind(plan, "attention"), 2);
+  EXPECT_EQ(count_steps_of(graph, plan, "movement", "Split"), 0);
+  for (const Step& s : plan.steps) {
+    if (s.variant.problem.kind != "attention") continue;
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(s.inputs[i], s.inputs[0]);
+      EXPECT_EQ(s.variant.problem.in[i].offset, static_cast<int64_t>(64 * i));
+    }
+  }
+  expect_right(graph, plan);
+}
+
+TEST(SiblingProducts, RotaryPositionsAndGatedLayersAreFusedAsBefore) {
+  const Graph graph = load_model("builtin:llama-mini", {});
+  const Plan plan = rewritten(graph, {"fuse_rope", "fuse_attention", "fuse_pointwise_chain", "fuse_mlp"});
+  EXPECT_EQ(count_kind(plan, "rotary_embedding"), 4);
+  EXPECT_EQ(count_kind(plan, "attention"), 2);
+  EXPECT_EQ(count_kind(plan, "fused_mlp"), 2);
+  EXPECT_EQ(count_steps_of(graph, plan, "movement", "Split"), 0);
+  EXPECT_EQ(count_kind(plan, "matmul"), 5);  // two a layer and the head
+  expect_right(graph, plan);
+}
+
+// Without fusing anything: products and copies read the parts by strides, too.
+TEST(SiblingProducts, CopiesOfPartsAreReadInPlace) {
+  const Graph graph = load_model("builtin:bert-mini", {});
+  const Plan plan = rewritten(graph, {"read_in_place"});
+  EXPECT_EQ(count_steps_of(graph, starter_plan(graph, 2, cpu_target()), "movement", "Split"), 2);
+  EXPECT_EQ(count_kind(plan, "matmul"), count_kind(starter_plan(graph, 2, cpu_target()), "matmul"));
+  for (const Step& s : plan.steps) EXPECT_FALSE(s.nodes.size() == 1 && graph.node(s.nodes[0]).op == "Split");
+  expect_right(graph, plan);
 }
 
 // ---- multi-layer perceptron ------------------------------------------------------------------------------------------
