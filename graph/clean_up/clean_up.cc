@@ -1,6 +1,6 @@
 // Clean-up is what needs no judgement: it does not make a model slower and keeps its meaning. Everything that may or may
 // not pay is a rewrite of the playbook, measured; but for products of the same rows, which a plan has no values for
-// (docs/decisions/0045-siblings-are-one-product.md).
+// (docs/decisions/0046-siblings-are-one-product.md).
 
 #include "graph/clean_up/clean_up.h"
 
