@@ -19,6 +19,7 @@ const std::vector<const Rewrite*>& playbook() {
       choose_thread_tile(),
       choose_warp_tile(),
       choose_warpgroup_tile(),
+      choose_row_warps(),
       // tier 2
       absorb_movement(),
       read_in_place(),

@@ -65,6 +65,7 @@ const Rewrite* choose_block_shape();
 const Rewrite* choose_thread_tile();
 const Rewrite* choose_warp_tile();
 const Rewrite* choose_warpgroup_tile();
+const Rewrite* choose_row_warps();
 const Rewrite* choose_pipeline_stages();
 const Rewrite* choose_attention_tile();
 const Rewrite* use_mma_form();

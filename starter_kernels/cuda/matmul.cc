@@ -11,6 +11,7 @@
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
 #include "starter_kernels/cuda/matmul_boxes.h"
+#include "starter_kernels/cuda/matmul_held.h"
 #include "starter_kernels/cuda/matmul_mma.h"
 #include "starter_kernels/cuda/matmul_rows.h"
 #include "starter_kernels/cuda/matmul_wgmma.h"
@@ -77,6 +78,7 @@ std::string form_text(const Problem& problem, const Knobs& knobs) {
   switch (knobs.at("FORM")) {
     case kMatmulMmaForm: return mma_text(problem);
     case kMatmulRowsForm: return rows_text(problem);
+    case kMatmulHeldForm: return held_text(problem);
     case kMatmulWgmmaForm: return wgmma_text(problem, knobs);
     default: return tile_text(problem, knobs);
   }
@@ -100,22 +102,27 @@ class MatmulOnCuda final : public KernelImplementation {
     if (has_mma_form(problem)) forms.push_back(kMatmulMmaForm);
     if (has_wgmma_form(problem, card)) forms.push_back(kMatmulWgmmaForm);
     if (has_boxes_form(problem, card)) forms.push_back(kMatmulBoxesForm);
-    const int64_t form = has_rows_form(problem) ? int64_t{kMatmulRowsForm} : forms.back();
+    const bool held = has_held_form(problem);
+    const int64_t form = held ? int64_t{kMatmulHeldForm} : has_rows_form(problem) ? int64_t{kMatmulRowsForm} : forms.back();
     if (has_rows_form(problem)) forms.push_back(kMatmulRowsForm);
+    if (held) forms.push_back(kMatmulHeldForm);
     std::sort(forms.begin(), forms.end());
     const ProductTile tile = tile_of(s, card);
     SearchSpace space = product_tile_space(tile, sum, kBuffers);
-    space.knobs.insert(space.knobs.begin(),
-                       {"FORM", forms, form,
-                        "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory; 4 the same, copied by one warp"});
+    space.knobs.insert(space.knobs.begin(), {"FORM", forms, form,
+                                             "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory; 4 the same, "
+                                             "copied by one warp; 5 few rows, B in "
+                                             "registers"});
     if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
     WgmmaStarter wgmma;
     if (has_wgmma_form(problem, card)) {
       wgmma = has_boxes_form(problem, card) ? starter_boxes(problem, card) : starter_wgmma(problem, card);
       add_wgmma_tile_knobs(space, wgmma, {16, 32, 48, 64, 96, 128, 192, 256});
     }
-    if (has_rows_form(problem)) add_rows_knobs(space, problem);
-    const int64_t split = form == kMatmulRowsForm         ? starter_rows_split(problem, card)
+    if (has_rows_form(problem)) add_rows_knobs(space, problem, held ? starter_held_warps(problem) : kStarterRowsWarps);
+    if (held) add_held_knobs(space);
+    const int64_t split = form == kMatmulHeldForm         ? 1
+                          : form == kMatmulRowsForm       ? starter_rows_split(problem, card)
                           : has_wgmma_form(problem, card) ? wgmma.split
                           : form == kMatmulMmaForm        ? starter_mma_split(problem, card)
                                                           : split_of(s, tile, card);
@@ -125,6 +132,7 @@ class MatmulOnCuda final : public KernelImplementation {
       if (declared) return "a card has no form of this declared algorithm yet";
       if (k.at("FORM") == kMatmulWgmmaForm) return refused_wgmma_tile(k);
       if (k.at("FORM") == kMatmulBoxesForm) return refused_boxes(problem, k);
+      if (k.at("FORM") == kMatmulHeldForm) return refused_held(k);
       std::string refusal = refused_parts(k.at("SPLIT_K"), s.batch * s.m * s.n * static_cast<int64_t>(size_of(sum)));
       if (refusal.empty() && k.at("FORM") == kMatmulForm) refusal = refused_tile(k, sum, kBuffers);
       if (refusal.empty() && k.at("FORM") == kMatmulMmaForm) refusal = refused_mma(problem, k);

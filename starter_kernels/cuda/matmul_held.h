@@ -4,18 +4,17 @@
 #include <cstdint>
 #include <string>
 
-#include "base/device_info.h"
 #include "starter_kernels/kinds/problem.h"
 #include "starter_kernels/kinds/search_space.h"
 
 namespace amdahl {
 
-// One matrix of at most 8 rows that begin at multiples of 16 bytes; both operands of one half float type, B a constant.
+// As has_rows_form() (matmul_rows.h), of rows that begin at multiples of 16 bytes; both operands of one half float type, B a constant.
 bool has_held_form(const Problem& problem);
 
 // HELD, beside the WARPS of the form for few rows (matmul_rows.h).
-void add_held_knobs(SearchSpace& space, const Problem& problem);
-int64_t starter_held_warps(const Problem& problem, const DeviceInfo& card);
+void add_held_knobs(SearchSpace& space);
+int64_t starter_held_warps(const Problem& problem);
 // Why the form cannot be launched with these knobs, or "".
 std::string refused_held(const Knobs& knobs);
 

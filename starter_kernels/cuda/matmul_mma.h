@@ -17,6 +17,7 @@ enum MatmulForm : int64_t {
   kMatmulRowsForm = 2,   // few rows
   kMatmulWgmmaForm = 3,  // tensor cores that read shared memory (matmul_wgmma.h)
   kMatmulBoxesForm = 4,  // the same, of which one warp brings what the others multiply (matmul_boxes.h)
+  kMatmulHeldForm = 5,   // few rows, whose constant is in registers before they are there (matmul_held.h)
 };
 
 // Whether both operands are of one half float type and each has a dimension that is adjacent in memory.

@@ -11,7 +11,7 @@
 namespace amdahl {
 namespace {
 
-constexpr int64_t kMostRows = 8, kStarterWarps = 8, kWarp = 32;
+constexpr int64_t kMostRows = 8, kWarp = 32;
 
 // Whether a row of B lies in memory order, where a column does not.
 bool is_row_major(const Access& b) { return b.strides[b.strides.size() - 2] != 1; }
@@ -27,9 +27,9 @@ bool has_rows_form(const Problem& problem) {
   return s.batch == 1 && s.m >= 1 && s.m <= kMostRows && adjacent && declared_algorithm(problem).empty();
 }
 
-void add_rows_knobs(SearchSpace& space, const Problem& problem) {
+void add_rows_knobs(SearchSpace& space, const Problem& problem, int64_t warps) {
   const int64_t unroll = MatmulSizes::of(problem).m <= 2 ? 8 : 4;  // which of A's rows are registers too
-  space.knobs.push_back({"WARPS", {1, 2, 4, 8, 16}, kStarterWarps, "warps of a block that has few rows"});
+  space.knobs.push_back({"WARPS", {1, 2, 4, 8, 16}, warps, "warps of a block that has few rows"});
   space.knobs.push_back({"UNROLL", {1, 2, 4, 8}, unroll, "loads of B that a thread has on their way"});
 }
 
@@ -38,8 +38,8 @@ int64_t starter_rows_split(const Problem& problem, const DeviceInfo& card) {
   const MatmulSizes s = MatmulSizes::of(problem);
   const Access& b = problem.in[1];
   const int64_t units = std::max(card.units, 1), most_blocks = is_row_major(b) ? 2 * units : units;
-  const int64_t columns = is_row_major(b) ? kWarp * vector_of(b) : kStarterWarps;
-  const int64_t steps_of_load = is_row_major(b) ? kStarterWarps : kWarp * vector_of(b);  // of a block
+  const int64_t columns = is_row_major(b) ? kWarp * vector_of(b) : kStarterRowsWarps;
+  const int64_t steps_of_load = is_row_major(b) ? kStarterRowsWarps : kWarp * vector_of(b);  // of a block
   return starter_split(std::max<int64_t>(1, (s.n + columns - 1) / columns), most_blocks, s.k, 8 * steps_of_load);
 }
 

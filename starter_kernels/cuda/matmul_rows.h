@@ -13,8 +13,10 @@ namespace amdahl {
 // Whether A has one to eight rows and one matrix, and B a dimension that is adjacent in memory.
 bool has_rows_form(const Problem& problem);
 
-// What varies the form, but for SPLIT_K, which all forms have; and where that begins.
-void add_rows_knobs(SearchSpace& space, const Problem& problem);
+inline constexpr int64_t kStarterRowsWarps = 8;
+
+// What varies the form, but for SPLIT_K, which all forms have; and where that begins. `warps`: where WARPS does.
+void add_rows_knobs(SearchSpace& space, const Problem& problem, int64_t warps);
 int64_t starter_rows_split(const Problem& problem, const DeviceInfo& card);
 
 // Behind the sizes, types and functions that all forms have (matmul.cc).
