@@ -96,19 +96,21 @@ struct Starter {
   int64_t queries = 64, tq = 4, keys = 64, parts = 1, key_warps = 1;
 
   // Of the tensor cores' form: as many blocks as multiprocessors, a warp has 16 queries, and all keys are there at once where they fit: 12 heads of 128 took
-  // 3.8 us in tiles of 64 and 3.5 in one, of 197 took 7.8 and 6.8 (H200).
+  // 3.8 us in tiles of 64 and 3.5 in one, of 197 took 7.8 and 6.8 (H200). A query alone has too little to do for what it reads: four blocks share 512 keys, 16 a
+  // warp, in 4.0 us, where two take 5.6 and sums of threads 12.
   Starter(const AttentionSizes& s, const MmaTile& tile, int64_t units) {
     const int64_t heads = s.batch * s.heads;
+    const bool few = s.queries <= 16;
     while (queries > 16 && heads * ceil_div(s.queries, queries) < units) queries /= 2;
     keys = s.keys > 256 ? 128 : 256;
     const auto warps = [&] {
-      int64_t n = std::clamp<int64_t>(keys / 32, 1, 8);
+      int64_t n = std::clamp<int64_t>(keys / (few ? 16 : 32), 1, 8);
       while (n > 1 && !tile.refused(queries, keys, n).empty() && keys / (n / 2) <= 64) n /= 2;
       return n;
     };
     while (keys > 16 && (keys / 2 >= s.keys || !tile.refused(queries, keys, warps()).empty())) keys /= 2;
     key_warps = warps();
-    while (parts < 16 && heads * ceil_div(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= 4 * parts * keys) parts *= 2;
+    while (parts < 16 && heads * ceil_div(s.queries, queries) * parts * 2 <= 2 * units && s.keys >= (few ? 2 : 4) * parts * keys) parts *= 2;
   }
   Starter(const AttentionSizes& s, const RowTile& row, int64_t units) {
     const int64_t heads = s.batch * s.heads;
@@ -163,20 +165,20 @@ class AttentionOnCuda final : public KernelImplementation {
     const AttentionSizes s(problem);
     const RowTile row(s, accumulator_of(problem.in[0].dtype));
     const MmaTile mma(s, problem.in[0].dtype);
-    const bool has_mma = has_mma_form(problem), is_mma = has_mma && s.queries > 4;
+    const bool is_mma = has_mma_form(problem);
     const int64_t units = std::max(card.units, 1);
     const Starter starter = is_mma ? Starter(s, mma, units) : Starter(s, row, units);
     const bool skips = can_skip(AttentionParams::of(problem));
     SearchSpace space;
-    space.knobs = {{"FORM", has_mma ? std::vector<int64_t>{kAttentionForm, kAttentionMmaForm} : std::vector<int64_t>{kAttentionForm}, is_mma,
+    space.knobs = {{"FORM", is_mma ? std::vector<int64_t>{kAttentionForm, kAttentionMmaForm} : std::vector<int64_t>{kAttentionForm}, is_mma,
                     "0 any attention, sums of a thread; 1 tensor cores"},
                    {"QUERIES", {4, 16, 32, 64}, starter.queries, "queries of a block"},
                    {"TQ", {1, 2, 4}, starter.tq, "adjacent queries of a thread"},
-                   {"KEYS", has_mma ? std::vector<int64_t>{16, 32, 64, 128, 256} : std::vector<int64_t>{16, 32, 64}, starter.keys, "keys of a tile"},
+                   {"KEYS", is_mma ? std::vector<int64_t>{16, 32, 64, 128, 256} : std::vector<int64_t>{16, 32, 64}, starter.keys, "keys of a tile"},
                    {"PARTS", {1, 2, 4, 8, 16}, starter.parts, "blocks that share a query's keys"},
                    {"SKIP_CAUSAL", skips ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}, skips && s.keys >= 256 && starter.keys < s.keys,
                     "1: tiles of keys that a block's queries do not see are left out where their values are finite"}};
-    if (has_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4, 8}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
+    if (is_mma) space.knobs.push_back({"KEY_WARPS", {1, 2, 4, 8}, starter.key_warps, "warps that share a tile's keys on tensor cores"});
     space.refuse = [=](const Knobs& k) -> std::string {
       const bool on_mma = form_of(k) == kAttentionMmaForm;
       if (on_mma && k.at("TQ") != starter.tq) return "a warp has its queries together";  // all values are the same text

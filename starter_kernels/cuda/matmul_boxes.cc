@@ -55,7 +55,12 @@ double cost_of(const Tile& tile, const MatmulSizes& s, int64_t units, bool two_f
   return turns * static_cast<double>(one) + static_cast<double>(blocks) / static_cast<double>(units) * static_cast<double>(loaded);
 }
 
-bool two_fit(const Tile& tile, int64_t stages, int64_t size) { return tile.shared_bytes(stages, size) + 1024 <= kUnitShared / 2; }
+// Whether two blocks fit a multiprocessor: in its shared memory, and in its registers, of which a thread's sums and what the epilogue reads for them take most.
+bool two_fit(const Tile& tile, int64_t stages, int64_t size) {
+  constexpr int64_t kRegisters = 64 << 10, kOtherRegisters = 40;
+  const int64_t threads = 128 * tile.warpgroups + 32, registers = kOtherRegisters + tile.n / 2 + tile.n / 2 / tile.split;
+  return tile.shared_bytes(stages, size) + 1024 <= kUnitShared / 2 && 2 * threads * registers <= kRegisters;
+}
 
 }  // namespace
 
