@@ -42,19 +42,19 @@ struct Tile {
 
 int64_t size_of_result(const Problem& problem) { return static_cast<int64_t>(size_of(problem.out[0].dtype)); }
 
-// What a block takes, as bytes that come from L2: those of another block of the cluster count four times, each block that takes part 2 KiB, and results 128 bytes
-// a column, or 512 where there are too many for the epilogue's operands to come early (kernels/pushed_sums.h). More blocks than fit the card at a time take
-// turns, or overlap; and all of them together wait for L2 as each does. Of 206 tiles of 19 products and convolutions on an H200 the cheapest by this was 5%
+// What a block takes, as bytes that come from L2: those of another block of the cluster count four times, each block that takes part 16 KiB, and results 128
+// bytes a column, or 1024 where there are too many for the epilogue's operands to come early (kernels/pushed_sums.h). More blocks than fit the card at a time take
+// turns, or overlap; and all of them together wait for L2 twice as long as each does. Of 206 tiles of 19 products and convolutions on an H200 the cheapest by this was 5%
 // slower than the best in the geometric mean, 28% at most.
 double cost_of(const Tile& tile, const MatmulSizes& s, int64_t units, bool two_fit) {
-  constexpr int64_t kEarlyColumns = 96, kUnitsOfLargestClusters = 112;  // of 132: eight to a cluster leave the rest of a GPC idle
+  constexpr int64_t kEarlyColumns = 96, kUnitsOfLargestClusters = 96;  // of 132: eight to a cluster leave the rest of a GPC idle
   const int64_t blocks = ceil_div(s.m, tile.rows()) * ceil_div(s.n, tile.n) * tile.split;
   const int64_t loaded = ceil_div(ceil_div(s.k, kWgmmaLine), tile.split) * tile.stage_bytes(), columns = tile.n / tile.split;
-  const int64_t one = loaded + 4 * tile.slot_bytes() + 2048 * tile.split + (columns > kEarlyColumns ? 512 : 128) * columns;
+  const int64_t one = loaded + 4 * tile.slot_bytes() + 16384 * tile.split + (columns > kEarlyColumns ? 1024 : 128) * columns;
   const int64_t usable = tile.split == 8 && !two_fit ? std::min(units, kUnitsOfLargestClusters) : units;
   const double in_turns = static_cast<double>(blocks) / static_cast<double>(usable);
   const double turns = two_fit ? std::max(1.0, 0.25 + 0.75 * in_turns) : std::ceil(in_turns);
-  return turns * static_cast<double>(one) + static_cast<double>(blocks) / static_cast<double>(units) * static_cast<double>(loaded);
+  return turns * static_cast<double>(one) + 2.0 * static_cast<double>(blocks) / static_cast<double>(units) * static_cast<double>(loaded);
 }
 
 // Whether two blocks fit a multiprocessor: in its shared memory, and in its registers, of which a thread's sums and what the epilogue reads for them take most.
