@@ -45,7 +45,7 @@ int64_t size_of_result(const Problem& problem) { return static_cast<int64_t>(siz
 // What a block takes, as bytes that come from L2: those of another block of the cluster count four times, each block that takes part 16 KiB, and results 128
 // bytes a column, or 1024 where there are too many for the epilogue's operands to come early (kernels/pushed_sums.h). More blocks than fit the card at a time take
 // turns, or overlap; and all of them together wait for L2 twice as long as each does. Of 206 tiles of 19 products and convolutions on an H200 the cheapest by this was 5%
-// slower than the best in the geometric mean, 28% at most.
+// slower than the best in the geometric mean, 30% at most.
 double cost_of(const Tile& tile, const MatmulSizes& s, int64_t units, bool two_fit) {
   constexpr int64_t kEarlyColumns = 96, kUnitsOfLargestClusters = 96;  // of 132: eight to a cluster leave the rest of a GPC idle
   const int64_t blocks = ceil_div(s.m, tile.rows()) * ceil_div(s.n, tile.n) * tile.split;
