@@ -85,6 +85,17 @@ const std::vector<std::pair<std::string, std::vector<testing::Mutation>>> kWgmma
          {"last channel not stored", "if (channel >= O || p >= POSITIONS) return;", "if (channel >= O - 1 || p >= POSITIONS) return;"},
          {"first image for all", "const int64_t n = (p + j) / PIXELS, pixel", "const int64_t n = 0 * (p + j) / PIXELS, pixel"},
          {"first part for all", "gather(position_of_thread, first + step + 1,", "gather(position_of_thread, step + 1,", {{"FORM", 3}, {"SPLIT_K", 2}}},
+         {"boxes of the first tap for all", "tap % int(TAPS_W) * int(DILATION_W), tap / int(TAPS_W) * int(DILATION_H), barrier", "0, 0, barrier"},
+         {"rows of taps adjacent", "tap / int(TAPS_W) * int(DILATION_H), barrier", "tap / int(TAPS_W), barrier"},
+         {"boxes of the first image for all", "int(STEP_H) - int(PAD_H), image,", "int(STEP_H) - int(PAD_H), 0 * image,"},
+         {"boxes of the first channels for all", "map, channel, window", "map, 0 * channel, window"},
+         {"a window more a row", "LAST_W, LAST_H}};", "LAST_W + STEP_W, LAST_H}};"},
+         {"a row of windows more", "LAST_W, LAST_H}};", "LAST_W, LAST_H + STEP_H}};"},
+         {"rows begin a pixel early", "STEP_H, -int32_t(PAD_W), -", "STEP_H, -int32_t(PAD_W) - 1, -"},
+         {"windows side by side whatever the step", "IN_H, STEP_W, STEP_H,", "IN_H, 1, STEP_H,"},
+         {"channels of a tap not padded", "tap = k / CHANNELS_OF_TAP, channel = k % CHANNELS_OF_TAP;", "tap = k / CHANNELS, channel = k % CHANNELS;"},
+         {"packed weights of the first tap", "(TAPS_W * TAPS_H) + tap]", "(TAPS_W * TAPS_H)]"},
+         {"packed weights of the first channels", "in)[(n * CHANNELS + channel)", "in)[(n % 8 * CHANNELS + channel)"},
      }},
 };
 
