@@ -6,7 +6,7 @@
 namespace amdahl {
 
 // starter_plan(), and what nobody who writes for the target would begin without: on cards, convolutions of half floats have channels last, with what follows
-// them in their epilogues (docs/decisions/0045-channels-last-from-the-start.md).
+// them in their epilogues, where that leaves few conversions (docs/decisions/0045-channels-last-from-the-start.md).
 Plan first_plan(const Graph& graph, int threads, const Target& target);
 
 }  // namespace amdahl

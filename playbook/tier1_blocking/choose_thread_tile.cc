@@ -15,10 +15,11 @@ const Rewrite* choose_thread_tile() {
       .open = {"TM", "TN", "BLOCK_M", "BLOCK_N", "BK"},
       .refuse =
           [](const RewriteContext&, const Step& step) {
-            // Products have it in form 0; convolutions in all but the tensor cores' form.
+            // Products have it in form 0; convolutions in all but those of tensor cores.
             const auto form = step.variant.knobs.find("FORM");
-            const int64_t last = step.variant.problem.kind == kind::kMatmul ? 0 : 2;
-            return std::string(form == step.variant.knobs.end() || form->second <= last ? "" : "this form has no such tile");
+            const bool has = form == step.variant.knobs.end() || form->second == 0 ||
+                             (step.variant.problem.kind != kind::kMatmul && (form->second <= 2 || form->second == 5));
+            return std::string(has ? "" : "this form has no such tile");
           },
   });
   return &rewrite;

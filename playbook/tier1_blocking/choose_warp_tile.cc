@@ -9,12 +9,12 @@ const Rewrite* choose_warp_tile() {
   static const KnobRewrite rewrite({
       .tier = 1,
       .name = "choose_warp_tile",
-      .target = "matmul",
-      .precondition = "half floats, FORM 1",
+      .target = "matmul, conv",
+      .precondition = "half floats, FORM 1; a convolution of an image, FORM 6",
       .backend = "cuda",
-      .kinds = {kind::kMatmul},
-      .where = {{"FORM", {1}}},
-      .open = {"WARPS_M", "WARPS_N", "WARP_M", "WARP_N", "MMA_K", "STAGES"},
+      .kinds = {kind::kMatmul, kind::kConv},
+      .where = {{"FORM", {1, 6}}},
+      .open = {"WARPS_M", "WARPS_N", "WARP_M", "WARP_N", "MMA_K", "STAGES", "IMAGE_WARPS", "ROWS_OF_WARP", "TILE_O"},
   });
   return &rewrite;
 }

@@ -32,29 +32,36 @@ int64_t shared_bytes(const SlidingWindow& g, const Knobs& k) {
   return 2 * (weights + ceil_div(g.channels * seen_h * seen_w, 8) * 8 + results);
 }
 
+bool fits(const SlidingWindow& g, const Knobs& k) { return shared_bytes(g, k) <= kDynamicSharedBytes; }
+
+const Knobs kSmallest{{"IMAGE_WARPS", 2}, {"ROWS_OF_WARP", 1}, {"TILE_O", 8}};
+
+// All channels of the output at once, and two rows a warp where two blocks a multiprocessor are left: a block's weights are read once for all of them. Less where
+// large windows take the memory: rows first, which a block of more channels would read again.
+Knobs starter_of(const SlidingWindow& g, int64_t units) {
+  const int64_t strips = g.n * ceil_div(g.out[kW], kColumns) * g.out[kH];
+  Knobs k{{"IMAGE_WARPS", 8}, {"ROWS_OF_WARP", strips >= 8 * 2 * 2 * units ? 2 : 1}, {"TILE_O", 8}};
+  while (k["TILE_O"] < 64 && k["TILE_O"] < g.out_channels) k["TILE_O"] *= 2;
+  for (const char* name : {"ROWS_OF_WARP", "IMAGE_WARPS", "TILE_O"})
+    while (k[name] > kSmallest.at(name) && !fits(g, k)) k[name] /= 2;
+  return k;
+}
+
 }  // namespace
 
 bool has_conv_image_form(const Problem& problem) {
   const SlidingWindow g = SlidingWindow::of(problem);
-  return format_of_input(problem, 0).empty() && is_half(problem.out[0].dtype) && g.channels <= kMostChannels && g.out_channels > 1 &&
+  return format_of_input(problem, 0).empty() && is_half(problem.out[0].dtype) && g.channels <= kMostChannels && g.out_channels > 1 && fits(g, kSmallest) &&
          product_by_windows(problem).has_value();
 }
 
 SearchSpace conv_image_space(const Problem& problem, const DeviceInfo& card) {
   const SlidingWindow g = SlidingWindow::of(problem);
-  // Rows of which there are two blocks a multiprocessor: a block's weights are read once for all of them.
-  const int64_t strips = g.n * ceil_div(g.out[kW], kColumns) * g.out[kH];
-  const int64_t each = strips >= 8 * 2 * 2 * std::max(card.units, 1) ? 2 : 1;
+  const Knobs starter = starter_of(g, std::max(card.units, 1));
   SearchSpace space;
-  space.knobs = {{"IMAGE_WARPS", {2, 4, 8}, 8, "warps of a block"},
-                 {"ROWS_OF_WARP", {1, 2, 4}, each, "rows of 16 windows a warp"},
-                 {"TILE_O",
-                  {8, 16, 32, 64},
-                  g.out_channels > 32   ? 64
-                  : g.out_channels > 16 ? 32
-                  : g.out_channels > 8  ? 16
-                                        : 8,
-                  "output channels of a block"}};
+  space.knobs = {{"IMAGE_WARPS", {2, 4, 8}, starter.at("IMAGE_WARPS"), "warps of a block"},
+                 {"ROWS_OF_WARP", {1, 2, 4}, starter.at("ROWS_OF_WARP"), "rows of 16 windows a warp"},
+                 {"TILE_O", {8, 16, 32, 64}, starter.at("TILE_O"), "output channels of a block"}};
   space.refuse = [g](const Knobs& k) { return refused_shared(shared_bytes(g, k), kDynamicSharedBytes); };
   return space;
 }

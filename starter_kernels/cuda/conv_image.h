@@ -10,7 +10,8 @@
 
 namespace amdahl {
 
-// Fewer than 8 input channels, row-major; output channels last; what product_by_windows() (conv_windows.h) takes.
+// Fewer than 8 input channels, row-major; output channels last; what product_by_windows() (conv_windows.h) takes; windows of which
+// two rows of 16 fit shared memory.
 bool has_conv_image_form(const Problem& problem);
 
 // IMAGE_WARPS, ROWS_OF_WARP and TILE_O, beside FORM, which is the caller's.

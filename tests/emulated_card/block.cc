@@ -53,7 +53,7 @@ bool Block::barrier(bool said) {
   return heard_;
 }
 
-const std::byte* Block::exchange(uint32_t mask, const void* shown, size_t bytes) {
+const std::byte* Block::exchange(uint32_t mask, const void* shown, size_t bytes, bool orders) {
   Warp& warp = warps_[thread_ / kWarp];
   const uint32_t bit = 1u << lane();
   if (!(mask & bit)) fault(fmt::format("lane {} takes part in a shuffle of {:#x}", lane(), mask));
@@ -62,13 +62,14 @@ const std::byte* Block::exchange(uint32_t mask, const void* shown, size_t bytes)
   warp.mask = mask;
   warp.waiting |= bit;
   const std::byte* slots = warp.slots[warp.side].data();
-  std::memcpy(warp.slots[warp.side].data() + lane() * kSlotBytes, shown, bytes);
+  if (bytes > 0) std::memcpy(warp.slots[warp.side].data() + lane() * kSlotBytes, shown, bytes);
   if (warp.waiting != mask) {
     fibers_.pause();
     return slots;
   }
   warp.waiting = 0;
   warp.side = 1 - warp.side;
+  if (orders) now_.pass_warp(thread_ / kWarp);
   for (uint32_t l = 0; l < kWarp; ++l)
     if ((mask & ~bit) >> l & 1) ready_.push_back(thread_ / kWarp * kWarp + l);
   return slots;

@@ -32,7 +32,8 @@ class Block {
   // Waits for all threads of the block. Whether any of them said so.
   bool barrier(bool said);
   // Waits for the lanes of the warp that are in the mask, each of which shows `bytes`. What lane l showed is at l * kSlotBytes, until this lane asks again.
-  const std::byte* exchange(uint32_t mask, const void* shown, size_t bytes);
+  // `orders`: what they touched before, as __syncwarp() does and shuffles do not.
+  const std::byte* exchange(uint32_t mask, const void* shown, size_t bytes, bool orders = false);
   [[noreturn]] void fault(const std::string& why);
 
   // What threads have for themselves, or from one another.

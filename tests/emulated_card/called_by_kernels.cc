@@ -22,6 +22,7 @@ Dimensions threadIdx, blockIdx, blockDim, gridDim;
 
 int emulated_barrier(int said) { return card().block().barrier(said != 0); }
 const void* emulated_exchange(unsigned mask, const void* shown, unsigned long bytes) { return card().block().exchange(mask, shown, bytes); }
+void emulated_warp_barrier() { card().block().exchange(~0u, nullptr, 0, /*orders=*/true); }
 unsigned emulated_lane() { return card().block().lane(); }
 void emulated_fault(const char* why) { card().block().fault(why); }
 void emulated_atomic(const void* address, unsigned long bytes) { card().touch(address, bytes, Touch::kAtomic); }

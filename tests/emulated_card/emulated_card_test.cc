@@ -123,6 +123,18 @@ TEST(EmulatedCard, SeesRacesInSharedMemory) {
          [](int i) { return static_cast<float>(63 - i); });
 }
 
+TEST(EmulatedCard, AWarpsBarrierOrdersItsLanes) {
+  const std::string begin = "__shared__ float values[64]; values[t] = x[t]; __syncwarp(); ";
+  const auto want = [](int i) { return static_cast<float>(i ^ 1); };
+  expect({begin + "if (first) y[t] = values[t ^ 1];"}, want);
+  expect({begin + "const float v = values[t ^ 1]; __syncwarp(); values[t] = v; if (first) y[t] = values[t];"}, want);
+  expect({begin + "const float v = values[t ^ 1] + values[t / 32 * 32] * 0; __syncwarp(); values[t] = v; if (first) y[t] = values[t];"}, want);
+  expect_fault({begin + "const float v = values[t ^ 1]; values[t] = v;"}, kRace);
+  expect_fault({begin + "if (first) y[t] = values[63 - t];"}, kAny);  // of the other warp: a race, or read before it was written
+  expect_fault({begin + "__syncthreads(); const float v = values[0]; __syncwarp(); if (t == 0) values[0] = v + 1;"}, kRace);
+  expect_fault({"if (t != 5) __syncwarp(); if (first) y[t] = 1;"}, "waits in vain");
+}
+
 TEST(EmulatedCard, SeesWhatNobodyHasWritten) {
   expect_fault({"__shared__ float values[64]; if (t > 0) values[t] = 1; __syncthreads(); y[t] = values[t];"}, "nobody has written");
   expect_fault({"extern __shared__ float values[]; if (first) values[t] = 1; __syncthreads(); y[t] = values[t];"}, "nobody has written");

@@ -8,8 +8,14 @@
 namespace amdahl::testing {
 namespace {
 
-// In place of a thread's number.
-constexpr uint16_t kSeveral = 0xffff, kAtomics = 0xfffe;
+// In place of a thread's number; kSeveralOf + warp: of one warp.
+constexpr uint16_t kSeveral = 0xffff, kAtomics = 0xfffe, kSeveralOf = 0x8000;
+constexpr uint16_t kNoWarp = 0xffff;
+
+uint16_t warp_of(uint16_t by) {
+  if (by == kSeveral || by == kAtomics) return kNoWarp;
+  return static_cast<uint16_t>(by >= kSeveralOf ? by - kSeveralOf : by / 32);
+}
 
 constexpr const char* kOutside = "touches memory that is none of its operands'";
 constexpr const char* kStillOnItsWay = "touches what a copy in the background has not brought yet";
@@ -34,17 +40,19 @@ void Shadow::set(const void* address, size_t bytes, Contents contents) {
   std::fill_n(cells_ + (static_cast<const std::byte*>(address) - first_), bytes, untouched);
 }
 
-bool Shadow::ordered(uint32_t then, bool by_this_thread, const Moment& now) {
+bool Shadow::ordered(uint32_t then, uint16_t by, uint16_t thread, const Moment& now) {
   if (then < now.launch) return true;
   if (then < now.block) return false;  // another block of this launch
-  return then < now.phase || by_this_thread;
+  if (then < now.barrier || by == thread) return true;
+  return warp_of(by) == warp_of(thread) && then < now.warps[warp_of(thread)];
 }
 
 const char* Shadow::read(Cell& cell, uint16_t thread, const Moment& now) {
   if (cell.contents == Contents::kNothing) return "reads what nobody has written";
-  if (!ordered(cell.written, cell.writer == thread, now)) return kRace;
+  if (!ordered(cell.written, cell.writer, thread, now)) return kRace;
   if (cell.read >= now.launch && cell.read < now.block) return nullptr;  // of another block: who writes it now meets that one anyway
-  cell.reader = cell.read == now.phase && cell.reader != thread ? kSeveral : thread;
+  const bool alone = ordered(cell.read, cell.reader, thread, now);
+  cell.reader = alone ? thread : warp_of(cell.reader) == warp_of(thread) ? static_cast<uint16_t>(kSeveralOf + warp_of(thread)) : kSeveral;
   cell.read = now.phase;
   return nullptr;
 }
@@ -52,8 +60,8 @@ const char* Shadow::read(Cell& cell, uint16_t thread, const Moment& now) {
 const char* Shadow::write(Cell& cell, Touch touch, uint16_t thread, const Moment& now) {
   const bool is_atomic = touch == Touch::kAtomic;
   if (is_atomic && cell.contents == Contents::kNothing) return "reads what nobody has written";
-  if (!(is_atomic && cell.writer == kAtomics) && !ordered(cell.written, cell.writer == thread, now)) return kRace;
-  if (!ordered(cell.read, cell.reader == thread, now)) return kRace;
+  if (!(is_atomic && cell.writer == kAtomics) && !ordered(cell.written, cell.writer, thread, now)) return kRace;
+  if (!ordered(cell.read, cell.reader, thread, now)) return kRace;
   cell.written = now.phase;
   cell.writer = is_atomic ? kAtomics : thread;
   cell.contents = Contents::kSomething;

@@ -1,7 +1,9 @@
 #pragma once
 // What is known of each byte of a range of the card's memory: whether it is a kernel's to touch, whether it holds anything yet, and who touched it last.
-// Two threads may touch one byte, one of them to write, only when something orders them: a barrier of their block, or the end of a launch.
+// Two threads may touch one byte, one of them to write, only when something orders them: a barrier of their block, __syncwarp() of their warp, or the end of a
+// launch.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,14 +11,16 @@ namespace amdahl::testing {
 
 enum class Touch : uint8_t { kRead, kWrite, kAtomic };
 
-// Phases are numbered over the life of a card: each block begins one, and each of its barriers the next.
+// Phases are numbered over the life of a card: each block begins one, and each of its barriers and of its warps' the next.
 struct Moment {
-  uint32_t launch = 1, block = 1;  // their first phases
+  uint32_t launch = 1, block = 1, barrier = 1;  // their first phases
   uint32_t phase = 1;
+  std::array<uint32_t, 32> warps{};  // since each has met
 
-  void begin_launch() { launch = block = ++phase; }
-  void begin_block() { block = ++phase; }
-  void pass_barrier() { ++phase; }
+  void begin_launch() { launch = block = barrier = ++phase; }
+  void begin_block() { block = barrier = ++phase; }
+  void pass_barrier() { barrier = ++phase; }
+  void pass_warp(size_t warp) { warps[warp] = ++phase; }
 };
 
 enum class Contents : uint8_t {
@@ -46,7 +50,7 @@ class Shadow {
     uint16_t writer = 0, reader = 0;
     Contents contents = Contents::kNone;
   };
-  static bool ordered(uint32_t then, bool by_this_thread, const Moment& now);
+  static bool ordered(uint32_t then, uint16_t by, uint16_t thread, const Moment& now);
   static const char* read(Cell& cell, uint16_t thread, const Moment& now);
   static const char* write(Cell& cell, Touch touch, uint16_t thread, const Moment& now);
 

@@ -22,6 +22,7 @@
 #include "graph/models/builders.h"
 #include "plan/cuda_device.h"
 #include "plan/executor.h"
+#include "playbook/first_plan.h"
 #include "starter_kernels/cuda/cuda_target.h"
 #include "starter_kernels/examples/example_graph.h"
 #include "starter_kernels/toolchain/cpu_toolchain.h"
@@ -30,6 +31,7 @@
 #include "tests/export/self_test_of.h"
 #include "tests/graph/temporary_folder.h"
 #include "tests/plan/packing_cuda_text.h"
+#include "tests/playbook/network.h"
 #include "tests/starter_kernels/absent_card.h"
 
 namespace amdahl {
@@ -302,6 +304,29 @@ TEST_F(CxxCuda, MakesTheMapsThatKernelsAskFor) {
   fake_cuda::take_maps();
   const Tensors by_executor = ByExecutor(e).out;
   const std::vector<std::string> expected{fmt::format("70 x 136, 272 bytes apart, in boxes of {} x 64", 64 * knobs.at("WARPGROUPS"))};
+  EXPECT_EQ(fake_cuda::take_maps(), expected);
+  EXPECT_EQ(first_bytes(e.result()), first_bytes(by_executor));
+  EXPECT_EQ(fake_cuda::take_maps(), expected);
+}
+
+// Convolutions over channels last copy boxes of the windows that a tap sees, or of the pixels where that is one.
+TEST_F(CxxCuda, MakesTheMapsOfWindows) {
+  testing::Network n(DType::kF16);
+  const ValueId wide = n.conv(n.conv(n.input({2, 64, 9, 10}), 72, 3, 2), 128, 1, 1);
+  n.output(n.conv(n.conv(wide, 64, 1, 2), 64, 1, 1));
+  const Plan plan = first_plan(n.graph, 1, hopper());
+  std::vector<int64_t> rows;
+  for (const Step& s : plan.steps)
+    if (s.variant.problem.kind == "conv") rows.push_back(64 * s.variant.knobs.at("WARPGROUPS"));
+  ASSERT_EQ(rows.size(), 4u);
+  const Exported e("windows", n.graph, plan);
+  fake_cuda::take_maps();
+  const Tensors by_executor = ByExecutor(e).out;
+  const std::vector<std::string> expected{
+      fmt::format("2 of 9 x 10 x 64, 128 bytes apart, in boxes of {} x 64, windows from (-1, -1) to (-2, -1) by (2, 2)", rows[0]),
+      fmt::format("50 x 72, 144 bytes apart, in boxes of {} x 64", rows[1]),
+      fmt::format("2 of 5 x 5 x 128, 256 bytes apart, in boxes of {} x 64, windows from (0, 0) to (0, 0) by (2, 2)", rows[2]),
+      fmt::format("18 x 64, 128 bytes apart, in boxes of {} x 64", rows[3])};
   EXPECT_EQ(fake_cuda::take_maps(), expected);
   EXPECT_EQ(first_bytes(e.result()), first_bytes(by_executor));
   EXPECT_EQ(fake_cuda::take_maps(), expected);

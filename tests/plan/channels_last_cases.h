@@ -55,7 +55,7 @@ inline std::vector<Case> cases_channels_last(const KernelKind& kind, const Targe
     cases.push_back(std::move(made));
   };
   const bool reorders = kind.name() == kind::kReorder;
-  const std::vector<Graph> graphs = graphs_channels_last(reorders ? kind::kPool : kind.name());
+  const std::vector<Graph> graphs = graphs_channels_last(reorders ? kind::kPool : kind.name(), target);
   for (const Graph& graph : graphs) add(case_channels_last(graph, target).value());
   if (reorders || graphs.empty()) return cases;
   for (const Graph& graph : kind.examples())

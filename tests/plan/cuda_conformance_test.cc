@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "base/cuda/cards.h"
+#include "base/cuda/nvrtc.h"
 #include "base/error.h"
 #include "plan/cuda_device.h"
 #include "starter_kernels/cuda/cuda_target.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
 #include "tests/plan/kinds_on_card.h"
 #include "tests/plan/mutants.h"
+#include "tests/starter_kernels/absent_card.h"
 
 namespace amdahl {
 namespace {
@@ -85,8 +87,47 @@ const std::vector<std::pair<std::string, std::vector<testing::Mutation>>> kWgmma
          {"last channel not stored", "if (channel >= O || p >= POSITIONS) return;", "if (channel >= O - 1 || p >= POSITIONS) return;"},
          {"first image for all", "const int64_t n = (p + j) / PIXELS, pixel", "const int64_t n = 0 * (p + j) / PIXELS, pixel"},
          {"first part for all", "gather(position_of_thread, first + step + 1,", "gather(position_of_thread, step + 1,", {{"FORM", 3}, {"SPLIT_K", 2}}},
+         {"boxes of the first tap for all", "tap % int(TAPS_W) * int(DILATION_W), tap / int(TAPS_W) * int(DILATION_H), barrier", "0, 0, barrier"},
+         {"rows of taps adjacent", "tap / int(TAPS_W) * int(DILATION_H), barrier", "tap / int(TAPS_W), barrier"},
+         {"boxes of the first image for all", "int(STEP_H) - int(PAD_H), image,", "int(STEP_H) - int(PAD_H), 0 * image,"},
+         {"boxes of the first channels for all", "map, channel, window", "map, 0 * channel, window"},
+         {"a window more a row", "LAST_W, LAST_H}};", "LAST_W + STEP_W, LAST_H}};"},
+         {"a row of windows more", "LAST_W, LAST_H}};", "LAST_W, LAST_H + STEP_H}};"},
+         {"rows begin a pixel early", "STEP_H, -int32_t(PAD_W), -", "STEP_H, -int32_t(PAD_W) - 1, -"},
+         {"windows side by side whatever the step", "IN_H, STEP_W, STEP_H,", "IN_H, 1, STEP_H,"},
+         {"channels of a tap not padded", "tap = k / CHANNELS_OF_TAP, channel = k % CHANNELS_OF_TAP;",
+          "tap = k / CHANNELS % (TAPS_W * TAPS_H), channel = k % CHANNELS;"},
+         {"packed weights of the first tap", "(TAPS_W * TAPS_H) + tap]", "(TAPS_W * TAPS_H)]"},
+         {"packed weights of the first channels", "b)[(n * CHANNELS + channel)", "b)[(n % 8 * CHANNELS + channel)"},
      }},
 };
+
+// Without a card: a mutant whose passage is gone, or that does not build, says nothing.
+TEST(MutantsOnCard, OfWgmmaTextsBuild) {
+  const CudaToolchain toolchain(default_cache_dir(), testing::absent_card({"sm_80", "sm_90", "sm_90a"}));
+  const testing::KernelBench bench{toolchain, [] { return std::unique_ptr<Device>(); }};
+  try {
+    const cuda::Nvrtc nvrtc;
+  } catch (const Error& error) {
+    GTEST_SKIP() << "this test compiles kernels: " << error.what();
+  }
+  for (const auto& [kind, mutations] : kWgmmaMutants) {
+    const std::vector<testing::Case> cases = testing::cases_on_card(kernel_kind(kind), bench);
+    std::vector<testing::Case> mutants;
+    for (const testing::Mutation& m : mutations) {
+      const size_t before = mutants.size();
+      for (size_t c = 0; c < cases.size() && mutants.size() == before; ++c)
+        if (const auto plan = testing::mutated(cases[c].plan, kind, m, bench.target())) mutants.push_back({m.name, cases[c].graph, *plan, cases[c].seed});
+      EXPECT_GT(mutants.size(), before) << kind << ": '" << m.name << "': its passage is in no text";
+    }
+    testing::compile_ahead(mutants, bench);
+    for (const testing::Case& mutant : mutants) {
+      std::string why;
+      testing::libraries_of(mutant.plan, bench, &why);
+      EXPECT_EQ(why, "") << kind << ": '" << mutant.name << "'";
+    }
+  }
+}
 
 TEST(MutantsOnCard, OfWgmmaTextsAreRejected) {
   const testing::KernelBench* bench = nullptr;

@@ -3,16 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "starter_kernels/examples/example_graph.h"
+#include "starter_kernels/kinds/conv.h"
 #include "starter_kernels/kinds/formats.h"
 #include "starter_kernels/kinds/kernel_kind.h"
 #include "starter_kernels/kinds/kind_names.h"
 #include "starter_kernels/kinds/pointwise.h"
+#include "starter_kernels/kinds/target.h"
+#include "tests/starter_kernels/convolutions_last.h"
 
 namespace amdahl::testing {
 
@@ -83,14 +87,27 @@ inline std::vector<Graph> pointwise_graphs() {
   return graphs;
 }
 
-inline std::vector<Graph> graphs_channels_last(std::string_view kind) {
-  if (kind == kind::kConv) return depthwise_graphs();
+// Those that a card of compute capability 8.0 has a form of; with windows that are copied as boxes, as 9.0 can, more.
+inline std::vector<Graph> conv_graphs(const Target& target) {
+  std::vector<Graph> graphs = depthwise_graphs();
+  for (Graph& graph : convolutions_of_images()) graphs.push_back(std::move(graph));
+  const std::vector<std::string>& architectures = target.device.features;
+  if (std::count(architectures.begin(), architectures.end(), "sm_90a"))
+    for (Graph& graph : convolutions_of_windows()) graphs.push_back(std::move(graph));
+  return graphs;
+}
+
+inline std::vector<Graph> graphs_channels_last(std::string_view kind, const Target& target) {
+  if (kind == kind::kConv) return conv_graphs(target);
   if (kind == kind::kPool) return pool_graphs();
   if (kind == kind::kPointwise) return pointwise_graphs();
   return {};
 }
 
-// What is read or written in full, weights and other constants apart, has its channels last. `plain_output`: the result is row-major.
+// An image of few channels: its convolution reads it row-major.
+inline bool is_image(const Problem& problem) { return problem.kind == kind::kConv && problem.in[0].shape[1] < 8 && ConvParams::of(problem).group == 1; }
+
+// What is read or written in full, weights, other constants and images apart, has its channels last. `plain_output`: the result is row-major.
 inline std::optional<Problem> on_channels_last(Problem problem, bool plain_output = false) {
   const Shape& shape = problem.out[0].shape;
   if (shape.size() < 3) return std::nullopt;
@@ -98,7 +115,7 @@ inline std::optional<Problem> on_channels_last(Problem problem, bool plain_outpu
   std::vector<std::string> in, out(problem.out.size(), plain_output ? "" : std::string(kChannelsLast));
   for (size_t i = 0; i < problem.in.size(); ++i) {
     const Access& a = problem.in[i];
-    const bool full = i < own ? i == 0 : a.is_dense() && a.shape == shape && !a.constant;
+    const bool full = i < own ? i == 0 && !is_image(problem) : a.is_dense() && a.shape == shape && !a.constant;
     in.emplace_back(full ? kChannelsLast : "");
   }
   set_formats(problem, in, out);
@@ -124,14 +141,14 @@ inline Problem fused(const KernelKind& kind, const Graph& graph) {
   return whole;
 }
 
-// Of a kind: a card has a form of each.
-inline std::vector<Problem> problems_channels_last(std::string_view kind) {
+// Of a kind: the card has a form of each.
+inline std::vector<Problem> problems_channels_last(std::string_view kind, const Target& target) {
   const std::string last(kChannelsLast);
   if (kind == kind::kReorder)
     return {reorder_problem(DType::kF16, {2, 24, 5, 7}, "", last), reorder_problem(DType::kF16, {1, 9, 4, 6}, last, ""),
             reorder_problem(DType::kU8, {1, 16, 8, 9}, "", last), reorder_problem(DType::kF32, {1, 37, 12, 3}, last, "")};
   std::vector<Problem> problems;
-  for (const Graph& graph : graphs_channels_last(kind))
+  for (const Graph& graph : graphs_channels_last(kind, target))
     if (const auto problem = on_channels_last(fused(kernel_kind(kind), graph))) problems.push_back(*problem);
   return problems;
 }

@@ -40,6 +40,49 @@ TEST(ChannelsLastOnCards, AFormIsOfOneFormat) {
   EXPECT_NE(refusal(testing::on_channels_last(of_square(16, 20, 9, 1)).value()), "") << "81 taps";
 }
 
+// What a convolution over channels last begins with, or -1 where the card has no form of it.
+int64_t form_of(const Graph& graph, const Target& target = card()) {
+  const SearchSpace space = target.space(testing::on_channels_last(problem_of(kind::kConv, graph)).value());
+  return space.refuse(space.starters()).empty() ? space.starters().at("FORM") : -1;
+}
+
+TEST(ChannelsLastOnCards, WindowsAreCopiedWhereATensorMapSaysThem) {
+  const auto form = [](const Shape& x, const testing::Taps& taps, DType type = DType::kF16) { return form_of(testing::convolution(type, x, 24, taps)); };
+  for (const Graph& graph : testing::convolutions_of_windows()) {
+    EXPECT_EQ(form_of(graph), 4) << graph.name;
+    EXPECT_EQ(form_of(graph, testing::absent_card({"sm_80"})), -1) << graph.name;
+  }
+  EXPECT_EQ(form({1, 16, 40, 40}, {{3, 3}, {8, 8}}), 4);
+  EXPECT_EQ(form({1, 16, 40, 40}, {{3, 3}, {9, 8}}), -1) << "steps";
+  EXPECT_EQ(form({1, 16, 5, 5}, {{3, 3}, {1, 1}, {128, 128, 0, 0}}), 4);
+  EXPECT_EQ(form({1, 16, 5, 5}, {{3, 3}, {1, 1}, {129, 0, 0, 0}}), -1) << "far from the image";
+  EXPECT_EQ(form({1, 16, 5, 300}, {{1, 2}, {1, 1}, {0, 0, 0, 0}, {1, 127}}), 4);
+  EXPECT_EQ(form({1, 16, 5, 300}, {{1, 2}, {1, 1}, {0, 0, 0, 0}, {1, 131}}), -1) << "the last window begins far before the image's end";
+  EXPECT_EQ(form({1, 20, 5, 5}, {{3, 3}}), -1) << "channels";
+  EXPECT_EQ(form({1, 16, 5, 5}, {{3, 3}}, DType::kF32), -1);
+}
+
+TEST(ChannelsLastOnCards, ImagesAreReadRowMajor) {
+  for (const Graph& graph : testing::convolutions_of_images()) EXPECT_EQ(form_of(graph, testing::absent_card({"sm_80"})), 6) << graph.name;
+  EXPECT_EQ(form_of(testing::convolution(DType::kF32, {1, 3, 20, 20}, 24, {{3, 3}})), -1);
+  Problem last = problem_of(kind::kConv, testing::convolutions_of_images().at(0));
+  set_formats(last, {kLast, "", "", "", ""}, {kLast});
+  EXPECT_NE(refusal(last), "") << "3 channels are no line";
+}
+
+// Large windows leave room for few rows, then for few channels; those that leave none have no form.
+TEST(ChannelsLastOnCards, StartersOfImagesFitSharedMemory) {
+  const auto knobs = [](int64_t taps, int64_t stride) {
+    const Graph graph = testing::convolution(DType::kF16, {1, 3, 224, 224}, 768, {{taps, taps}, {stride, stride}});
+    return card().space(testing::on_channels_last(problem_of(kind::kConv, graph)).value()).starters();
+  };
+  EXPECT_EQ(knobs(3, 2).at("TILE_O"), 64);
+  EXPECT_EQ(knobs(3, 2).at("IMAGE_WARPS"), 8);
+  EXPECT_LT(knobs(16, 16).at("IMAGE_WARPS"), 8);
+  EXPECT_EQ(form_of(testing::convolution(DType::kF16, {1, 3, 224, 224}, 768, {{16, 16}, {16, 16}})), 6);
+  EXPECT_EQ(form_of(testing::convolution(DType::kF16, {1, 3, 224, 224}, 768, {{64, 64}, {64, 64}})), -1);
+}
+
 TEST(ChannelsLastOnCards, PoolingReadsAndWritesThem) {
   const Graph windows = testing::pool_graphs().at(0), global = testing::pool_graphs().at(5);
   for (const Graph& graph : {windows, global}) EXPECT_EQ(refusal(testing::on_channels_last(problem_of(kind::kPool, graph)).value()), "");

@@ -56,12 +56,12 @@ std::optional<Variant> varied(const Target& target, Variant v, Random& random) {
 class CudaTexts : public ::testing::TestWithParam<const KernelKind*> {};
 
 // The kind's nodes of all examples, and its problems over channels last.
-std::vector<Problem> problems_of(const KernelKind& kind) {
+std::vector<Problem> problems_of(const KernelKind& kind, const Target& target) {
   std::vector<Problem> problems;
   for (const Graph& graph : kind.examples())
     for (const Node& node : graph.nodes)
       if (const auto lowering = kind.lower(graph, node, 1)) problems.push_back(lowering->variant.problem);
-  for (const Problem& problem : testing::problems_channels_last(kind.name())) problems.push_back(problem);
+  for (const Problem& problem : testing::problems_channels_last(kind.name(), target)) problems.push_back(problem);
   return problems;
 }
 
@@ -69,7 +69,7 @@ std::vector<Problem> problems_of(const KernelKind& kind) {
 std::vector<Variant> variants_of(const KernelKind& kind, const Target& target) {
   std::vector<Variant> all;
   Random random(1);
-  for (const Problem& problem : problems_of(kind)) {
+  for (const Problem& problem : problems_of(kind, target)) {
     const SearchSpace space = target.space(problem);
     const Variant starter{problem, space.starters()};
     EXPECT_EQ(space.refuse(starter.knobs), "") << problem.canonical();
@@ -162,6 +162,36 @@ TEST(CudaToolchain, RefusesWhatIsNoKernel) {
                                       "extern \"C\" __constant__ const Launch amdahl_launches[] = {{0, {1, 1, 1}, {2048, 1, 1}, 0}};\n"
                                       "extern \"C\" __constant__ const unsigned long long amdahl_workspace_bytes = 0;\n");
   EXPECT_NE(large.message.find("2048 threads"), std::string::npos) << large.message;
+}
+
+// The row of a table amdahl_boxes as prelude.h writes it; "": it is taken.
+std::string refusal_of_boxes(const std::string& row) {
+  const CompileResult r = compile(std::string(kLaunchTypes) +
+                                  "struct Boxes { unsigned long long input, offset, rows, columns, row_bytes; unsigned box_rows, box_columns, width, height, "
+                                  "step_w, step_h; int first_w, first_h, last_w, last_h; };\n"
+                                  "extern \"C\" __global__ void amdahl_kernel_0(float* x) { x[threadIdx.x] = 1; }\n" +
+                                  kTables + "extern \"C\" __constant__ const Boxes amdahl_boxes[] = {{" + row + "}};\n");
+  EXPECT_EQ(r.ok, r.message.empty()) << r.message;
+  return r.message;
+}
+
+TEST(CudaToolchain, RefusesBoxesThatNoTensorMapDescribes) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  EXPECT_EQ(refusal_of_boxes("0, 32, 70, 136, 272, 128, 64"), "");
+  for (const char* row : {"0, 8, 70, 136, 272, 128, 64", "0, 0, 0, 136, 272, 128, 64", "0, 0, 70, 136, 280, 128, 64", "0, 0, 70, 136, 256, 128, 64",
+                          "0, 0, 70, 136, 272, 257, 64", "0, 0, 70, 136, 272, 128, 32", "0, 0, 1ull << 32, 136, 272, 128, 64"})
+    EXPECT_NE(refusal_of_boxes(row).find("at multiples of 16 bytes"), std::string::npos) << row;
+}
+
+// Two images of 7 x 5 pixels.
+TEST(CudaToolchain, RefusesBoxesOfWindowsThatNoTensorMapDescribes) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
+  const std::string pixels = "0, 0, 70, 136, 272, 128, 64, ";
+  for (const char* windows : {"7, 5, 1, 1, 0, 0, 0, 0", "7, 5, 8, 2, -128, -1, 127, 1", "35, 1, 1, 1, -1, 0, -1, 0"})
+    EXPECT_EQ(refusal_of_boxes(pixels + windows), "") << windows;
+  for (const char* windows : {"7, 0, 1, 1, 0, 0, 0, 0", "7, 4, 1, 1, 0, 0, 0, 0", "7, 5, 0, 1, 0, 0, 0, 0", "7, 5, 1, 9, 0, 0, 0, 0",
+                              "7, 5, 1, 1, -129, 0, 0, 0", "7, 5, 1, 1, 0, -129, 0, 0", "7, 5, 1, 1, 0, 0, 128, 0", "7, 5, 1, 1, 0, 0, 0, 128"})
+    EXPECT_NE(refusal_of_boxes(pixels + windows).find("whole images, steps of 1 to 8"), std::string::npos) << windows;
 }
 
 // Code for every card that is taken, or a reason: what is in asm() no compiler of PTX reads.

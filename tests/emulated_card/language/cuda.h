@@ -28,6 +28,7 @@ extern "C" const Dimensions threadIdx, blockIdx, blockDim, gridDim;
 #define __shared__ static
 
 static inline void __syncthreads() { emulated_barrier(0); }
+static inline void __syncwarp() { emulated_warp_barrier(); }
 static inline int __syncthreads_or(int said) { return emulated_barrier(said != 0); }
 
 // What another lane has shown in the same exchange.
