@@ -20,7 +20,7 @@ namespace amdahl::testing {
 
 struct Mutation {
   std::string_view name, find, put;  // of std::string, the two lists took the compiler 10 s longer
-  Knobs knobs = {};  // for a passage that the starter does not run
+  Knobs knobs = {};                  // for a passage that the starter does not run
 };
 
 // The plan with these knobs in the kind's steps; nullopt where a step has no such knob or refuses the values.
