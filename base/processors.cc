@@ -46,7 +46,7 @@ void take_least(const std::string& mounted, std::string group, QuotaIn quota_in,
   }
 }
 
-Processors detect() {
+Processors own_processors() {
   Processors p;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -69,7 +69,7 @@ int Processors::usable() const { return quota > 0 ? std::clamp(static_cast<int>(
 std::string Processors::text() const { return quota > 0 ? fmt::format("{}, {:.2f} of their time", list, quota) : list; }
 
 const Processors& processors() {
-  static const Processors found = detect();
+  static const Processors found = own_processors();
   return found;
 }
 

@@ -13,9 +13,9 @@
 namespace amdahl {
 namespace {
 
-constexpr CompileLimits kLimits{120};
+constexpr CompileLimits kKernelLimits{120};
 
-void copy_into(ExportFolder& folder, const std::string& name, const std::string& path) {
+void copy_kernel(ExportFolder& folder, const std::string& name, const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(in)), {});
   folder.binary(name, [&](std::ostream& out) { out << bytes; });
@@ -57,16 +57,17 @@ CudaKernels write_cuda_kernels(ExportFolder& folder, const std::string& name, co
     all.library_of.push_back(it->second);
     if (!is_new) continue;
     const std::string& kernel = it->second;
-    const std::string cubin = built(toolchain.compile(step.variant, kLimits), kernel);
+    const std::string cubin = built(toolchain.compile(step.variant, kKernelLimits), kernel);
     all.kernels.push_back({kernel + ".cu", cuda::read_cubin(cubin)});
     folder.text(fmt::format("kernels/{}.cu", kernel), request.target.source(step.variant));
-    copy_into(folder, fmt::format("kernels/{}.cubin", kernel), cubin);
+    copy_kernel(folder, fmt::format("kernels/{}.cubin", kernel), cubin);
     if (!all.not_portable.empty()) continue;
-    const CompileResult ptx = toolchain.compile_portable(step.variant, kLimits);
+    const CompileResult ptx = toolchain.compile_portable(step.variant, kKernelLimits);
     if (ptx.ok) portable.push_back(ptx.library);
     else all.not_portable = fmt::format("kernels/{}.cu is for {} alone: {}", kernel, all.architecture, ptx.message);
   }
-  for (size_t k = 0; k < portable.size() && all.not_portable.empty(); ++k) copy_into(folder, fmt::format("kernels/{}.ptx", all.kernels[k].name()), portable[k]);
+  for (size_t k = 0; k < portable.size() && all.not_portable.empty(); ++k)
+    copy_kernel(folder, fmt::format("kernels/{}.ptx", all.kernels[k].name()), portable[k]);
   folder.text("src/kernel_code.S", kernel_code(name, all));
   return all;
 }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace amdahl {
 namespace {
 
-constexpr int kRepetitions = 30;
+constexpr int kLaunches = 30;
 
 // Tables as in starter_kernels/cuda/kernels/prelude.h.
 constexpr const char* kTables =
@@ -84,7 +84,7 @@ class Bench {
     call.out = {out};
     const std::unique_ptr<Executable> executable = device_->prepare({call});
     std::vector<double> all;
-    for (int r = 0; r < kRepetitions + 3; ++r) {
+    for (int r = 0; r < kLaunches + 3; ++r) {
       std::vector<double> seconds(1);
       executable->run_timed(seconds);
       if (r >= 3) all.push_back(seconds[0]);
@@ -103,7 +103,7 @@ class Bench {
     const auto of = [&](int count) {
       const std::unique_ptr<Executable> executable = device_->prepare(std::vector<BoundCall>(static_cast<size_t>(count), call));
       std::vector<double> all;
-      for (int r = 0; r < kRepetitions; ++r) {
+      for (int r = 0; r < kLaunches; ++r) {
         const auto start = Clock::now();
         executable->run();
         all.push_back(since(start));
@@ -133,12 +133,12 @@ class Bench {
   std::unique_ptr<Device> device_;
 };
 
-struct Rate {
+struct CardRate {
   double best = 0, spread = 0;
 };
 
 // `amount` a call, in 1e9 a second: the upper decile.
-Rate rate_of(double amount, std::vector<double> seconds) {
+CardRate card_rate_of(double amount, std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const double fast = seconds[seconds.size() / 10], middle = seconds[seconds.size() / 2];
   return {amount / fast * 1e-9, 1 - fast / middle};
@@ -167,22 +167,23 @@ class CudaProbe : public CeilingProbe {
     std::byte *in = bench.device().allocate(static_cast<size_t>(large)), *out = bench.device().allocate(static_cast<size_t>(large));
     say(0.2, "memory");
     for (int64_t bytes : {large / 16, large / 4, large}) {
-      const Rate r = rate_of(2.0 * static_cast<double>(bytes), bench.time(kCopy, {bytes / 16 / 4 / 256, 256, 1, bytes}, in, out));
+      const CardRate r = card_rate_of(2.0 * static_cast<double>(bytes), bench.time(kCopy, {bytes / 16 / 4 / 256, 256, 1, bytes}, in, out));
       c.bandwidth.push_back({MemoryLevel::kDram, fmt::format("copy of {} MB", bytes >> 20), 1, 2 * bytes, r.best, r.spread});
     }
     const int64_t blocks = 4 * device_.units;
-    const Rate read = rate_of(static_cast<double>(large), bench.time(kRead, {blocks, 512, 1, large}, in, out));
+    const CardRate read = card_rate_of(static_cast<double>(large), bench.time(kRead, {blocks, 512, 1, large}, in, out));
     c.bandwidth.push_back({MemoryLevel::kDram, "read", 1, large, read.best, read.spread});
     say(0.5, "L2");
     const int64_t cached = device_.l2_bytes / 4 / (1 << 20) * (1 << 20);
-    const Rate l2 = rate_of(16.0 * static_cast<double>(cached), bench.time(kRead, {blocks, 512, 16, cached}, in, out));
+    const CardRate l2 = card_rate_of(16.0 * static_cast<double>(cached), bench.time(kRead, {blocks, 512, 16, cached}, in, out));
     c.bandwidth.push_back({MemoryLevel::kL2, "read", 1, cached, l2.best, l2.spread});
     say(0.7, "arithmetic");
     constexpr int kTimes = 20000;
-    const Rate fma = rate_of(2.0 * 8 * kTimes * 256 * static_cast<double>(8 * device_.units), bench.time(kFma, {8 * device_.units, 256, kTimes, 0}, in, out));
+    const CardRate fma =
+        card_rate_of(2.0 * 8 * kTimes * 256 * static_cast<double>(8 * device_.units), bench.time(kFma, {8 * device_.units, 256, kTimes, 0}, in, out));
     c.arithmetic.push_back({"fp32 multiply-add", 1, true, fma.best, fma.spread});
-    const Rate mma =
-        rate_of(2.0 * 16 * 8 * 16 * 4 * kTimes * 8 * static_cast<double>(4 * device_.units), bench.time(kMma, {4 * device_.units, 256, kTimes, 0}, in, out));
+    const CardRate mma = card_rate_of(2.0 * 16 * 8 * 16 * 4 * kTimes * 8 * static_cast<double>(4 * device_.units),
+                                      bench.time(kMma, {4 * device_.units, 256, kTimes, 0}, in, out));
     c.arithmetic.push_back({std::string(kHalvesForm) + " on tensor cores (mma.sync)", 1, false, mma.best, mma.spread});
     say(0.9, "launches");
     c.barrier_seconds = bench.launch_seconds("}\n", in, out);

@@ -29,9 +29,9 @@ constexpr double kLongestTurn = 30, kSlowerByAccident = 20;
 // Beyond these an arm computes something else: two runtimes in f32 are 1e-7 to 1e-4 apart, products in bf16 some 1e-2.
 constexpr double kDifferenceF32 = 1e-2, kDifferenceBf16 = 1e-1;
 
-class Arm {
+class ArmInTurn {
  public:
-  Arm(const ArmSpec& spec, double limit) : row(spec.row), own_reference_(spec.own_reference), limit_(limit), process_(spec.command, limit) {}
+  ArmInTurn(const ArmSpec& spec, double limit) : row(spec.row), own_reference_(spec.own_reference), limit_(limit), process_(spec.command, limit) {}
 
   // `kFewestRuns` timed runs, or as many as take kTimedSeconds, behind untimed ones.
   void turn() {
@@ -80,9 +80,9 @@ class Arm {
   ArmProcess process_;
 };
 
-// One `Arm` a spec, null where it does not run (any more); then its row is in `rows` already.
+// One `ArmInTurn` a spec, null where it does not run (any more); then its row is in `rows` already.
 struct Field {
-  std::vector<std::unique_ptr<Arm>> arms;
+  std::vector<std::unique_ptr<ArmInTurn>> arms;
   std::vector<ComparedArm> rows;
 
   void give_up(size_t i, const std::string& why) {
@@ -115,7 +115,7 @@ Field start(const std::vector<ArmSpec>& specs, const TurnOptions& options, const
     if (!specs[i].row.reason.empty()) continue;
     watch.progress(0, 0, "starting " + label_of(specs[i].row));
     try {
-      field.arms[i] = std::make_unique<Arm>(specs[i], options.limit);
+      field.arms[i] = std::make_unique<ArmInTurn>(specs[i], options.limit);
     } catch (const ArmFailed& failure) {
       field.give_up(i, failure.what());
     }
@@ -133,7 +133,7 @@ void take_rounds(Field& field, const TurnOptions& options, const TurnWatch& watc
       if (!field.arms[i]) continue;
       watch.progress(round, options.rounds, fmt::format("round {}, {}", round + 1, label_of(field.rows[i])));
       watch.before_turn(round);
-      field.with(i, [](Arm& arm) { arm.turn(); });
+      field.with(i, [](ArmInTurn& arm) { arm.turn(); });
     }
   }
 }
@@ -149,10 +149,10 @@ double readable_difference(const std::string& got, const std::string& want) {
 void compare_outputs(Field& field, const TurnOptions& options) {
   const std::string ours = options.folder + "/ours", got = options.folder + "/got", wanted = options.folder + "/wanted";
   bool have_ours = false;
-  field.with(0, [&](Arm& arm) { have_ours = arm.save(ours); });
+  field.with(0, [&](ArmInTurn& arm) { have_ours = arm.save(ours); });
   for (size_t i = 1; i < field.arms.size(); ++i) {
     if (!field.arms[i]) continue;
-    field.with(i, [&](Arm& arm) {
+    field.with(i, [&](ArmInTurn& arm) {
       for (const std::string& folder : {got, wanted}) fs::remove_all(folder);
       if (!arm.save(got) || !(arm.own_reference() ? arm.save(wanted, "reference") : have_ours)) return;
       arm.row.compared_with = arm.own_reference() ? "its own eager" : "ours";

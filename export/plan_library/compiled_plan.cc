@@ -18,7 +18,7 @@
 namespace amdahl {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kReadFormat = 1;
 
 Error damaged(const std::string& folder, const std::string& what) {
   return Error(ExitCode::kIo, fmt::format("{} is no compiled plan that is whole: {}; export it again", folder, what));
@@ -29,9 +29,9 @@ Json read_plan(const std::string& folder) {
   if (!in) throw Error(ExitCode::kIo, fmt::format("{}/plan.json cannot be read: name a folder that `amdahl export --format compiled` wrote", folder));
   Json plan = Json::parse(in, nullptr, false);
   if (!plan.is_object()) throw damaged(folder, "plan.json is not JSON, or no object of it");
-  if (plan.value("format", 0) != kFormat)
+  if (plan.value("format", 0) != kReadFormat)
     throw Error(ExitCode::kIo, fmt::format("{} is of version {} of the format, this library reads {}: take the libamdahl-plan.so of the folder itself", folder,
-                                           plan.value("format", 0), kFormat));
+                                           plan.value("format", 0), kReadFormat));
   return plan;
 }
 

@@ -52,9 +52,9 @@ struct Heads {
   Access queries, keys, values, result;
 };
 
-class Matcher {
+class AttentionMatcher {
  public:
-  Matcher(const RewriteContext& context, std::string* refusal) : c_(context), g_(context.graph), refusal_(refusal) {}
+  AttentionMatcher(const RewriteContext& context, std::string* refusal) : c_(context), g_(context.graph), refusal_(refusal) {}
 
   std::optional<Match> match(NodeId softmax);
 
@@ -86,7 +86,7 @@ class Matcher {
   std::set<NodeId> absorbed_;  // movement that became strides
 };
 
-bool Matcher::add_mask(ValueId mask, const Shape& scores) {
+bool AttentionMatcher::add_mask(ValueId mask, const Shape& scores) {
   if (p_.mask != kNoValue || p_.causal) return refuse("more than one mask");
   if (p_.scale != 1) return refuse("the mask is scaled too");
   const Value& v = g_.value(mask);
@@ -113,7 +113,7 @@ bool Matcher::add_mask(ValueId mask, const Shape& scores) {
   return true;
 }
 
-bool Matcher::select_mask(ValueId condition, double otherwise, const Shape& scores) {
+bool AttentionMatcher::select_mask(ValueId condition, double otherwise, const Shape& scores) {
   if (p_.mask != kNoValue || p_.causal) return refuse("more than one mask");
   if (p_.scale != 1) return refuse("the masked value is scaled too");
   const Value& v = g_.value(condition);
@@ -133,7 +133,7 @@ bool Matcher::select_mask(ValueId condition, double otherwise, const Shape& scor
 }
 
 // From the softmax's input to the product of queries and keys.
-bool Matcher::walk_up(ValueId v) {
+bool AttentionMatcher::walk_up(ValueId v) {
   while (true) {
     NodeId id;
     const Node* node = producer(v, &id);
@@ -176,7 +176,7 @@ bool Matcher::walk_up(ValueId v) {
 }
 
 // From the softmax's output to the product with the values.
-bool Matcher::walk_down(ValueId weights) {
+bool AttentionMatcher::walk_down(ValueId weights) {
   const auto& readers = c_.uses.consumers[static_cast<size_t>(weights)];
   ValueId v = weights;
   if (readers.size() == 2) {  // Where(IsNaN(w), 0, w)
@@ -215,7 +215,7 @@ std::optional<Access> as_heads(const Value& value, const Shape& batch) {
   return a;
 }
 
-std::optional<Heads> Matcher::heads() {
+std::optional<Heads> AttentionMatcher::heads() {
   const Node &scores = g_.node(p_.scores), &product = g_.node(p_.product);
   const Value& out = g_.value(p_.output);
   if (out.dtype != DType::kF32 && out.dtype != DType::kF16 && out.dtype != DType::kBF16 && out.dtype != DType::kF64)
@@ -231,7 +231,7 @@ std::optional<Heads> Matcher::heads() {
   return Heads{*q, keys, *v, *y};
 }
 
-void Matcher::read(ValueId value, const Access& access, bool scaling, Step& step) {
+void AttentionMatcher::read(ValueId value, const Access& access, bool scaling, Step& step) {
   const Operand operand{c_.storage[static_cast<size_t>(value)], ""};
   const ReadThrough r = furthest_available(c_, read_through(c_, operand, access, scaling));
   step.inputs.push_back(r.from);
@@ -241,7 +241,7 @@ void Matcher::read(ValueId value, const Access& access, bool scaling, Step& step
 }
 
 // numpy broadcast against [batch…, S, T], which may have fewer dimensions than [B, H, S, T].
-bool Matcher::read_mask(const Heads& heads, Step& step) {
+bool AttentionMatcher::read_mask(const Heads& heads, Step& step) {
   const Value& mask = g_.value(p_.mask);
   if (mask.shape.size() > 4) return refuse("more than two batch dimensions");
   Access a = Access::dense(mask.dtype, mask.shape, mask.constant.has_value());
@@ -257,7 +257,7 @@ bool Matcher::read_mask(const Heads& heads, Step& step) {
   return true;
 }
 
-void Matcher::set_params(Problem& problem) const {
+void AttentionMatcher::set_params(Problem& problem) const {
   AttentionParams params;
   params.scale = p_.scale;
   params.causal = p_.causal;
@@ -268,7 +268,7 @@ void Matcher::set_params(Problem& problem) const {
   params.write(problem);
 }
 
-void Matcher::write(const Access& y, Step& step) {
+void AttentionMatcher::write(const Access& y, Step& step) {
   const Operand output{c_.storage[static_cast<size_t>(p_.output)], ""};
   step.outputs = {output};
   step.variant.problem.out = {y};
@@ -279,7 +279,7 @@ void Matcher::write(const Access& y, Step& step) {
   }
 }
 
-std::optional<Step> Matcher::build() {
+std::optional<Step> AttentionMatcher::build() {
   const auto heads = this->heads();
   if (!heads) return std::nullopt;
   Step step;
@@ -301,7 +301,7 @@ std::optional<Step> Matcher::build() {
   return step;
 }
 
-std::optional<Match> Matcher::match(NodeId softmax) {
+std::optional<Match> AttentionMatcher::match(NodeId softmax) {
   const Node& node = g_.node(softmax);
   const int64_t rank = static_cast<int64_t>(g_.value(node.inputs[0]).shape.size());
   const int64_t axis = node.attr_int("axis", node.version >= 13 ? -1 : 1);
@@ -330,7 +330,7 @@ class FuseAttention final : public Rewrite {
     }
     for (NodeId n : step.nodes) {
       const Node& node = context.graph.node(n);
-      if (node.domain.empty() && node.op == "Softmax") return Matcher(context, refusal).match(n);
+      if (node.domain.empty() && node.op == "Softmax") return AttentionMatcher(context, refusal).match(n);
     }
     if (refusal) *refusal = "no softmax here";
     return std::nullopt;

@@ -44,9 +44,9 @@ PointwiseProgram reordered(const PointwiseProgram& program, const std::vector<in
   return out;
 }
 
-class Matcher {
+class MlpMatcher {
  public:
-  Matcher(const RewriteContext& context, std::string* refusal) : c_(context), refusal_(refusal) {}
+  MlpMatcher(const RewriteContext& context, std::string* refusal) : c_(context), refusal_(refusal) {}
   std::optional<Match> match(int anchor);
 
  private:
@@ -70,7 +70,7 @@ class Matcher {
   std::string* refusal_;
 };
 
-bool Matcher::is_plain_product(int s) const {
+bool MlpMatcher::is_plain_product(int s) const {
   if (s < 0) return false;
   const Step& x = step(s);
   const Problem& p = x.variant.problem;
@@ -84,7 +84,7 @@ std::optional<Access> as_matrix(const Access& access, int64_t rows, int64_t colu
   return compose(Access::dense(access.dtype, {rows, columns}), access.shape, access);
 }
 
-void Matcher::take_product(Hidden& hidden, size_t slot, int reader) {
+void MlpMatcher::take_product(Hidden& hidden, size_t slot, int reader) {
   const Source& source = hidden.sources[slot];
   const int s = source.product >= 0 || hidden.products.size() == 2 ? -1 : writer(source.operand);
   if (!is_plain_product(s) || c_.sole_consumer(s) != reader || !source.access.is_dense()) return;
@@ -105,7 +105,7 @@ void Matcher::take_product(Hidden& hidden, size_t slot, int reader) {
   hidden.products.push_back(s);
 }
 
-std::optional<Hidden> Matcher::hidden_of(int s) {
+std::optional<Hidden> MlpMatcher::hidden_of(int s) {
   const Step& x = step(s);
   const Problem& p = x.variant.problem;
   Hidden hidden;
@@ -150,7 +150,7 @@ std::vector<int> kernel_order(const Hidden& hidden) {
 }
 
 // One kernel for the second product, the activation and the products that it is of, without the nodes that it covers.
-std::optional<Step> Matcher::fuse(const Step& second, const Hidden& hidden) {
+std::optional<Step> MlpMatcher::fuse(const Step& second, const Hidden& hidden) {
   const bool gated = hidden.products.size() == 2;
   const Step& first = step(hidden.products[0]);
   const Problem& p = second.variant.problem;
@@ -179,7 +179,7 @@ std::optional<Step> Matcher::fuse(const Step& second, const Hidden& hidden) {
   return fused;
 }
 
-std::optional<Match> Matcher::match(int anchor) {
+std::optional<Match> MlpMatcher::match(int anchor) {
   const Step& second = step(anchor);
   if (second.variant.problem.kind != kind::kMatmul) return refuse("no matrix product");
   if (!is_plain_product(anchor)) return refuse("not a two-dimensional float32 product with constant weights");
@@ -210,7 +210,9 @@ class FuseMlp final : public Rewrite {
   std::string_view target() const override { return "matmul, activation, matmul"; }
   std::string_view precondition() const override { return "float32, constant weights, the hidden layer is read by nothing else"; }
   bool structural() const override { return true; }
-  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override { return Matcher(context, refusal).match(anchor); }
+  std::optional<Match> offer(const RewriteContext& context, int anchor, std::string* refusal) const override {
+    return MlpMatcher(context, refusal).match(anchor);
+  }
 };
 
 }  // namespace

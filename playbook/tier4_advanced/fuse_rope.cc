@@ -13,7 +13,7 @@
 namespace amdahl {
 namespace {
 
-struct Found {
+struct FoundRope {
   std::set<NodeId> core, cuts;  // cuts: the slices, which other steps may have absorbed as well
   ValueId x = kNoValue, cos = kNoValue, sin = kNoValue, out = kNoValue;
 };
@@ -39,7 +39,7 @@ int half_of(const RewriteContext& context, const NodePattern& p, ValueId v, Valu
   return -1;
 }
 
-std::string recognise(const RewriteContext& context, const NodePattern& p, NodeId concat, Found& f) {
+std::string recognise(const RewriteContext& context, const NodePattern& p, NodeId concat, FoundRope& f) {
   const Node& node = p.node(concat);
   const auto rank = static_cast<int64_t>(p.shape(node.outputs[0]).size());
   const int64_t axis = node.attr_int("axis", 0);
@@ -100,7 +100,7 @@ class FuseRope final : public Rewrite {
     const Step& concat_step = context.plan.steps[static_cast<size_t>(anchor)];
     if (concat_step.variant.problem.kind == kind::kRotaryEmbedding) return refused("fused already");
     const NodePattern pattern(context);
-    Found found;
+    FoundRope found;
     std::string reason = "no Concat here";
     for (NodeId n : concat_step.nodes)
       if (pattern.is(n, "Concat")) {

@@ -22,7 +22,7 @@ namespace amdahl {
 namespace {
 
 constexpr size_t kExtra = 2;  // in[0] is x, in[1] is w
-constexpr int64_t kMostOfInt = int64_t{1} << 30;
+constexpr int64_t kMostCounted = int64_t{1} << 30;
 
 // `sum_t load_x(in, n, c, d, h, w)` and load_w alike, through their strides.
 std::string strided_loads(const Problem& problem, const SlidingWindow& g) {
@@ -42,7 +42,7 @@ std::string dense_loads(const Problem& problem) {
       "typedef {} x_t;\ntypedef {} w_t;\nstatic inline sum_t load_x(x_t x) {{ return {}; }}\nstatic inline sum_t load_w(w_t w) {{ return {}; }}\n"
       "typedef {} index_t;\n",
       c_type(x), c_type(w), load_text(x, "x"), load_text(w, "w"),
-      std::max(numel(problem.in[0].shape), numel(problem.in[1].shape)) < kMostOfInt ? "int" : "int64_t");
+      std::max(numel(problem.in[0].shape), numel(problem.in[1].shape)) < kMostCounted ? "int" : "int64_t");
 }
 
 // `out_t finish(sum, in, n, o, p)`: the epilogue at flat output pixel p.
@@ -63,7 +63,7 @@ std::vector<int64_t> conv_forms(const Problem& problem, const DeviceInfo& card) 
   if (has_conv_image_form(problem)) return {kConvImageForm};
   if (channels_last(problem) || in_channel_blocks(problem)) return {};
   const bool dense = problem.in[0].is_dense() && problem.in[1].is_dense();
-  const bool counted_in_int = std::max({g.in_pixels(), g.out_pixels(), g.channels / g.groups * g.taps()}) < kMostOfInt;
+  const bool counted_in_int = std::max({g.in_pixels(), g.out_pixels(), g.channels / g.groups * g.taps()}) < kMostCounted;
   if (ConvParams::of(problem).transposed || !dense || !counted_in_int || g.empty()) return {kConvDirectForm};
   if (g.channels == g.groups && g.groups > 1) return {kConvDirectForm, kConvDepthwiseForm};
   const DType type = problem.in[0].dtype;

@@ -14,16 +14,16 @@ namespace {
 constexpr int64_t kMostRows = 8, kWarp = 32;
 
 // Whether a row of B lies in memory order, where a column does not.
-bool is_row_major(const Access& b) { return b.strides[b.strides.size() - 2] != 1; }
+bool has_rows(const Access& b) { return b.strides[b.strides.size() - 2] != 1; }
 // Along whichever dimension kernels/matmul_rows.cu reads.
-int64_t vector_of(const Access& b) { return vector_along(b, b.strides.size() - (is_row_major(b) ? 1 : 2)); }
+int64_t vector_of_b(const Access& b) { return vector_along(b, b.strides.size() - (has_rows(b) ? 1 : 2)); }
 
 }  // namespace
 
 bool has_rows_form(const Problem& problem) {
   const MatmulSizes s = MatmulSizes::of(problem);
   const Access& b = problem.in[1];
-  const bool adjacent = !is_row_major(b) || b.strides.back() == 1;
+  const bool adjacent = !has_rows(b) || b.strides.back() == 1;
   return s.batch == 1 && s.m >= 1 && s.m <= kMostRows && adjacent && declared_algorithm(problem).empty();
 }
 
@@ -37,15 +37,15 @@ void add_rows_knobs(SearchSpace& space, const Problem& problem, int64_t warps) {
 int64_t starter_rows_split(const Problem& problem, const DeviceInfo& card) {
   const MatmulSizes s = MatmulSizes::of(problem);
   const Access& b = problem.in[1];
-  const int64_t units = std::max(card.units, 1), most_blocks = is_row_major(b) ? 2 * units : units;
-  const int64_t columns = is_row_major(b) ? kWarp * vector_of(b) : kStarterRowsWarps;
-  const int64_t steps_of_load = is_row_major(b) ? kStarterRowsWarps : kWarp * vector_of(b);  // of a block
+  const int64_t units = std::max(card.units, 1), most_blocks = has_rows(b) ? 2 * units : units;
+  const int64_t columns = has_rows(b) ? kWarp * vector_of_b(b) : kStarterRowsWarps;
+  const int64_t steps_of_load = has_rows(b) ? kStarterRowsWarps : kWarp * vector_of_b(b);  // of a block
   return starter_split(std::max<int64_t>(1, (s.n + columns - 1) / columns), most_blocks, s.k, 8 * steps_of_load);
 }
 
 std::string rows_text(const Problem& problem) {
   const Access& a = problem.in[0];
-  return join_text({cuda_sizes({{"A_VECTOR", vector_along(a, a.strides.size() - 1)}, {"B_VECTOR", vector_of(problem.in[1])}}),
+  return join_text({cuda_sizes({{"A_VECTOR", vector_along(a, a.strides.size() - 1)}, {"B_VECTOR", vector_of_b(problem.in[1])}}),
                     std::string(cuda_text("vector.h")), std::string(cuda_text("matmul_order.h")), std::string(cuda_text("matmul_rows.cu"))});
 }
 

@@ -12,7 +12,7 @@ using Attributes = ExampleGraph::Attributes;
 using Strings = std::vector<std::string>;
 using Floats = std::vector<double>;
 
-struct Form {
+struct Recurrence {
   std::string op;
   int64_t steps, batch, input, hidden;
   Attributes attributes = {};
@@ -22,7 +22,7 @@ struct Form {
   bool constants = true;  // of weights and biases
 };
 
-Graph graph_of(const Form& f) {
+Graph graph_of_recurrence(const Recurrence& f) {
   ExampleGraph g(f.op, 22);
   const int64_t gates = f.op == "LSTM" ? 4 : f.op == "GRU" ? 3 : 1;
   const auto has = [&](const char* key) { return f.attributes.count(key) > 0; };
@@ -58,9 +58,9 @@ const Attribute kYes = int64_t{1};
 Attributes both() { return {{"direction", std::string("bidirectional")}}; }
 Attributes reverse() { return {{"direction", std::string("reverse")}}; }
 
-std::vector<Form> forms() {
+std::vector<Recurrence> forms() {
   const DType f32 = DType::kF32;
-  std::vector<Form> all{
+  std::vector<Recurrence> all{
       {"LSTM", 1, 1, 20, 32, {}, "bhc", 3},
       {"LSTM", 7, 1, 9, 37, {}, "b", 3},
       {"LSTM", 6, 5, 12, 19, both(), "blhc", 3},
@@ -113,7 +113,7 @@ std::vector<Form> forms() {
 
 std::vector<Graph> recurrence_examples() {
   std::vector<Graph> all;
-  for (const Form& form : forms()) all.push_back(graph_of(form));
+  for (const Recurrence& form : forms()) all.push_back(graph_of_recurrence(form));
   // Of an encoder only the last states are wanted.
   ExampleGraph encoder("LSTM without Y");
   encoder.node("LSTM", {encoder.input({5, 2, 6}), encoder.normal({1, 32, 6}, 3), encoder.normal({1, 32, 8}, 4, 0, 0.5)}, {}, 3);

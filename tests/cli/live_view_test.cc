@@ -34,7 +34,7 @@ Experiment experiment(Outcome outcome, const std::string& stage) {
 }
 
 TEST(LiveView, WithoutATerminalItWritesPlainLines) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     LiveView view("m", true);
     TuneStatus status;
@@ -47,7 +47,7 @@ TEST(LiveView, WithoutATerminalItWritesPlainLines) {
     view.on_experiment(experiment(Outcome::kKept, "confirm"));
     view.on_note("a note");
   }
-  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(log.find('\x1b'), std::string::npos) << log;
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 4) << log;
   for (const char* words : {"choosing", "#7 fuse_gelu on pointwise [8]: wrong: because", "1.50x [1.40, 1.60] proven", "a note"})
@@ -56,7 +56,7 @@ TEST(LiveView, WithoutATerminalItWritesPlainLines) {
 
 TEST(LiveView, SilentWhenNotShownButTellsOfChanges) {
   int changes = 0;
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     LiveView view("m", false, [&] { ++changes; });
     view.on_status({});
@@ -64,7 +64,7 @@ TEST(LiveView, SilentWhenNotShownButTellsOfChanges) {
     view.on_ledger({});
     view.on_note("a note");
   }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(changes, 3);
 }
 

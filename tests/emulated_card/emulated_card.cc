@@ -92,9 +92,9 @@ void EmulatedCard::run_block(const KernelLibrary& library, const cuda::Launch& l
 }
 
 Shadow* EmulatedCard::shadow_of(const void* address) {
-  for (Shadow* shadow : {&memory_, static_.get(), &dynamic_})
-    if (shadow->covers(address)) return shadow;
-  return nullptr;
+  if (memory_.covers(address)) return &memory_;
+  if (static_->covers(address)) return static_.get();
+  return dynamic_.covers(address) ? &dynamic_ : nullptr;
 }
 
 // Beside the card's memory: what lanes show one another, the kernel's parameters, and the text's own constants.
@@ -103,12 +103,13 @@ bool EmulatedCard::may_read(const void* address) const {
 }
 
 void EmulatedCard::touch(const void* address, size_t bytes, Touch touch) {
+  if (block_.on_a_stack(address)) return;  // most of them
   const char* wrong = nullptr;
   if (Shadow* shadow = shadow_of(address)) {
     Moment now = now_;
     if (shadow != &memory_) now.launch = now.block;  // blocks have shared memory of their own
     wrong = shadow->touch(address, bytes, touch, static_cast<uint16_t>(block_.thread()), now);
-  } else if (!block_.on_a_stack(address) && !(touch == Touch::kRead && may_read(address))) {
+  } else if (!(touch == Touch::kRead && may_read(address))) {
     wrong = "touches no memory of the card's";
   }
   if (wrong) block_.fault(fmt::format("{} ({} of {} bytes)", wrong, touch == Touch::kRead ? "a read" : "a write", bytes));

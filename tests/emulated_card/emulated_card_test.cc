@@ -30,12 +30,12 @@ struct Text {
   }
 };
 
-struct Outcome {
+struct Ending {
   std::string fault;  // "": none
   std::vector<float> y;
 };
 
-Outcome run(const Text& text) {
+Ending run(const Text& text) {
   static const testing::EmulatedToolchain toolchain(default_cache_dir(), testing::emulated_target(testing::Generation::kSm80));
   Variant variant;
   variant.source_override = text.whole();
@@ -60,14 +60,14 @@ Outcome run(const Text& text) {
 
 // One whose message has this in it.
 void expect_fault(const Text& text, const std::string& of) {
-  const Outcome outcome = run(text);
+  const Ending outcome = run(text);
   EXPECT_TRUE(outcome.fault.starts_with("thread ") || outcome.fault.find("wait") != std::string::npos) << text.body << "\n" << outcome.fault;
   EXPECT_NE(outcome.fault.find(of), std::string::npos) << text.body << "\n" << outcome.fault;
 }
 const std::string kAny;
 
 void expect(const Text& text, float (*want)(int)) {
-  const Outcome outcome = run(text);
+  const Ending outcome = run(text);
   ASSERT_EQ(outcome.fault, "") << text.body;
   for (int i = 0; i < 64; ++i) EXPECT_EQ(outcome.y[static_cast<size_t>(i)], want(i)) << text.body << "\n" << i;
 }

@@ -8,8 +8,6 @@
 namespace amdahl::testing {
 namespace {
 
-constexpr size_t kStack = size_t{256} << 10;
-
 Fibers* entered = nullptr;  // by enter(), which takes no argument
 
 }  // namespace
@@ -21,8 +19,6 @@ Fibers::Fibers(size_t most)
 }
 
 Fibers::~Fibers() { munmap(stacks_, fibers_.size() * kStack); }
-
-bool Fibers::on_a_stack(const void* address) const { return address >= stacks_ && address < stacks_ + fibers_.size() * kStack; }
 
 void Fibers::begin(size_t count, std::function<void()> body) {
   body_ = std::move(body);

@@ -24,9 +24,11 @@ class Fibers {
   // Called on a fiber.
   void pause();
 
-  bool on_a_stack(const void* address) const;
+  bool on_a_stack(const void* address) const { return address >= stacks_ && address < stacks_ + fibers_.size() * kStack; }
 
  private:
+  static constexpr size_t kStack = size_t{256} << 10;
+
   enum class State { kNew, kIdle, kToBegin, kInside };
   struct Fiber {
     State state = State::kNew;

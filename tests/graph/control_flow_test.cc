@@ -25,8 +25,6 @@ onnx::NodeProto& in(onnx::GraphProto& graph, const std::string& op, const std::v
   return ModelMaker::fill(*graph.add_node(), op, inputs, outputs);
 }
 
-Graph load(const ModelMaker& m) { return load_onnx_bytes(m.bytes(), "", {}); }
-
 std::vector<std::string> operators_of(const Graph& graph) {
   std::vector<std::string> all;
   for (const Node& node : graph.nodes) all.push_back(node.op);
@@ -65,7 +63,7 @@ TEST(ControlFlow, ABranchThatIsKnownStandsInThePlaceOfItsIf) {
     auto& condition = m.initializer("condition", {1}, {});
     condition.set_data_type(onnx::TensorProto::BOOL);
     condition.add_int32_data(taken);
-    const Graph graph = load(m);
+    const Graph graph = loaded(m);
     EXPECT_EQ(operators_of(graph), std::vector<std::string>{taken ? "Relu" : "Neg"});
     EXPECT_EQ(graph.value(graph.outputs[0]).name, "y");
   }
@@ -76,13 +74,13 @@ TEST(ControlFlow, AConditionOnShapesIsKnown) {
   m.node("Shape", {"x"}, {"shape"});
   m.initializer_i64("two", {2});
   m.node("Greater", {"shape", "two"}, {"long"});
-  EXPECT_EQ(operators_of(load(m)), std::vector<std::string>{"Relu"});
+  EXPECT_EQ(operators_of(loaded(m)), std::vector<std::string>{"Relu"});
 }
 
 TEST(ControlFlow, WhereTheDataDecideBothAreComputedAndOneIsTaken) {
   ModelMaker m = either("condition");
   m.input("condition", {"1"}, onnx::TensorProto::BOOL);
-  const Graph graph = load(m);
+  const Graph graph = loaded(m);
   for (const bool taken : {true, false}) {
     const RefTensor y = result(graph, {tensor(DType::kF32, {3}, {-1, 0, 2}), tensor(DType::kBool, {1}, {double(taken)})});
     EXPECT_EQ(y.value, taken ? (std::vector<double>{0, 0, 2}) : (std::vector<double>{1, 0, -2}));
@@ -131,7 +129,7 @@ TEST(ControlFlow, IndicesThatOnlyOneBranchMayHoldAreRefused) {
   in(otherwise, "ReduceMax", {"x"}, {"a"});
   otherwise.add_output()->set_name("a");
   try {
-    load(m);
+    loaded(m);
     FAIL();
   } catch (const std::exception& e) {
     EXPECT_NE(std::string(e.what()).find("(Gather) in a branch reads at places that may depend on it"), std::string::npos) << e.what();
@@ -156,7 +154,7 @@ ModelMaker loop() {
 }
 
 TEST(ControlFlow, ALoopOfKnownCountIsWrittenOut) {
-  const Graph graph = load(loop());
+  const Graph graph = loaded(loop());
   const RefTensor steps = result(graph, {tensor(DType::kF32, {2}, {2, -1})});
   EXPECT_EQ(steps.shape, (Shape{3, 2}));
   EXPECT_EQ(steps.value, (std::vector<double>{4, 1, 17, 2, 291, 6}));
@@ -176,7 +174,7 @@ TEST(ControlFlow, ALoopEndsWhereItsConditionSaysSo) {
   in(b, "Less", {"i", "two"}, {"more"});
   in(b, "Add", {"v", "v"}, {"twice"});
   for (const char* name : {"more", "twice"}) b.add_output()->set_name(name);
-  EXPECT_EQ(result(load(m), {tensor(DType::kF32, {1}, {1})}).value, std::vector<double>{8});
+  EXPECT_EQ(result(loaded(m), {tensor(DType::kF32, {1}, {1})}).value, std::vector<double>{8});
 }
 
 TEST(ControlFlow, AScanWalksAlongItsAxesInBothDirections) {
@@ -193,7 +191,7 @@ TEST(ControlFlow, AScanWalksAlongItsAxesInBothDirections) {
   in(b, "Add", {"sum", "column"}, {"next"});
   in(b, "Identity", {"next"}, {"kept"});
   for (const char* name : {"next", "kept"}) b.add_output()->set_name(name);
-  const RefTensor sums = result(load(m), {tensor(DType::kF32, {2}, {0, 100}), tensor(DType::kF32, {2, 3}, {1, 2, 3, 10, 20, 30})});
+  const RefTensor sums = result(loaded(m), {tensor(DType::kF32, {2}, {0, 100}), tensor(DType::kF32, {2, 3}, {1, 2, 3, 10, 20, 30})});
   EXPECT_EQ(sums.shape, (Shape{2, 3}));
   EXPECT_EQ(sums.value, (std::vector<double>{6, 5, 3, 160, 150, 130}));  // from the last column, and put together from the last
 }
@@ -210,7 +208,7 @@ TEST(ControlFlow, FunctionsCalledInABranchReadWhatStandsAroundThem) {
   f->set_name("Scaled"), f->set_domain("local"), f->add_input("v"), f->add_output("w");
   *f->add_opset_import() = m.proto.opset_import(0);
   ModelMaker::fill(*f->add_node(), "Add", {"v", "v"}, {"w"});
-  EXPECT_EQ(operators_of(load(m)), (std::vector<std::string>{"Relu", "Add"}));
+  EXPECT_EQ(operators_of(loaded(m)), (std::vector<std::string>{"Relu", "Add"}));
 }
 
 // A function whose body has an If that reads what the function named, with an attribute of the call inside.
@@ -233,7 +231,7 @@ TEST(ControlFlow, BranchesInFunctionsSeeTheFunctionsValuesAndAttributes) {
   auto* slope = in(otherwise, "LeakyRelu", {"v"}, {"r"}).add_attribute();
   slope->set_name("alpha"), slope->set_ref_attr_name("slope"), slope->set_type(onnx::AttributeProto::FLOAT);
   otherwise.add_output()->set_name("r");
-  EXPECT_EQ(result(load(m), {tensor(DType::kF32, {2}, {-1, 3})}).value, (std::vector<double>{-1, 6}));
+  EXPECT_EQ(result(loaded(m), {tensor(DType::kF32, {2}, {-1, 3})}).value, (std::vector<double>{-1, 6}));
 }
 
 }  // namespace

@@ -32,8 +32,6 @@ void constant(ModelMaker& m, const std::string& name, DType type, const Shape& s
   proto.set_raw_data(std::string(reinterpret_cast<const char*>(t.data()), t.bytes()));
 }
 
-Graph load(const ModelMaker& m) { return load_onnx_bytes(m.bytes(), "", {}); }
-
 std::map<std::string, int> operators(const Graph& graph) {
   std::map<std::string, int> count;
   for (const Node& node : graph.nodes) ++count[node.op];
@@ -78,7 +76,7 @@ TEST(IntegerProducts, OfDequantizedMatricesAreSumsOfBytesTimesBothScales) {
        {Quantized{DType::kU8, DType::kI8, 0, 0, true}, Quantized{DType::kU8, DType::kI8, 131, 0, false}, Quantized{DType::kI8, DType::kI8, -7, 0, true},
         Quantized{DType::kU8, DType::kU8, 3, 128, false}, Quantized{DType::kI8, DType::kU8, 5, 90, true}}) {
     const Bytes weights = random_bytes(20 * 16, q.weight_type == DType::kI8 ? -128 : 0, 3), x = random_bytes(6 * 20, q.type == DType::kI8 ? -128 : 0, 4);
-    const Graph graph = load(quantized_product(q, weights));
+    const Graph graph = loaded(quantized_product(q, weights));
     EXPECT_EQ(operators(graph)["MatMulInteger"], 1);
     EXPECT_EQ(operators(graph)["MatMul"], 0);
     const std::vector<double> y = output_of(graph, from_ints(q.type, {6, 20}, x));
@@ -139,7 +137,7 @@ TEST(IntegerProducts, PaddingOfAConvolutionIsItsZeroPoint) {
   for (const auto& [type, zero] : {std::pair{DType::kU8, int64_t{0}}, {DType::kU8, int64_t{77}}, {DType::kI8, int64_t{-128}}, {DType::kI8, int64_t{9}}})
     for (const std::string auto_pad : {"", "SAME_UPPER"}) {
       const Bytes x = random_bytes(4 * 5 * 6, type == DType::kI8 ? -128 : 0, 6);
-      const Graph graph = load(quantized_convolution(type, zero, auto_pad));
+      const Graph graph = loaded(quantized_convolution(type, zero, auto_pad));
       EXPECT_EQ(operators(graph)["ConvInteger"], 1);
       EXPECT_EQ(operators(graph)["Conv"], 0);
       const std::vector<double> y = output_of(graph, from_ints(type, {1, 4, 5, 6}, x));
@@ -173,7 +171,7 @@ TEST(IntegerProducts, FloatsOfWeightsAreMadeForThoseWhoReadThem) {
   m.node("MatMul", {"x", "a"}, {"p"});
   m.node("MatMul", {"x", "b"}, {"q"});
   m.node("Add", {"p", "q"}, {"y"});
-  const Graph graph = load(m);
+  const Graph graph = loaded(m);
   EXPECT_EQ(operators(graph)["MatMul"], 1);  // the same twice
   EXPECT_EQ(operators(graph)["DequantizeLinear"], 0);
   const Bytes w = random_bytes(20 * 16, -128, 7);
@@ -194,7 +192,7 @@ TEST(IntegerProducts, WhatOnlyMovesBytesLeavesThemBytes) {
   testing::set_ints(pool, "strides", {2, 2});
   m.node("Transpose", {"p"}, {"t"});
   m.node("QuantizeLinear", {"t", "s", "z"}, {"y"});
-  const std::map<std::string, int> count = operators(load(m));
+  const std::map<std::string, int> count = operators(loaded(m));
   EXPECT_EQ(count, (std::map<std::string, int>{{"MaxPool", 1}, {"Transpose", 1}}));
 }
 
@@ -205,7 +203,7 @@ TEST(IntegerProducts, ANewScaleIsANewQuantization) {
   m.initializer("s", {}, {0.03f}), m.initializer("t", {}, {0.04f});
   m.node("DequantizeLinear", {"x", "s"}, {"f"});
   m.node("QuantizeLinear", {"f", "t"}, {"y"});
-  const Graph graph = load(m);
+  const Graph graph = loaded(m);
   EXPECT_EQ(operators(graph)["QuantizeLinear"], 1);
   EXPECT_EQ(output_of(graph, from_ints(DType::kU8, {3, 5}, Bytes(15, 100)))[0], 75);
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/onnx/onnx_load.h"
+
 namespace amdahl::testing {
 
 class ModelMaker {
@@ -91,6 +93,8 @@ class ModelMaker {
 
   onnx::ModelProto proto;
 };
+
+inline Graph loaded(const ModelMaker& model) { return load_onnx_bytes(model.bytes(), "", {}); }
 
 inline onnx::AttributeProto& set_int(onnx::NodeProto& n, const std::string& name, int64_t value) {
   auto* a = n.add_attribute();

@@ -13,6 +13,8 @@
 
 namespace amdahl::test {
 
+inline constexpr double kInf = HUGE_VAL, kNaN = __builtin_nan("");
+
 struct OpRun {
   std::string op;
   int version = 17;

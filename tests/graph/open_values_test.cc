@@ -9,8 +9,6 @@ namespace {
 
 using namespace test;
 
-constexpr double kInf = HUGE_VAL, kNaN = __builtin_nan("");
-
 RefTensor bounded(Shape shape, std::vector<double> value, std::vector<double> bound) {
   RefTensor t = floats(std::move(shape), std::move(value));
   t.bound = std::move(bound);

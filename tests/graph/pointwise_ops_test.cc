@@ -14,11 +14,10 @@ namespace {
 using test::as_float;
 using test::floats;
 using test::ints;
+using test::kInf;
+using test::kNaN;
 using test::random_floats;
 using test::run_one;
-
-constexpr double kInf = HUGE_VAL;
-const double kNaN = std::nan("");
 
 struct Function {
   std::string op;

@@ -10,7 +10,6 @@ namespace {
 
 using namespace test;
 
-constexpr double kInf = HUGE_VAL;
 const std::map<std::string, Attribute> kAlong{{"axes", std::vector<int64_t>{1}}};
 
 RefTensor row(double v, int64_t n = 100) { return floats({1, n}, std::vector<double>(static_cast<size_t>(n), v)); }

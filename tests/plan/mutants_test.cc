@@ -68,7 +68,7 @@ TEST_P(Mutants, AreRejected) {
   Score& score = scores()[kind];
   score.cases = static_cast<int>(testing::cases_of(kind).size());
   score.rejected = static_cast<int>(std::count_if(fates.begin(), fates.end(), [](const testing::Fate& f) { return f.alive.empty(); }));
-  for (const testing::Mutation& mutation : mutations) score.names.push_back(mutation.name);
+  for (const testing::Mutation& mutation : mutations) score.names.emplace_back(mutation.name);
   for (size_t m = 0; m < mutations.size(); ++m)
     if (!fates[m].alive.empty()) ADD_FAILURE() << kind << ": mutant '" << mutations[m].name << "': " << fates[m].alive;
 }

@@ -20,14 +20,14 @@ double noisy_pair(Random& random, double gain) {
   return d;
 }
 
-struct Trial {
+struct Decided {
   bool kept = false;
   int pairs = 0;
   Gain gain;
 };
 
-Trial decide(Random& random, double gain, const DecisionRule& rule) {
-  Trial t;
+Decided decide(Random& random, double gain, const DecisionRule& rule) {
+  Decided t;
   for (int stage = 0; stage < 2; ++stage) {
     SignTest test(rule);
     std::vector<double> d;
@@ -48,7 +48,7 @@ double keep_rate(double gain, int trials, double* mean_claim = nullptr) {
   int kept = 0;
   double claim = 0;
   for (int i = 0; i < trials; ++i) {
-    const Trial t = decide(random, gain, {});
+    const Decided t = decide(random, gain, {});
     kept += t.kept;
     if (t.kept) claim += t.gain.log;
   }
@@ -154,8 +154,8 @@ class NoisyMachine {
 };
 
 // Both stages, each with builds of its own.
-Trial whole_rule(NoisyMachine& machine, Random& random, double gain, const DecisionRule& rule) {
-  Trial t;
+Decided whole_rule(NoisyMachine& machine, Random& random, double gain, const DecisionRule& rule) {
+  Decided t;
   for (int stage = 0; stage < 2; ++stage) {
     std::vector<double> a, b, d;
     for (int i = 0; i < std::max(1, rule.builds); ++i) {
@@ -187,7 +187,7 @@ Rates rates(double gain, double layout_sd, double delta, int builds, int trials)
   rule.builds = builds;
   Rates r;
   for (int i = 0; i < trials; ++i) {
-    const Trial t = whole_rule(machine, random, gain, rule);
+    const Decided t = whole_rule(machine, random, gain, rule);
     r.kept += t.kept;
     r.mean_gain += t.kept ? t.gain.log : 0;
     r.mean_pairs += static_cast<double>(t.pairs) / trials;

@@ -13,7 +13,7 @@
 namespace amdahl {
 namespace {
 
-constexpr double kTick = 0.01;  // USER_HZ is 100 on every architecture of ours
+constexpr double kClockTick = 0.01;  // USER_HZ is 100 on every architecture of ours
 
 double cpu_seconds(clockid_t clock) {
   timespec t{};
@@ -60,10 +60,10 @@ std::string OthersTime::disturbance() const {
 }
 
 std::string disturbance_of(int64_t busy_ticks, int64_t stolen_ticks, double own_seconds, double wall_seconds, size_t processors) {
-  const double all = wall_seconds * static_cast<double>(processors), stolen = kTick * static_cast<double>(stolen_ticks);
-  if (stolen > 0.02 * all + 1.1 * kTick) return fmt::format("the host took {:.0f} ms of {:.0f}", 1e3 * stolen, 1e3 * all);
-  const double others = kTick * static_cast<double>(busy_ticks) - own_seconds;
-  const double chance = 3 * kTick * std::sqrt(std::max(1.0, all / kTick) / 4);
+  const double all = wall_seconds * static_cast<double>(processors), stolen = kClockTick * static_cast<double>(stolen_ticks);
+  if (stolen > 0.02 * all + 1.1 * kClockTick) return fmt::format("the host took {:.0f} ms of {:.0f}", 1e3 * stolen, 1e3 * all);
+  const double others = kClockTick * static_cast<double>(busy_ticks) - own_seconds;
+  const double chance = 3 * kClockTick * std::sqrt(std::max(1.0, all / kClockTick) / 4);
   if (others > 0.02 * all + chance) return fmt::format("other programs took {:.0f} ms of {:.0f}", 1e3 * others, 1e3 * all);
   return "";
 }

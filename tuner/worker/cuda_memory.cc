@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tuner/worker/pages.h"
+
 namespace amdahl {
 namespace {
 
@@ -10,8 +12,6 @@ using cuda::driver;
 using cuda::kGranule;
 
 constexpr size_t kAlignment = 64;
-
-size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 

@@ -17,15 +17,13 @@
 #include "tuner/worker/descriptors.h"
 #include "tuner/worker/guarded_memory.h"
 #include "tuner/worker/huge_file.h"
+#include "tuner/worker/pages.h"
 
 namespace amdahl {
 namespace {
 
 using cuda::check;
 using cuda::driver;
-
-constexpr size_t kPage = 4096;
-constexpr std::byte kSlack{0xA5};
 
 CudaMemory::Guard guard_of(Layout layout) {
   return layout == Layout::kModel ? CudaMemory::Guard::kNone : layout == Layout::kEnd ? CudaMemory::Guard::kBack : CudaMemory::Guard::kFront;

@@ -7,16 +7,9 @@
 
 #include "tuner/worker/huge_file.h"
 #include "tuner/worker/named_addresses.h"
+#include "tuner/worker/pages.h"
 
 namespace amdahl {
-namespace {
-
-constexpr size_t kPage = 4096;
-constexpr std::byte kSlack{0xA5};
-
-size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
-
-}  // namespace
 
 // Address space for the pages and a guard on either side; sets base_, first_ and data_.
 void GuardedMemory::reserve(size_t bytes, const Placement& p) {

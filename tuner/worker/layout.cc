@@ -6,18 +6,16 @@
 #include <utility>
 
 #include "tuner/worker/huge_file.h"
+#include "tuner/worker/pages.h"
 
 namespace amdahl {
 namespace {
 
-constexpr size_t kPage = 4096;
 // From here on buffers fill huge pages. A model's activations share an arena of them; in 4 KiB pages the same window's operands take 32
 // entries and more of a first-level TLB of 64, and lie in the sets of L2 as chance has it, process by process.
 constexpr size_t kWorthHuge = size_t{128} << 10;
 
 constexpr size_t kLargeWeight = size_t{8} << 20;
-
-size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // Bytes in front of and behind the data in the data's own pages.
 std::pair<size_t, size_t> slack_of(const std::byte* data, size_t bytes) {

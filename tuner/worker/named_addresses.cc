@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tuner/worker/pages.h"
+
 namespace amdahl {
 namespace {
-
-constexpr size_t kPage = 4096;
 
 // Read by the signal handler, hence a plain array.
 struct Buffer {
