@@ -69,7 +69,8 @@ std::optional<std::vector<Read>> reads_of(const Carrying& c, const Step& step) {
     const Access& x = problem.in[0];
     if (!c.is_image(x) || !x.is_dense() || c.context.graph.value(step.inputs[0].value).shape != x.shape) return std::nullopt;
     if (c.context.graph.is_constant(step.inputs[0].value)) return std::nullopt;
-    reads[0] = Read::kCarried;
+    // Where blocks are filled up with zeros such an image is read as it is only if nobody has carried it.
+    reads[0] = problem.kind == kind::kConv && is_plain_image(c, problem) && !c.layout.pads() ? Read::kPlain : Read::kCarried;
     beside = problem.kind == kind::kConv ? 2 : 1;
   } else if (problem.kind == kind::kPointwise) {
     if (c.pads(out.shape[1]) && !keeps_zero(PointwiseParams::of(problem).program)) return std::nullopt;
@@ -314,17 +315,17 @@ std::optional<std::vector<Step>> with_fusions(const Carrying& c, const Region& p
   return Builder(fused, region, winograd).build().replacement;
 }
 
-Match carried(const Carrying& c, const Region& region, bool winograd) {
-  Match match = Builder(c, region, winograd).build();
-  if (auto fused = with_fusions(c, region, winograd)) match.replacement = std::move(*fused);
-  return match;
-}
-
 // "", or the convolution that nothing computes in its formats.
 std::string not_computed(const Carrying& c, const std::vector<Step>& steps) {
   for (const Step& s : steps)
     if (s.variant.problem.kind == kind::kConv && !c.layout.computes(s.variant.problem)) return "a convolution has no kernel for its operands in this format";
   return "";
+}
+
+Match carried(const Carrying& c, const Region& region, bool winograd) {
+  Match match = Builder(c, region, winograd).build();
+  if (auto fused = with_fusions(c, region, winograd); fused && not_computed(c, *fused).empty()) match.replacement = std::move(*fused);
+  return match;
 }
 
 bool declares_winograd(const std::vector<Step>& steps) {
