@@ -315,17 +315,17 @@ std::optional<std::vector<Step>> with_fusions(const Carrying& c, const Region& p
   return Builder(fused, region, winograd).build().replacement;
 }
 
+Match carried(const Carrying& c, const Region& region, bool winograd) {
+  Match match = Builder(c, region, winograd).build();
+  if (auto fused = with_fusions(c, region, winograd)) match.replacement = std::move(*fused);
+  return match;
+}
+
 // "", or the convolution that nothing computes in its formats.
 std::string not_computed(const Carrying& c, const std::vector<Step>& steps) {
   for (const Step& s : steps)
     if (s.variant.problem.kind == kind::kConv && !c.layout.computes(s.variant.problem)) return "a convolution has no kernel for its operands in this format";
   return "";
-}
-
-Match carried(const Carrying& c, const Region& region, bool winograd) {
-  Match match = Builder(c, region, winograd).build();
-  if (auto fused = with_fusions(c, region, winograd); fused && not_computed(c, *fused).empty()) match.replacement = std::move(*fused);
-  return match;
 }
 
 bool declares_winograd(const std::vector<Step>& steps) {
