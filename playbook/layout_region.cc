@@ -69,7 +69,8 @@ std::optional<std::vector<Read>> reads_of(const Carrying& c, const Step& step) {
     const Access& x = problem.in[0];
     if (!c.is_image(x) || !x.is_dense() || c.context.graph.value(step.inputs[0].value).shape != x.shape) return std::nullopt;
     if (c.context.graph.is_constant(step.inputs[0].value)) return std::nullopt;
-    reads[0] = Read::kCarried;
+    // Where blocks are filled up with zeros such an image is read as it is only if nobody has carried it.
+    reads[0] = problem.kind == kind::kConv && is_plain_image(c, problem) && !c.layout.pads() ? Read::kPlain : Read::kCarried;
     beside = problem.kind == kind::kConv ? 2 : 1;
   } else if (problem.kind == kind::kPointwise) {
     if (c.pads(out.shape[1]) && !keeps_zero(PointwiseParams::of(problem).program)) return std::nullopt;

@@ -19,6 +19,7 @@ class ChannelsLast final : public CarriedLayout {
   bool pads() const override { return false; }
   bool carries(DType dtype) const override { return is_half(dtype); }
   bool computes(const Problem& conv) const override {
+    if (format_of_input(conv, 0).empty() && conv.out[0].shape[1] < block()) return false;  // an image that stays one
     const SearchSpace space = target_.space(conv);
     return space.refuse(space.starters()).empty();
   }

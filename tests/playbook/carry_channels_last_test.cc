@@ -100,6 +100,40 @@ TEST(CarryChannelsLast, TheFirstStretchAloneStandsBetweenConversions) {
   EXPECT_EQ(steps_of(carried, kind::kReorder).size(), 1u) << "the sum, for its readers and as an output";
 }
 
+// As decoders of latent images begin: what has 4 channels is read row-major, wherever it comes from.
+TEST(CarryChannelsLast, AnImageThatAConvolutionMakesIsReadRowMajor) {
+  Network n(DType::kF16);
+  const ValueId latent = n.conv(n.input({1, 4, 16, 16}), 4, 1, 1);
+  n.output(n.conv(n.op("Relu", {n.conv(n.conv(latent, 64, 3, 1), 64, 3, 1)}), 3, 3, 1));
+  std::string refusal;
+  EXPECT_FALSE(match_at(n.graph, starter_plan(n.graph, 1, hopper()), 0, hopper(), &refusal));
+  const Plan plan = first_plan(n.graph, 1, hopper());
+  expect_launchable(n.graph, plan, hopper());
+  EXPECT_EQ(forms_of(plan).at(1), 6);
+  EXPECT_EQ(steps_of(plan, kind::kReorder).size(), 1u) << "the result";
+  Network narrow(DType::kF16);  // and what has 4 in the middle of a region
+  const ValueId x = narrow.conv(narrow.conv(narrow.input({1, 64, 16, 16}), 64, 3, 1), 4, 1, 1);
+  narrow.output(narrow.op("GlobalAveragePool", {narrow.conv(narrow.conv(x, 64, 3, 1), 64, 3, 1)}));
+  const Plan around = first_plan(narrow.graph, 1, hopper());
+  expect_launchable(narrow.graph, around, hopper());
+  EXPECT_EQ(forms_of(around), (std::vector<int64_t>{4, 4, 6, 4}));
+  EXPECT_EQ(steps_of(around, kind::kReorder).size(), 2u) << "the input, and the 4 channels";
+}
+
+// Windows of several images walk no operand that has a number an image and channel: the gate stays a step.
+TEST(CarryChannelsLast, AnEpilogueThatNoKernelHasStaysAStep) {
+  for (const int64_t images : {1, 2}) {
+    Network n(DType::kF16);
+    const ValueId x = n.conv(n.input({images, 64, 10, 10}), 64, 3, 1);
+    const ValueId gate = n.op("Sigmoid", {n.conv(n.op("GlobalAveragePool", {x}), 64, 1, 1)});
+    n.output(n.op("GlobalAveragePool", {n.conv(n.op("Mul", {n.conv(x, 64, 3, 1), gate}), 64, 3, 1)}));
+    const Plan plan = first_plan(n.graph, 1, hopper());
+    expect_launchable(n.graph, plan, hopper());
+    EXPECT_EQ(forms_of(plan), (std::vector<int64_t>{4, 4, 4, 4})) << images;
+    EXPECT_EQ(steps_of(plan, kind::kReorder).size(), 1u) << images;
+  }
+}
+
 TEST(CarryChannelsLast, OnlyWhatTheCardHasAFormOf) {
   const auto refusal_of = [](const Graph& graph, const Target& target) {
     std::string refusal;
