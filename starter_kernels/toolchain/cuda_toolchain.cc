@@ -24,10 +24,10 @@
 namespace amdahl {
 namespace {
 
-constexpr const char* kSource = "kernel.cu";
+constexpr const char* kCudaSource = "kernel.cu";
 constexpr const char* kProduct = "kernel.code";
 constexpr const char* kPtx = "kernel.code.ptx";
-constexpr const char* kRulesVersion = "cubin rules 2";  // raise it with base/cuda/cubin.cc, ptx_rules.cc and ptx_waits.cc
+constexpr const char* kCubinRules = "cubin rules 3";  // raise it with base/cuda/cubin.cc, ptx_rules.cc and ptx_waits.cc
 
 std::string text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -78,12 +78,12 @@ CompileResult CudaToolchain::build(const Variant& variant, const std::string& ar
   std::string text;
   CompileResult result;
   if (!write_source(target_, variant, &text, &result)) return result;
-  const std::string stem = fmt::format("{}/kernels/{}", cache_dir_, hash_hex(fmt::format("{}\n{}\n{}", kRulesVersion, description_, text)));
+  const std::string stem = fmt::format("{}/kernels/{}", cache_dir_, hash_hex(fmt::format("{}\n{}\n{}", kCubinRules, description_, text)));
   const std::string product = fmt::format("{}.{}", stem, extension);
   if (is_there(product)) return found(product);
   const ScratchFolder scratch(cache_dir_);
-  scratch.write(kSource, text);
-  const SubprocessResult run = compiler_->run({architecture, kSource, kProduct}, scratch.path(), limits);
+  scratch.write(kCudaSource, text);
+  const SubprocessResult run = compiler_->run({architecture, kCudaSource, kProduct}, scratch.path(), limits);
   if (!run.ok()) {
     result = failed(hit_a_limit(run) ? "build-limit" : "compile-error",
                     run.timed_out ? fmt::format("compiler ran past {:.0f} s and was killed", limits.seconds) : first_error(run.output));
@@ -92,7 +92,7 @@ CompileResult CudaToolchain::build(const Variant& variant, const std::string& ar
   } else if (rename(scratch.file(kProduct).c_str(), product.c_str()) != 0) {
     throw machine_refuses("write " + product, errno);
   } else {
-    rename(scratch.file(kSource).c_str(), (stem + ".cu").c_str());  // for people
+    rename(scratch.file(kCudaSource).c_str(), (stem + ".cu").c_str());  // for people
     result.library = product;
     result.ok = true;
   }
