@@ -12,7 +12,6 @@
 namespace amdahl {
 namespace {
 
-constexpr size_t kH = 1, kW = 2;  // of SlidingWindow::Sizes
 constexpr int64_t kMostOfStep = 8, kMostOfTap = 255, kFirstCorner = -128, kLastCorner = 127;
 
 // Where the last window of a row or column begins, beside the image's last pixel.
@@ -23,7 +22,7 @@ bool is_mappable(const SlidingWindow& g) {
     return g.stride[d] <= kMostOfStep && -g.pad[d] >= kFirstCorner && last_corner(g, d) >= kFirstCorner && last_corner(g, d) <= kLastCorner &&
            (g.kernel[d] - 1) * g.dilation[d] <= kMostOfTap;
   };
-  return g.channels % 8 == 0 && fits(kH) && fits(kW);
+  return g.channels % 8 == 0 && fits(kWindowH) && fits(kWindowW);
 }
 
 int64_t channels_of_tap(const SlidingWindow& g) { return ceil_div(g.channels, kWgmmaLine) * kWgmmaLine; }
@@ -53,7 +52,7 @@ std::string conv_boxes_text(const Problem& problem, const Knobs& knobs, const De
   const Problem product = *conv_as_product(problem);
   if (g.is_pointwise()) return boxes_text(product, knobs, card, boxes_of_matrix_text(product));
   return boxes_text(product, knobs, card,
-                    join_text({window_sizes_text(g), cuda_sizes({{"LAST_W", last_corner(g, kW)}, {"LAST_H", last_corner(g, kH)}}),
+                    join_text({window_sizes_text(g), cuda_sizes({{"LAST_W", last_corner(g, kWindowW)}, {"LAST_H", last_corner(g, kWindowH)}}),
                                std::string(cuda_text("boxes_of_windows.h"))}));
 }
 

@@ -17,17 +17,16 @@
 namespace amdahl {
 namespace {
 
-constexpr size_t kH = 1, kW = 2;      // of SlidingWindow::Sizes
 constexpr int64_t kMostChannels = 7;  // from 8 on, lines of channels are what copies bring (conv_boxes.h)
 constexpr int64_t kColumns = 16;      // windows of a row that are multiplied together
 
-int64_t lines_of(const SlidingWindow& g) { return g.channels * g.kernel[kH] * ceil_div(g.kernel[kW], 8); }
+int64_t lines_of(const SlidingWindow& g) { return g.channels * g.kernel[kWindowH] * ceil_div(g.kernel[kWindowW], 8); }
 
 // As kernels/conv_image.cu counts them.
 int64_t shared_bytes(const SlidingWindow& g, const Knobs& k) {
   const int64_t rows = k.at("IMAGE_WARPS") * k.at("ROWS_OF_WARP"), tile = k.at("TILE_O");
-  const int64_t seen_h = (rows - 1) * g.stride[kH] + (g.kernel[kH] - 1) * g.dilation[kH] + 1;
-  const int64_t seen_w = ceil_div((kColumns - 1) * g.stride[kW] + (ceil_div(g.kernel[kW], 8) * 8 - 1) * g.dilation[kW] + 2, 2) * 2;
+  const int64_t seen_h = (rows - 1) * g.stride[kWindowH] + (g.kernel[kWindowH] - 1) * g.dilation[kWindowH] + 1;
+  const int64_t seen_w = ceil_div((kColumns - 1) * g.stride[kWindowW] + (ceil_div(g.kernel[kWindowW], 8) * 8 - 1) * g.dilation[kWindowW] + 2, 2) * 2;
   const int64_t weights = ceil_div(lines_of(g), 2) * tile * 16, results = k.at("IMAGE_WARPS") * kColumns * (tile + 8);
   return 2 * (weights + ceil_div(g.channels * seen_h * seen_w, 8) * 8 + results);
 }
@@ -39,7 +38,7 @@ const Knobs kSmallest{{"IMAGE_WARPS", 2}, {"ROWS_OF_WARP", 1}, {"TILE_O", 8}};
 // All channels of the output at once, and two rows a warp where two blocks a multiprocessor are left: a block's weights are read once for all of them. Less where
 // large windows take the memory: rows first, which a block of more channels would read again.
 Knobs starter_of(const SlidingWindow& g, int64_t units) {
-  const int64_t strips = g.n * ceil_div(g.out[kW], kColumns) * g.out[kH];
+  const int64_t strips = g.n * ceil_div(g.out[kWindowW], kColumns) * g.out[kWindowH];
   Knobs k{{"IMAGE_WARPS", 8}, {"ROWS_OF_WARP", strips >= 8 * 2 * 2 * units ? 2 : 1}, {"TILE_O", 8}};
   while (k["TILE_O"] < 64 && k["TILE_O"] < g.out_channels) k["TILE_O"] *= 2;
   for (const char* name : {"ROWS_OF_WARP", "IMAGE_WARPS", "TILE_O"})

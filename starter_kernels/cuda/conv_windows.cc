@@ -10,7 +10,7 @@
 namespace amdahl {
 namespace {
 
-constexpr size_t kExtra = 2;  // in[0] is x, in[1] is w
+constexpr size_t kFirstExtra = 2;  // in[0] is x, in[1] is w
 
 // [N, pixels, C] as [N * pixels, C].
 std::optional<Access> by_window(const Access& a) {
@@ -33,14 +33,14 @@ bool is_plain_convolution(const Problem& problem, const SlidingWindow& g) {
 std::optional<Problem> product_by_windows(const Problem& conv) {
   if (format_of_output(conv, 0) != kChannelsLast || in_channel_blocks(conv) || !is_plain_convolution(conv, SlidingWindow::of(conv))) return std::nullopt;
   Access folded;
-  if (!std::all_of(conv.in.begin() + kExtra, conv.in.end(), [&](const Access& a) { return fold_spatial(a, &folded); })) return std::nullopt;
-  const Problem stored = stored_channels_last(conv, kExtra);
+  if (!std::all_of(conv.in.begin() + kFirstExtra, conv.in.end(), [&](const Access& a) { return fold_spatial(a, &folded); })) return std::nullopt;
+  const Problem stored = stored_channels_last(conv, kFirstExtra);
   Problem product;
   product.kind = kind::kMatmul;
   product.threads = conv.threads;
   set_epilogue(product, epilogue_of(conv));
   product.in = {conv.in[0], conv.in[1]};
-  for (size_t i = kExtra; i < stored.in.size(); ++i) {
+  for (size_t i = kFirstExtra; i < stored.in.size(); ++i) {
     const std::optional<Access> rows = by_window(stored.in[i]);
     if (!rows) return std::nullopt;
     product.in.push_back(*rows);
@@ -50,21 +50,20 @@ std::optional<Problem> product_by_windows(const Problem& conv) {
 }
 
 std::string window_sizes_text(const SlidingWindow& g) {
-  constexpr size_t kH = 1, kW = 2;  // of SlidingWindow::Sizes
   return cuda_sizes({{"CHANNELS", g.channels},
                      {"IMAGES", g.n},
-                     {"IN_W", g.in[kW]},
-                     {"IN_H", g.in[kH]},
-                     {"OUT_W", g.out[kW]},
-                     {"OUT_H", g.out[kH]},
-                     {"TAPS_W", g.kernel[kW]},
-                     {"TAPS_H", g.kernel[kH]},
-                     {"STEP_W", g.stride[kW]},
-                     {"STEP_H", g.stride[kH]},
-                     {"DILATION_W", g.dilation[kW]},
-                     {"DILATION_H", g.dilation[kH]},
-                     {"PAD_W", g.pad[kW]},
-                     {"PAD_H", g.pad[kH]}});
+                     {"IN_W", g.in[kWindowW]},
+                     {"IN_H", g.in[kWindowH]},
+                     {"OUT_W", g.out[kWindowW]},
+                     {"OUT_H", g.out[kWindowH]},
+                     {"TAPS_W", g.kernel[kWindowW]},
+                     {"TAPS_H", g.kernel[kWindowH]},
+                     {"STEP_W", g.stride[kWindowW]},
+                     {"STEP_H", g.stride[kWindowH]},
+                     {"DILATION_W", g.dilation[kWindowW]},
+                     {"DILATION_H", g.dilation[kWindowH]},
+                     {"PAD_W", g.pad[kWindowW]},
+                     {"PAD_H", g.pad[kWindowH]}});
 }
 
 }  // namespace amdahl

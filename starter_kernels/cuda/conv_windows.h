@@ -9,6 +9,8 @@
 
 namespace amdahl {
 
+inline constexpr size_t kWindowH = 1, kWindowW = 2;  // of SlidingWindow::Sizes
+
 // A matmul problem with the convolution's epilogue and output, [windows, channels]; in[0] and in[1] are the convolution's own, for the caller to say what they
 // are as matrices. nullopt where the output is not channels last, the types are not one half float type, there are groups or other than two dimensions, or no
 // strides walk an operand of the epilogue window by window.

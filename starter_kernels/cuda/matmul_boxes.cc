@@ -27,7 +27,7 @@ constexpr int64_t kBoxBytes = 16;                  // what a box's lines begin a
 constexpr int64_t kAdjacent = 2;                   // columns of a thread that lie side by side
 constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};  // blocks of a cluster
 
-struct Tile {
+struct BoxesTile {
   int64_t warpgroups, n, split;
 
   int64_t rows() const { return 64 * warpgroups; }
@@ -46,7 +46,7 @@ int64_t size_of_result(const Problem& problem) { return static_cast<int64_t>(siz
 // bytes a column, or 1024 where there are too many for the epilogue's operands to come early (kernels/pushed_sums.h). More blocks than fit the card at a time take
 // turns, or overlap; and all of them together wait for L2 twice as long as each does. Of 206 tiles of 19 products and convolutions on an H200 the cheapest by this was 5%
 // slower than the best in the geometric mean, 30% at most.
-double cost_of(const Tile& tile, const MatmulSizes& s, int64_t units, bool two_fit) {
+double cost_of(const BoxesTile& tile, const MatmulSizes& s, int64_t units, bool two_fit) {
   constexpr int64_t kEarlyColumns = 96, kUnitsOfLargestClusters = 96;  // of 132: eight to a cluster leave the rest of a GPC idle
   const int64_t blocks = ceil_div(s.m, tile.rows()) * ceil_div(s.n, tile.n) * tile.split;
   const int64_t loaded = ceil_div(ceil_div(s.k, kWgmmaLine), tile.split) * tile.stage_bytes(), columns = tile.n / tile.split;
@@ -58,7 +58,7 @@ double cost_of(const Tile& tile, const MatmulSizes& s, int64_t units, bool two_f
 }
 
 // Whether two blocks fit a multiprocessor: in its shared memory, and in its registers, of which a thread's sums and what the epilogue reads for them take most.
-bool two_fit(const Tile& tile, int64_t stages, int64_t size) {
+bool two_fit(const BoxesTile& tile, int64_t stages, int64_t size) {
   constexpr int64_t kRegisters = 64 << 10, kOtherRegisters = 40;
   const int64_t threads = 128 * tile.warpgroups + 32, registers = kOtherRegisters + tile.n / 2 + tile.n / 2 / tile.split;
   return tile.shared_bytes(stages, size) + 1024 <= kUnitShared / 2 && 2 * threads * registers <= kRegisters;
@@ -75,13 +75,13 @@ bool has_boxes_form(const Problem& problem, const DeviceInfo& card) {
 
 WgmmaStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
   const MatmulSizes s = MatmulSizes::of(problem);
-  Tile best{1, 64, 1};
+  BoxesTile best{1, 64, 1};
   double least = std::numeric_limits<double>::max();
   const int64_t all_lines = ceil_div(s.k, kWgmmaLine), size = size_of_result(problem);
   for (const int64_t warpgroups : {1, 2})
     for (const int64_t n : {16, 32, 64, 96, 128, 192, 256})
       for (const int64_t split : kSplits) {
-        const Tile tile{warpgroups, n, split};
+        const BoxesTile tile{warpgroups, n, split};
         // Sums of 64 x 256 are 128 registers of a thread: two warpgroups share what they read of B.
         if (n / 8 % split != 0 || split > all_lines || (warpgroups == 1 && n > 128) || (n > 16 && n >= 2 * s.n)) continue;
         if (n > 128 && all_lines / split < 8) continue;  // few products for so many results
@@ -98,7 +98,7 @@ WgmmaStarter starter_boxes(const Problem& problem, const DeviceInfo& card) {
 
 std::string refused_boxes(const Problem& problem, const Knobs& k) {
   const MatmulSizes s = MatmulSizes::of(problem);
-  const Tile tile{k.at("WARPGROUPS"), k.at("WGMMA_N"), k.at("SPLIT_K")};
+  const BoxesTile tile{k.at("WARPGROUPS"), k.at("WGMMA_N"), k.at("SPLIT_K")};
   if (tile.split > *std::rbegin(kSplits)) return fmt::format("a cluster has {} blocks at most", *std::rbegin(kSplits));
   if (tile.n / 8 % tile.split != 0) return fmt::format("{} columns are not {} times eight or a multiple", tile.n, tile.split);
   if (tile.split > ceil_div(s.k, kWgmmaLine)) return "blocks would have no step of K";

@@ -13,9 +13,9 @@
 namespace amdahl {
 namespace {
 
-constexpr int64_t kMostRows = 8;    // columns of a multiplication
-constexpr int64_t kGroup = 32;      // steps of K
-constexpr int64_t kHeldGroups = 6;  // 48 registers of a thread
+constexpr int64_t kMostHeldRows = 8;  // columns of a multiplication
+constexpr int64_t kHeldGroup = 32;    // steps of K
+constexpr int64_t kHeldGroups = 6;    // 48 registers of a thread
 
 }  // namespace
 
@@ -23,7 +23,7 @@ bool has_held_form(const Problem& problem) {
   const Access &a = problem.in[0], &b = problem.in[1];
   const MatmulSizes s = MatmulSizes::of(problem);
   const int64_t row = a.strides[a.strides.size() - 2];
-  return has_rows_form(problem) && s.m <= kMostRows && s.n > 0 && s.k > 0 && s.k % 8 == 0 && is_half(a.dtype) && b.dtype == a.dtype && b.constant &&
+  return has_rows_form(problem) && s.m <= kMostHeldRows && s.n > 0 && s.k > 0 && s.k % 8 == 0 && is_half(a.dtype) && b.dtype == a.dtype && b.constant &&
          a.strides.back() == 1 && (s.m == 1 || row % 8 == 0) && a.offset % 8 == 0 && declared_algorithm(problem).empty();
 }
 
@@ -33,7 +33,7 @@ void add_held_knobs(SearchSpace& space) {
 
 // As many as hold all of K; eight take 1.28 us where four take 1.50 (1 x 768 by 768 x 768, H200).
 int64_t starter_held_warps(const Problem& problem) {
-  const int64_t groups = ceil_div(MatmulSizes::of(problem).k, kGroup);
+  const int64_t groups = ceil_div(MatmulSizes::of(problem).k, kHeldGroup);
   int64_t warps = 8;
   while (warps < 16 && groups > warps * kHeldGroups) warps *= 2;
   return warps;

@@ -108,7 +108,7 @@ TEST(IntegerProducts, OfTheSameRowsStayApart) {
     m.node("Neg", {y + ".moved"}, {"y." + y});
     m.output("y." + y);
   }
-  std::map<std::string, int> count = operators(load(m));
+  std::map<std::string, int> count = operators(loaded(m));
   EXPECT_EQ(count["MatMulInteger"], 2);
   EXPECT_EQ(count["MatMul"], 0);
   EXPECT_EQ(count["Split"], 0);

@@ -9,12 +9,12 @@ namespace {
 
 const std::string kLast(kChannelsLast);
 
-Target card() { return testing::absent_card({"sm_80", "sm_90", "sm_90a"}); }
+Target hopper() { return testing::absent_card({"sm_80", "sm_90", "sm_90a"}); }
 
 Problem problem_of(std::string_view kind, const Graph& graph) { return testing::fused(kernel_kind(kind), graph); }
 
 std::string refusal(const Problem& problem, const Knobs& others = {}) {
-  const SearchSpace space = card().space(problem);
+  const SearchSpace space = hopper().space(problem);
   Knobs knobs = space.starters();
   for (const auto& [name, value] : others) knobs[name] = value;
   return space.refuse(knobs);
@@ -41,7 +41,7 @@ TEST(ChannelsLastOnCards, AFormIsOfOneFormat) {
 }
 
 // What a convolution over channels last begins with, or -1 where the card has no form of it.
-int64_t form_of(const Graph& graph, const Target& target = card()) {
+int64_t form_of(const Graph& graph, const Target& target = hopper()) {
   const SearchSpace space = target.space(testing::on_channels_last(problem_of(kind::kConv, graph)).value());
   return space.refuse(space.starters()).empty() ? space.starters().at("FORM") : -1;
 }
@@ -74,7 +74,7 @@ TEST(ChannelsLastOnCards, ImagesAreReadRowMajor) {
 TEST(ChannelsLastOnCards, StartersOfImagesFitSharedMemory) {
   const auto knobs = [](int64_t taps, int64_t stride) {
     const Graph graph = testing::convolution(DType::kF16, {1, 3, 224, 224}, 768, {{taps, taps}, {stride, stride}});
-    return card().space(testing::on_channels_last(problem_of(kind::kConv, graph)).value()).starters();
+    return hopper().space(testing::on_channels_last(problem_of(kind::kConv, graph)).value()).starters();
   };
   EXPECT_EQ(knobs(3, 2).at("TILE_O"), 64);
   EXPECT_EQ(knobs(3, 2).at("IMAGE_WARPS"), 8);
@@ -96,7 +96,7 @@ TEST(ChannelsLastOnCards, PoolingReadsAndWritesThem) {
 TEST(ChannelsLastOnCards, PixelsHaveOneStride) {
   Problem problem = testing::on_channels_last(problem_of(kind::kPointwise, testing::pointwise_graphs().at(1))).value();
   EXPECT_EQ(refusal(problem), "");
-  EXPECT_EQ(card().space(problem).find("PIECE")->starter, 8) << "24 channels of half floats";
+  EXPECT_EQ(hopper().space(problem).find("PIECE")->starter, 8) << "24 channels of half floats";
   problem.in[1].strides = {0, 0, 1, 0};  // a number a row
   EXPECT_NE(refusal(problem), "");
   set_formats(problem, {"nchw8c", ""}, {"nchw8c"});
@@ -111,7 +111,7 @@ TEST(ChannelsLastOnCards, DepthwiseStartersFillTheCard) {
   };
   for (const Layer& layer : std::vector<Layer>{
            {32, 112, 1}, {96, 112, 2}, {144, 56, 1}, {144, 56, 2}, {192, 28, 1}, {192, 28, 2}, {384, 14, 1}, {576, 14, 1}, {576, 14, 2}, {960, 7, 1}}) {
-    const Knobs knobs = card().space(testing::on_channels_last(of_square(layer.channels, layer.size, 3, layer.stride)).value()).starters();
+    const Knobs knobs = hopper().space(testing::on_channels_last(of_square(layer.channels, layer.size, 3, layer.stride)).value()).starters();
     const int64_t out = (layer.size + layer.stride - 1) / layer.stride, tn = knobs.at("TN");
     const int64_t threads = out * ((out + tn - 1) / tn) * layer.channels / 8, blocks = (threads + knobs.at("THREADS") - 1) / knobs.at("THREADS");
     EXPECT_GE(blocks, 110) << layer.channels << " channels";
