@@ -117,7 +117,8 @@ TEST(MutantsOnCard, OfWgmmaTextsBuild) {
     for (const testing::Mutation& m : mutations) {
       const size_t before = mutants.size();
       for (size_t c = 0; c < cases.size() && mutants.size() == before; ++c)
-        if (const auto plan = testing::mutated(cases[c].plan, kind, m, bench.target())) mutants.push_back({std::string(m.name), cases[c].graph, *plan, cases[c].seed});
+        if (const auto plan = testing::mutated(cases[c].plan, kind, m, bench.target()))
+          mutants.push_back({std::string(m.name), cases[c].graph, *plan, cases[c].seed});
       EXPECT_GT(mutants.size(), before) << kind << ": '" << m.name << "': its passage is in no text";
     }
     testing::compile_ahead(mutants, bench);
