@@ -9,7 +9,6 @@
 #include "starter_kernels/cuda/cuda_kernels.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
-#include "starter_kernels/cuda/matmul_boxes.h"
 #include "starter_kernels/cuda/product_tile.h"
 #include "starter_kernels/cuda/wgmma.h"
 #include "starter_kernels/kinds/accesses.h"
@@ -34,22 +33,6 @@ SearchSpace refused_space(const std::string& why) {
   return space;
 }
 
-SearchSpace space_of_boxes(const Problem& product, const DeviceInfo& card) {
-  const WgmmaStarter starter = starter_boxes(product, card);
-  SearchSpace space;
-  space.knobs = {{"FORM", {kConvBoxesForm}, kConvBoxesForm, "4 a product of windows on tensor cores, copied by one warp"},
-                 {"SPLIT_K", {1, 2, 3, 4, 6, 8}, starter.split, "blocks that share the steps of K of a tile"}};
-  add_wgmma_tile_knobs(space, starter, {16, 32, 48, 64, 96, 128, 192, 256});
-  space.refuse = [product](const Knobs& k) { return refused_boxes(product, k); };
-  return space;
-}
-
-SearchSpace space_of_image(const Problem& problem, const DeviceInfo& card) {
-  SearchSpace space = conv_image_space(problem, card);
-  space.knobs.insert(space.knobs.begin(), {"FORM", {kConvImageForm}, kConvImageForm, "6 an image of few channels on tensor cores, to channels last"});
-  return space;
-}
-
 class ConvOnCuda final : public KernelImplementation {
  public:
   std::string_view kind() const override { return kind::kConv; }
@@ -59,8 +42,8 @@ class ConvOnCuda final : public KernelImplementation {
     const std::vector<int64_t> forms = conv_forms(problem, card);
     if (forms.empty()) return refused_space("a card has no form of this convolution for these storage formats");
     if (forms.back() == kConvDepthwiseLastForm) return depthwise_last_space(problem, card);
-    if (forms.back() == kConvImageForm) return space_of_image(problem, card);
-    if (forms.back() == kConvBoxesForm) return space_of_boxes(*conv_as_product(problem), card);
+    if (forms.back() == kConvImageForm) return conv_image_space(problem, card);
+    if (forms.back() == kConvBoxesForm) return conv_boxes_space(problem, card);
     const int64_t form = forms.back(), units = std::max(card.units, 1);
     const bool wgmma = form == kConvWgmmaForm, product = wgmma || form == kConvGemmForm;
     const WgmmaStarter starter = starter_wgmma({g.out_channels, g.n * g.out_pixels(), g.channels * g.taps(), 1, units});

@@ -1,6 +1,7 @@
 #include "starter_kernels/cuda/conv_boxes.h"
 
 #include "starter_kernels/cuda/ceil_div.h"
+#include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/conv_windows.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/matmul_boxes.h"
@@ -45,6 +46,17 @@ std::optional<Problem> conv_as_product(const Problem& problem) {
 bool has_conv_boxes_form(const Problem& problem, const DeviceInfo& card) {
   const std::optional<Problem> product = conv_as_product(problem);
   return product && has_boxes_form(*product, card);
+}
+
+SearchSpace conv_boxes_space(const Problem& problem, const DeviceInfo& card) {
+  const Problem product = *conv_as_product(problem);
+  const WgmmaStarter starter = starter_boxes(product, card);
+  SearchSpace space;
+  space.knobs = {{"FORM", {kConvBoxesForm}, kConvBoxesForm, "4 a product of windows on tensor cores, copied by one warp"},
+                 {"SPLIT_K", {1, 2, 3, 4, 6, 8}, starter.split, "blocks that share the steps of K of a tile"}};
+  add_wgmma_tile_knobs(space, starter, {16, 32, 48, 64, 96, 128, 192, 256});
+  space.refuse = [product](const Knobs& k) { return refused_boxes(product, k); };
+  return space;
 }
 
 std::string conv_boxes_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card) {

@@ -20,7 +20,10 @@ std::optional<Problem> conv_as_product(const Problem& problem);
 // Whether there is one, and the card multiplies and copies so.
 bool has_conv_boxes_form(const Problem& problem, const DeviceInfo& card);
 
-// The whole text, with the knobs of kMatmulBoxesForm.
+// Of a problem that has the form, which is then its only one: the knobs of kMatmulBoxesForm.
+SearchSpace conv_boxes_space(const Problem& problem, const DeviceInfo& card);
+
+// The whole text.
 std::string conv_boxes_text(const Problem& problem, const Knobs& knobs, const DeviceInfo& card);
 
 }  // namespace amdahl

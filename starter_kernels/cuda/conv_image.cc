@@ -6,6 +6,7 @@
 
 #include "starter_kernels/cuda/adjacent_epilogue.h"
 #include "starter_kernels/cuda/ceil_div.h"
+#include "starter_kernels/cuda/conv_text.h"
 #include "starter_kernels/cuda/conv_windows.h"
 #include "starter_kernels/cuda/cuda_text.h"
 #include "starter_kernels/cuda/limits.h"
@@ -58,7 +59,8 @@ SearchSpace conv_image_space(const Problem& problem, const DeviceInfo& card) {
   const SlidingWindow g = SlidingWindow::of(problem);
   const Knobs starter = starter_of(g, std::max(card.units, 1));
   SearchSpace space;
-  space.knobs = {{"IMAGE_WARPS", {2, 4, 8}, starter.at("IMAGE_WARPS"), "warps of a block"},
+  space.knobs = {{"FORM", {kConvImageForm}, kConvImageForm, "6 an image of few channels on tensor cores, to channels last"},
+                 {"IMAGE_WARPS", {2, 4, 8}, starter.at("IMAGE_WARPS"), "warps of a block"},
                  {"ROWS_OF_WARP", {1, 2, 4}, starter.at("ROWS_OF_WARP"), "rows of 16 windows a warp"},
                  {"TILE_O", {8, 16, 32, 64}, starter.at("TILE_O"), "output channels of a block"}};
   space.refuse = [g](const Knobs& k) { return refused_shared(shared_bytes(g, k), kDynamicSharedBytes); };

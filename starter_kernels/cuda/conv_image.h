@@ -14,7 +14,7 @@ namespace amdahl {
 // two rows of 16 fit shared memory.
 bool has_conv_image_form(const Problem& problem);
 
-// IMAGE_WARPS, ROWS_OF_WARP and TILE_O, beside FORM, which is the caller's.
+// Of a problem that has the form, which is then its only one.
 SearchSpace conv_image_space(const Problem& problem, const DeviceInfo& card);
 
 // The whole text.

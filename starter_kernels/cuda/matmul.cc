@@ -109,10 +109,11 @@ class MatmulOnCuda final : public KernelImplementation {
     std::sort(forms.begin(), forms.end());
     const ProductTile tile = tile_of(s, card);
     SearchSpace space = product_tile_space(tile, sum, kBuffers);
-    space.knobs.insert(space.knobs.begin(), {"FORM", forms, form,
-                                             "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory; 4 the same, "
-                                             "copied by one warp; 5 few rows, B in "
-                                             "registers"});
+    space.knobs.insert(
+        space.knobs.begin(),
+        {"FORM", forms, form,
+         "0 any product, sums of a thread; 1 tensor cores; 2 few rows; 3 tensor cores that read shared memory; 4 the same, copied by one warp; 5 few rows, B "
+         "in registers"});
     if (has_mma_form(problem)) add_mma_knobs(space, problem, card);
     WgmmaStarter wgmma;
     if (has_wgmma_form(problem, card)) {

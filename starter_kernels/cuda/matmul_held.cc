@@ -24,7 +24,7 @@ bool has_held_form(const Problem& problem) {
   const MatmulSizes s = MatmulSizes::of(problem);
   const int64_t row = a.strides[a.strides.size() - 2];
   return has_rows_form(problem) && s.m <= kMostHeldRows && s.n > 0 && s.k > 0 && s.k % 8 == 0 && is_half(a.dtype) && b.dtype == a.dtype && b.constant &&
-         a.strides.back() == 1 && (s.m == 1 || row % 8 == 0) && a.offset % 8 == 0 && declared_algorithm(problem).empty();
+         a.strides.back() == 1 && (s.m == 1 || row % 8 == 0) && a.offset % 8 == 0;
 }
 
 void add_held_knobs(SearchSpace& space) {

@@ -71,7 +71,7 @@ class Exported {
   const Writer write_;
   const std::string name_;
   const Graph graph_;
-  const Target target_ = testing::absent_card({"sm_80", "sm_90", "sm_90a"});
+  const Target target_ = testing::hopper();
   const TemporaryFolder folder_;
   std::vector<std::string> files_;
 };

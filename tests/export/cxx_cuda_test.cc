@@ -37,13 +37,9 @@
 namespace amdahl {
 namespace {
 
+using testing::hopper;
 using testing::self_test_of;
 using testing::TemporaryFolder;
-
-const Target& hopper() {
-  static const Target target = testing::absent_card({"sm_80", "sm_90", "sm_90a"});
-  return target;
-}
 
 std::string why_no_nvrtc() {
   try {

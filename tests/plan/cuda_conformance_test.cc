@@ -104,7 +104,7 @@ const std::vector<std::pair<std::string, std::vector<testing::Mutation>>> kWgmma
 
 // Without a card: a mutant whose passage is gone, or that does not build, says nothing.
 TEST(MutantsOnCard, OfWgmmaTextsBuild) {
-  const CudaToolchain toolchain(default_cache_dir(), testing::absent_card({"sm_80", "sm_90", "sm_90a"}));
+  const CudaToolchain toolchain(default_cache_dir(), testing::hopper());
   const testing::KernelBench bench{toolchain, [] { return std::unique_ptr<Device>(); }};
   try {
     const cuda::Nvrtc nvrtc;

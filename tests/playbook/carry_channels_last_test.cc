@@ -17,17 +17,10 @@
 namespace amdahl {
 namespace {
 
+using testing::ampere;
+using testing::hopper;
 using testing::Network;
 using testing::residual_network;
-
-const Target& hopper() {
-  static const Target target = testing::absent_card({"sm_80", "sm_90", "sm_90a"});
-  return target;
-}
-const Target& ampere() {
-  static const Target target = testing::absent_card({"sm_80"});
-  return target;
-}
 
 std::optional<Match> match_at(const Graph& graph, const Plan& plan, int anchor, const Target& target, std::string* refusal) {
   const Uses uses = uses_of(graph);

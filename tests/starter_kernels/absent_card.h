@@ -21,4 +21,14 @@ inline Target absent_card(std::vector<std::string> architectures) {
   return cuda_target(card);
 }
 
+// Of compute capability 9.0, which multiplies and copies by what sm_90a has; and of 8.0.
+inline const Target& hopper() {
+  static const Target card = absent_card({"sm_80", "sm_90", "sm_90a"});
+  return card;
+}
+inline const Target& ampere() {
+  static const Target card = absent_card({"sm_80"});
+  return card;
+}
+
 }  // namespace amdahl::testing

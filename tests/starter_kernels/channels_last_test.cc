@@ -9,7 +9,8 @@ namespace {
 
 const std::string kLast(kChannelsLast);
 
-Target hopper() { return testing::absent_card({"sm_80", "sm_90", "sm_90a"}); }
+using testing::ampere;
+using testing::hopper;
 
 Problem problem_of(std::string_view kind, const Graph& graph) { return testing::fused(kernel_kind(kind), graph); }
 
@@ -50,7 +51,7 @@ TEST(ChannelsLastOnCards, WindowsAreCopiedWhereATensorMapSaysThem) {
   const auto form = [](const Shape& x, const testing::Taps& taps, DType type = DType::kF16) { return form_of(testing::convolution(type, x, 24, taps)); };
   for (const Graph& graph : testing::convolutions_of_windows()) {
     EXPECT_EQ(form_of(graph), 4) << graph.name;
-    EXPECT_EQ(form_of(graph, testing::absent_card({"sm_80"})), -1) << graph.name;
+    EXPECT_EQ(form_of(graph, ampere()), -1) << graph.name;
   }
   EXPECT_EQ(form({1, 16, 40, 40}, {{3, 3}, {8, 8}}), 4);
   EXPECT_EQ(form({1, 16, 40, 40}, {{3, 3}, {9, 8}}), -1) << "steps";
@@ -63,7 +64,7 @@ TEST(ChannelsLastOnCards, WindowsAreCopiedWhereATensorMapSaysThem) {
 }
 
 TEST(ChannelsLastOnCards, ImagesAreReadRowMajor) {
-  for (const Graph& graph : testing::convolutions_of_images()) EXPECT_EQ(form_of(graph, testing::absent_card({"sm_80"})), 6) << graph.name;
+  for (const Graph& graph : testing::convolutions_of_images()) EXPECT_EQ(form_of(graph, ampere()), 6) << graph.name;
   EXPECT_EQ(form_of(testing::convolution(DType::kF32, {1, 3, 20, 20}, 24, {{3, 3}})), -1);
   Problem last = problem_of(kind::kConv, testing::convolutions_of_images().at(0));
   set_formats(last, {kLast, "", "", "", ""}, {kLast});

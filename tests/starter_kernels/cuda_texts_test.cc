@@ -84,7 +84,7 @@ std::vector<Variant> variants_of(const KernelKind& kind, const Target& target) {
 TEST_P(CudaTexts, Compile) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
   if (!is_selected(GetParam()->name())) GTEST_SKIP() << "not selected by AMDAHL_KINDS";
-  const Target older = testing::absent_card({"sm_80"}), newer = testing::absent_card({"sm_80", "sm_90", "sm_90a"});
+  const Target older = testing::ampere(), newer = testing::hopper();
   if (!newer.computes(GetParam()->name())) GTEST_SKIP() << newer.lacks(GetParam()->name());
   const CudaToolchain for_older(default_cache_dir(), older), for_newer(default_cache_dir(), newer);
   const std::vector<Variant> of_older = variants_of(*GetParam(), older), of_newer = variants_of(*GetParam(), newer);
@@ -141,7 +141,7 @@ constexpr const char* kTables =
     "extern \"C\" __constant__ const Launch amdahl_launches[] = {{0, {1, 1, 1}, {32, 1, 1}, 0}};\n"
     "extern \"C\" __constant__ const unsigned long long amdahl_workspace_bytes = 0;\n";
 
-CompileResult compile(const std::string& text) { return CudaToolchain(default_cache_dir(), testing::absent_card({"sm_80"})).compile(own_text(text)); }
+CompileResult compile(const std::string& text) { return CudaToolchain(default_cache_dir(), testing::ampere()).compile(own_text(text)); }
 
 TEST(CudaToolchain, RefusesWhatIsNoKernel) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
@@ -197,7 +197,7 @@ TEST(CudaToolchain, RefusesBoxesOfWindowsThatNoTensorMapDescribes) {
 // Code for every card that is taken, or a reason: what is in asm() no compiler of PTX reads.
 TEST(CudaToolchain, PortableCodeIsPtxThatTheOldestCardsCanRun) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
-  const CudaToolchain toolchain(default_cache_dir(), testing::absent_card({"sm_80", "sm_90", "sm_90a"}));
+  const CudaToolchain toolchain(default_cache_dir(), testing::hopper());
   const auto portable = [&](const std::string& body) {
     return toolchain.compile_portable(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + body + " }\n") + kTables));
   };
@@ -231,7 +231,7 @@ TEST(CudaToolchain, ReadsNoFileOfTheUsers) {
 
 TEST(CudaToolchain, EqualCodeHasEqualHashes) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
-  const CudaToolchain toolchain(default_cache_dir(), testing::absent_card({"sm_80"}));
+  const CudaToolchain toolchain(default_cache_dir(), testing::ampere());
   const auto hash = [&](const std::string& body) {
     return toolchain.code_hash(
         toolchain.compile(own_text(kLaunchTypes + ("extern \"C\" __global__ void amdahl_kernel_0(float* x) { " + body + " }\n") + kTables)).library);

@@ -12,10 +12,7 @@
 namespace amdahl {
 namespace {
 
-const Target& card() {
-  static const Target target = testing::absent_card({"sm_80"});
-  return target;
-}
+using testing::ampere;
 
 Problem softmax(const Access& in, const Access& out) {
   Problem p{"softmax", {in}, {out}};
@@ -31,7 +28,7 @@ Problem sum(const Access& x, const Access& y, const Access& out) {
 }
 
 int64_t widest(const Problem& problem) {
-  const SearchSpace space = card().space(problem);
+  const SearchSpace space = ampere().space(problem);
   const Knob* knob = space.find("PIECE");
   if (knob) {
     EXPECT_EQ(knob->starter, knob->values.back());
@@ -79,14 +76,14 @@ TEST(Pieces, VariantsWithoutThemTakeOneElementAtATime) {
         const auto lowering = kernel_kind(kind).lower(graph, node, 1);
         if (!lowering) continue;
         Variant one = lowering->variant;
-        const SearchSpace space = card().space(one.problem);
+        const SearchSpace space = ampere().space(one.problem);
         if (!space.find("PIECE")) continue;
         one.knobs = space.starters();
         one.knobs["PIECE"] = 1;
         Variant old = one;
         old.knobs.erase("PIECE");
         EXPECT_EQ(space.refuse(old.knobs), space.refuse(one.knobs)) << graph.name;
-        EXPECT_EQ(card().source(old), card().source(one)) << graph.name;
+        EXPECT_EQ(ampere().source(old), ampere().source(one)) << graph.name;
         ++tried;
       }
   EXPECT_GT(tried, 20u);
