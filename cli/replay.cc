@@ -65,7 +65,7 @@ std::vector<double> time_pairs(LocalTrials& trials, const std::vector<Step>& cha
   for (int p = 0; p < pairs; ++p) {
     progress.update(p, pairs, "pairs of fresh processes");
     const PairTrial pair = trials.pair(challenger, built, {}, random);
-    if (pair.failure) throw Error(ExitCode::kNotVerified, pair.failure->reason);
+    if (pair.failure) throw Error(exit_code(*pair.failure, ExitCode::kNotVerified), pair.failure->reason);
     if (pair.pair.dropped.empty()) ratios.push_back(pair.pair.timing.log_ratio);
   }
   return ratios;

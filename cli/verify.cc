@@ -16,7 +16,6 @@
 #include "cli/progress.h"
 #include "cli/session_model.h"
 #include "experiments/standing.h"
-#include "playbook/first_plan.h"
 #include "tuner/search/gate.h"
 #include "tuner/search/headline.h"
 #include "tuner/trials/local_trials.h"
@@ -55,8 +54,8 @@ Outputs check_outputs(const OpenSession& open, LocalTrials& trials, const Plan& 
     inputs.distribution = distribution;
     inputs.seed = random.next() >> 1;
     const ModelCheck before = trials.check_model(starter, inputs), after = trials.check_model(kept, inputs);
-    if (before.failure) throw Error(ExitCode::kNotVerified, "the starter plan fails: " + before.failure->reason);
-    if (after.failure) throw Error(ExitCode::kNotVerified, "the kept plan fails: " + after.failure->reason);
+    if (before.failure) throw Error(exit_code(*before.failure, ExitCode::kNotVerified), "the starter plan fails: " + before.failure->reason);
+    if (after.failure) throw Error(exit_code(*after.failure, ExitCode::kNotVerified), "the kept plan fails: " + after.failure->reason);
     result.right = result.right && after.error <= open.options.gate().limit(before.error);
     if (after.error < result.error) continue;
     result.error = after.error;
@@ -76,7 +75,7 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
 
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
-  const Plan kept = gated_plan(*open.session), starter = first_plan(open.graph, open.options.threads, open.backend->target());
+  const Plan kept = gated_plan(*open.session), starter = plan_at_start(*open.session);
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();

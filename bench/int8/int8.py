@@ -9,12 +9,12 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import numpy as np
 import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
+from tuned_beside import line, tuned_beside
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = HERE / ".files"
@@ -59,14 +59,6 @@ def quantized(name, way):
     return made
 
 
-def compared(model, minutes):
-    session = model.with_suffix(".amdahl")
-    if not session.exists():
-        subprocess.run([PROGRAM, "tune", str(model), "--session", str(session), "--minutes", str(minutes), "--quiet"], check=True, stdout=sys.stderr)
-    run = subprocess.run([PROGRAM, "compare", str(session), "--python", sys.executable, "--json", "--quiet"], check=True, stdout=subprocess.PIPE)
-    return json.loads(run.stdout)
-
-
 def main():
     arguments = argparse.ArgumentParser(description="8-bit models here and in other runtimes")
     arguments.add_argument("--minutes", type=float, default=5, help="to tune each file (default 5)")
@@ -78,9 +70,10 @@ def main():
     FILES.mkdir(exist_ok=True)
     for name in given.models or MODELS:
         for way in MODELS[name]:
-            result = compared(quantized(name, way), given.minutes)
-            (FILES / f"{name}.{way}.json").write_text(json.dumps(result, indent=1))
-            print(f"{name} {way}: " + ", ".join(f"{arm['title']} {1e3 * arm['seconds']:.3g} ms" for arm in result["arms"] if arm.get("seconds")), flush=True)
+            model = quantized(name, way)
+            document = tuned_beside(PROGRAM, model, model.with_suffix(".amdahl"), given.minutes, ["onnxruntime", "openvino"])
+            (FILES / f"{name}.{way}.json").write_text(json.dumps(document, indent=1))
+            print(line(f"{name} {way}", document), flush=True)
 
 
 if __name__ == "__main__":

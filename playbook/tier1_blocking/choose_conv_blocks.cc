@@ -11,6 +11,8 @@ const Rewrite* choose_conv_blocks() {
       .name = "choose_conv_blocks",
       .precondition = "not depthwise",
       .open = {{kConvIm2col, {"KC", "PANELS"}},
+               {kConvTransposed, {"KC", "PANELS"}},
+               {kConvBytes, {"PANELS", "PARTITION"}},
                {kConvWinograd, {"TB", "PARTITION"}},
                {kConvBlocked, {"KCB", "WEIGHTS_INNER", "PARTITION", "GATHER"}},
                {kConvStrassen, {"KC", "MB", "NB"}}},

@@ -65,8 +65,10 @@ class ConvOnCpu final : public KernelImplementation {
       case kConvIm2col:
       case kConvDirect:
         if (!variant.knobs.count("PACK_W")) text += "constexpr int64_t PACK_W = 0;\n";
-        return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) +
-               std::string(cpu_text(variant.knobs.at("ALGORITHM") == kConvDirect ? "conv_direct.cpp" : "conv_im2col.cpp"));
+        text += emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h"));
+        if (variant.knobs.at("ALGORITHM") == kConvDirect) return text + std::string(cpu_text("conv_direct.cpp"));
+        return text + std::string(cpu_text("conv_tile.h")) + std::string(cpu_text("conv_im2col.cpp"));
+      case kConvTransposed: return text + emit_finish(problem, g) + std::string(cpu_text("conv_tile.h")) + std::string(cpu_text("conv_transposed.cpp"));
       case kConvDepthwise: return text + emit_finish(problem, g) + std::string(cpu_text("conv_prepare.h")) + std::string(cpu_text("conv_depthwise.cpp"));
       case kConvWinograd: {
         const int64_t stored = channel_block(format_of_output(problem, 0)), block = stored > 0 ? stored : variant.knobs.at("VLEN");

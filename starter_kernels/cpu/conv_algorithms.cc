@@ -20,7 +20,8 @@ namespace amdahl {
 namespace {
 
 constexpr const char* kAlgorithmMeaning =
-    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen, 8 bytes, 9 bytes depthwise";
+    "0 generic, 1 im2col, 2 direct, 3 depthwise, 4 Winograd, 5 channel-blocked, 6 channel-blocked depthwise, 7 Strassen, 8 bytes, 9 bytes depthwise, "
+    "10 transposed";
 
 bool is_dense_f32(const Problem& problem) {
   const auto good = [](const Access& a) { return a.dtype == DType::kF32 && a.is_dense(); };
@@ -101,12 +102,15 @@ SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const D
   const VectorUnit unit = vector_unit(device);
   const bool wide = unit.registers == 32;
   const int64_t vlen = unit.widths.back(), mr = wide ? 8 : 6, nv = wide ? 3 : 2;
-  const int64_t pixel_vectors = g.groups * ((g.out_pixels() + vlen - 1) / vlen);
+  const std::vector<int64_t> algorithms = conv_algorithms(problem, device);
+  const bool transposed = algorithms.front() == kConvTransposed;
+  const int64_t products = transposed ? g.stride[0] * g.stride[1] * g.stride[2] : 1;
+  const int64_t pixel_vectors = g.groups * ((g.out_pixels() / products + vlen - 1) / vlen);
   const std::vector<int64_t> kcs{64, 128, 192, 256, 384, 512, 1024}, panels{1, 2, 4, 8, 16};
   const int64_t og = g.out_channels / g.groups;
   SearchSpace space;
   space.knobs = {
-      {"ALGORITHM", sorted(conv_algorithms(problem, device)), kConvIm2col, kAlgorithmMeaning},
+      {"ALGORITHM", sorted(algorithms), algorithms.front(), kAlgorithmMeaning},
       {"VLEN", unit.widths, vlen, "floats a vector"},
       {"MR", wide ? std::vector<int64_t>{4, 6, 8, 12, 14} : std::vector<int64_t>{2, 4, 6}, mr, "output channels a tile"},
       {"NV", wide ? std::vector<int64_t>{1, 2, 3, 4} : std::vector<int64_t>{1, 2}, nv, "pixel vectors a tile"},
@@ -116,8 +120,8 @@ SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const D
       {"PARTITION", {0, 1}, pixel_vectors < 8 * problem.threads, "threads share 0: pixels, 1: output channels"},
       {"PREFETCH", {0, 8, 16, 32}, 0, "steps of k by which packed weights are prefetched"},
   };
-  if (problem.in[1].constant) space.knobs.push_back({"PACK_W", {0, 1}, 1, "weights in tile order, packed at load"});
-  if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) add_winograd_knobs(space, problem, g, unit.registers);
+  if (problem.in[1].constant && !transposed) space.knobs.push_back({"PACK_W", {0, 1}, 1, "weights in tile order, packed at load"});
+  if (std::count(algorithms.begin(), algorithms.end(), kConvWinograd)) add_winograd_knobs(space, problem, g, unit.registers);
   space.refuse = [registers = unit.registers](const Knobs& k) -> std::string {
     if (k.at("ALGORITHM") == kConvWinograd) return tile_fits(k.at("PX"), k.at("OCV"), registers) ? "" : "PX x OCV accumulators do not fit the registers";
     const int64_t need = k.at("MR") * k.at("NV") + k.at("NV") + 1;
@@ -280,7 +284,11 @@ std::vector<int64_t> conv_algorithms(const Problem& problem, const DeviceInfo& d
     return {};
   }
   if (is_of_bytes(problem, g)) return {g.is_depthwise() && g.taps() <= kMostExactTaps ? kConvBytesDepthwise : kConvBytes};
-  if (ConvParams::of(problem).transposed || !is_dense_f32(problem) || g.empty()) return {kConvGeneric};
+  if (!is_dense_f32(problem) || g.empty()) return {kConvGeneric};
+  if (ConvParams::of(problem).transposed) {
+    const bool crops = std::all_of(g.pad.begin(), g.pad.end(), [](int64_t pad) { return pad >= 0; });
+    return problem.in[1].constant && crops ? std::vector<int64_t>{kConvTransposed, kConvGeneric} : std::vector<int64_t>{kConvGeneric};
+  }
   if (g.is_depthwise()) return {kConvDepthwise};
   if (g.groups == 1 && g.is_3x3_stride1() && problem.in[1].constant) return {kConvIm2col, kConvDirect, kConvWinograd};
   if (g.taps() > 1) return {kConvIm2col, kConvDirect};
@@ -300,7 +308,8 @@ SearchSpace conv_space(const Problem& problem, const DeviceInfo& device) {
   const std::vector<int64_t> algorithms = conv_algorithms(problem, device);
   if (algorithms.empty()) return {{}, [](const Knobs&) { return std::string("no text takes these formats"); }};
   switch (algorithms.front()) {
-    case kConvIm2col: return im2col_space(problem, g, device);
+    case kConvIm2col:
+    case kConvTransposed: return im2col_space(problem, g, device);
     case kConvDepthwise: return depthwise_space(problem, g, device);
     case kConvBlocked: return blocked_space(problem, g, device);
     case kConvBlockedDepthwise: return blocked_depthwise_space(problem, g);

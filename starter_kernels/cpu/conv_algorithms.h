@@ -21,6 +21,7 @@ enum ConvAlgorithm : int64_t {
   kConvStrassen = 7,          // 1x1 on channel blocks as a product of halves, where that is declared (matmul_strassen.h)
   kConvBytes = 8,             // u8 by i8, constant weights, row-major
   kConvBytesDepthwise = 9,    // u8 by i8, one input channel an output channel
+  kConvTransposed = 10,       // f32, constant weights: a product for the outputs that lie a stride apart
 };
 
 // Those that compute this problem, the starter first. Empty: formats that no text takes.

@@ -126,6 +126,12 @@ std::vector<Graph> conv_examples() {
        {{"output_shape", Ints{10, 7}}, {"auto_pad", std::string("SAME_UPPER")}}},
       {"transposed_same_lower_1d", {2, 4, 7}, {4, 3, 4}, {3}, {}, {}, 1, true, "ConvTranspose", {}, {{"auto_pad", std::string("SAME_LOWER")}}},
       {"transposed_dilated", {1, 3, 6, 6}, {3, 2, 3, 3}, {1, 1}, {}, {2, 2}, 1, false, "ConvTranspose"},
+      {"transposed_strided_dilated", {2, 5, 6, 11}, {5, 9, 3, 4}, {3, 2}, {1, 2, 0, 1}, {2, 3}, 1, true, "ConvTranspose"},
+      {"transposed_stride_over_kernel", {1, 7, 5, 6}, {7, 3, 2, 1}, {3, 2}, {}, {}, 1, true, "ConvTranspose", {}, {{"output_padding", Ints{1, 0}}}},
+      {"transposed_many_channels", {1, 40, 9, 13}, {40, 21, 3, 3}, {2, 2}, {1, 1, 1, 1}, {}, 1, true, "ConvTranspose"},
+      {"transposed_3d", {1, 6, 4, 5, 6}, {6, 8, 3, 2, 3}, {2, 1, 2}, {1, 0, 1, 0, 1, 1}, {}, 2, true, "ConvTranspose"},
+      {"transposed_cropped", {1, 4, 6, 30}, {4, 5, 3, 3}, {1, 1}, {2, 3, 3, 4}, {}, 1, true, "ConvTranspose"},
+      {"transposed_weight_given", {1, 6, 5, 7}, {6, 2, 3, 2}, {2, 2}, {1, 0, 0, 1}, {}, 3, true, "ConvTranspose", {}, {}, DType::kF32, true},
   });
   using Attributes = ExampleGraph::Attributes;
   const Attribute ones = Ints{1, 1, 1, 1}, twos = Ints{2, 2}, threes = Ints{3, 3, 3, 3};

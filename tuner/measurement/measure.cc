@@ -9,6 +9,7 @@
 #include "base/counted.h"
 #include "base/entropy.h"
 #include "base/in_parallel.h"
+#include "base/printable.h"
 #include "base/statistics.h"
 #include "tuner/measurement/cpu_time.h"
 #include "tuner/measurement/others_time.h"
@@ -149,13 +150,37 @@ class Race {
 
   // Of one call of both arms.
   struct Compared {
-    double share_different = 0;
+    std::vector<int64_t> different;  // elements, by output
     bool slack_intact = true;
   };
   Compared compare(size_t slot) {
     const std::vector<std::byte> a = remote(0).outputs(slot), b = remote(1).outputs(slot);
     const double tolerance = contents_.tolerance >= 0 ? contents_.tolerance : -contents_.tolerance * root_mean_square(remote(0).program(), a);
-    return {share_different(remote(0).program(), a, remote(1).program(), b, tolerance), remote(1).slack_intact(slot)};
+    return {count_different(remote(0).program(), a, remote(1).program(), b, tolerance), remote(1).slack_intact(slot)};
+  }
+
+  // The same call once more: who gives other bits than before computes from more than its inputs.
+  bool gives_others(int arm, size_t slot) {
+    const std::string before = remote(arm).outputs_hash(slot);
+    remote(arm).worker().run(static_cast<int>(slot), 1, 1, deadline_);
+    return remote(arm).outputs_hash(slot) != before;
+  }
+
+  void blame_for_difference(size_t slot, const std::vector<int64_t>& different) {
+    const Program& program = remote(0).program();
+    const auto most = static_cast<size_t>(std::max_element(different.begin(), different.end()) - different.begin());
+    const auto differ = std::count_if(different.begin(), different.end(), [](int64_t n) { return n > 0; });
+    std::string reason = fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * share_of_elements(program, different));
+    if (different.size() > 1) {
+      reason += fmt::format(" (in {} of {}; {} of '{}')", differ, different.size(), counted(different[most], "element"),
+                            shown(program.buffers[static_cast<size_t>(program.outputs[most])].name));
+    }
+    const bool incumbent_wavers = gives_others(0, slot), challenger_wavers = gives_others(1, slot);
+    if (incumbent_wavers || challenger_wavers)
+      reason += fmt::format("; asked again, {} others", incumbent_wavers && challenger_wavers ? "both give"
+                                                        : incumbent_wavers                    ? "the incumbent gives"
+                                                                                              : "it gives");
+    blame(incumbent_wavers && !challenger_wavers ? 0 : 1, "stale", std::move(reason));
   }
 
   void look_at_outputs(int calls) {
@@ -171,10 +196,10 @@ class Race {
     in_parallel(calls, 1, kCallsOfThread, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) compared[static_cast<size_t>(i)] = compare((at_ + static_cast<size_t>(i)) % slots);
     });
-    for (const Compared& c : compared) {
-      if (c.share_different > contents_.share_allowed)
-        return blame(1, "stale", fmt::format("in a timed call {:.3g}% of the outputs are not what the incumbent gives", 100 * c.share_different));
-      if (!c.slack_intact) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
+    for (size_t i = 0; i < compared.size(); ++i) {
+      if (share_of_elements(remote(0).program(), compared[i].different) > contents_.share_allowed)
+        return blame_for_difference((at_ + i) % slots, compared[i].different);
+      if (!compared[i].slack_intact) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
     }
   }
 

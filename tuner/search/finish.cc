@@ -6,7 +6,6 @@
 
 #include "base/entropy.h"
 #include "experiments/standing.h"
-#include "playbook/first_plan.h"
 #include "tuner/search/headline.h"
 #include "tuner/search/profile_record.h"
 #include "tuner/search/revert_newest_keep.h"
@@ -24,7 +23,7 @@ class Finish {
         options_(c.options),
         observer_(c.observer),
         run_(run),
-        starter_(first_plan(graph_, options_.threads, runner_.target())),
+        starter_(plan_at_start(store_)),
         begun_(runner_.now()) {}
 
   void run() {

@@ -17,8 +17,7 @@ std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, do
   Draw inputs;
   inputs.seed = random.next() >> 1;
   const ModelCheck start = runner_.check_model(starter_, inputs);
-  if (start.failure)
-    throw Error(start.failure->code == "killed" ? ExitCode::kIo : ExitCode::kInternal, "the starter plan fails on the whole model: " + start.failure->reason);
+  if (start.failure) throw Error(exit_code(*start.failure, ExitCode::kInternal), "the starter plan fails on the whole model: " + start.failure->reason);
   const ModelCheck check = runner_.check_model(after, inputs);
   if (check.failure) {
     entry.reason = check.failure->reason;

@@ -38,8 +38,7 @@ Headline measure_headline(TrialRunner& runner, const Plan& starter, const Plan& 
   while (another()) {
     const double start = runner.now();
     const PairTrial p = runner.model_pair(starter, kept, options.inputs[ratios.size() % options.inputs.size()], random);
-    if (p.failure)
-      throw Error(p.failure->code == "killed" ? ExitCode::kIo : ExitCode::kNotVerified, "the kept plan fails on the whole model: " + p.failure->reason);
+    if (p.failure) throw Error(exit_code(*p.failure, ExitCode::kNotVerified), "the kept plan fails on the whole model: " + p.failure->reason);
     longest = std::max(longest, runner.now() - start);
     if (made_again.again(p, runner.now() - start)) continue;
     ratios.push_back(p.pair.timing.log_ratio);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -18,18 +19,27 @@
 namespace amdahl {
 namespace {
 
+[[noreturn]] void refuse_without_plan() { throw Error(ExitCode::kSessionDamaged, "the session holds no plan: run `amdahl tune` first"); }
+
 Plan plan_of(const SessionStore& store, const char* which) {
   const Json state = store.state();
   if (state.is_object())
     for (const PlanRecord& p : store.plans())
       if (p.id == state.at(which).get<int64_t>()) return p.plan.get<Plan>();
-  throw Error(ExitCode::kSessionDamaged, "the session holds no plan: run `amdahl tune` first");
+  refuse_without_plan();
 }
 
 }  // namespace
 
 Plan gated_plan(const SessionStore& store) { return plan_of(store, "gated"); }
 Plan head_plan(const SessionStore& store) { return plan_of(store, "head"); }
+
+Plan plan_at_start(const SessionStore& store) {
+  const std::vector<PlanRecord> plans = store.plans();
+  const auto first = std::min_element(plans.begin(), plans.end(), [](const PlanRecord& a, const PlanRecord& b) { return a.id < b.id; });
+  if (first == plans.end()) refuse_without_plan();
+  return first->plan.get<Plan>();
+}
 
 // Decides what to do next, one step after the other, and has the parts do it.
 class Tuner::Loop {

@@ -35,9 +35,10 @@ class Tuner {
   std::unique_ptr<Loop> loop_;
 };
 
-// The plan that the gate has confirmed (what export and `run` use), or the one with all tentative wins. Throws
+// The plan that the gate has confirmed (what export and `run` use), the one with all tentative wins, and the one that the session began with. Throws
 // Error(kSessionDamaged) when the store has none.
 Plan gated_plan(const SessionStore& store);
 Plan head_plan(const SessionStore& store);
+Plan plan_at_start(const SessionStore& store);
 
 }  // namespace amdahl

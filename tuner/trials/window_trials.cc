@@ -66,7 +66,7 @@ TimedBinding timed_binding(const Program& program, const Segments& segments, siz
 std::optional<Failure> failure_of(const std::optional<Disqualification>& disqualified, const char* stage, uint64_t seed) {
   if (!disqualified) return std::nullopt;
   if (!disqualified->challenger)  // one arm is broken, but not the one on trial
-    return Failure{Outcome::kInconclusive, "incumbent-" + disqualified->code, stage, "the incumbent " + disqualified->reason, seed};
+    return Failure{Outcome::kInconclusive, "incumbent-" + disqualified->code, stage, "the incumbent: " + disqualified->reason, seed};
   return Failure{is_misconduct(disqualified->code) ? Outcome::kMistrusted : Outcome::kWrong, disqualified->code, stage, disqualified->reason, seed};
 }
 

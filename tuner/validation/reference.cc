@@ -325,9 +325,9 @@ int64_t count_different(DType dtype, std::span<const std::byte> a, std::span<con
 
 }  // namespace
 
-double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b, double tolerance) {
-  std::atomic<int64_t> different = 0;
-  int64_t all = 0;
+std::vector<int64_t> count_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b,
+                                     double tolerance) {
+  std::vector<int64_t> counts;
   size_t at_a = 0, at_b = 0;
   std::vector<std::byte> plain_a, plain_b;
   for (size_t o = 0; o < a_program.outputs.size(); ++o) {
@@ -335,15 +335,25 @@ double share_different(const Program& a_program, std::span<const std::byte> a, c
     const Program::Buffer& y = b_program.buffers[static_cast<size_t>(b_program.outputs[o])];
     const auto of_a = row_major(x, a.subspan(at_a, x.bytes), plain_a), of_b = row_major(y, b.subspan(at_b, y.bytes), plain_b);
     const size_t width = size_of(x.dtype);
+    std::atomic<int64_t> different = 0;
     in_parallel(numel(x.shape), 1, kLeast, [&](int64_t first, int64_t last) {
       const size_t from = static_cast<size_t>(first) * width, bytes = static_cast<size_t>(last - first) * width;
       different += count_different(x.dtype, of_a.subspan(from, bytes), of_b.subspan(from, bytes), tolerance);
     });
-    all += numel(x.shape);
+    counts.push_back(different);
     at_a += x.bytes;
     at_b += y.bytes;
   }
-  return all ? static_cast<double>(different.load()) / static_cast<double>(all) : 0;
+  return counts;
+}
+
+double share_of_elements(const Program& program, const std::vector<int64_t>& counts) {
+  int64_t counted = 0, all = 0;
+  for (size_t o = 0; o < counts.size(); ++o) {
+    counted += counts[o];
+    all += numel(program.buffers[static_cast<size_t>(program.outputs[o])].shape);
+  }
+  return all ? static_cast<double>(counted) / static_cast<double>(all) : 0;
 }
 
 namespace {

@@ -71,9 +71,12 @@ struct Discrepancy {
 // `outputs`: as stored, in the order of program.outputs. NaN must meet NaN, infinities their like.
 Discrepancy compare(const Expected& expected, const Program& program, std::span<const std::byte> outputs);
 
-// Outputs of two programs of one window on the same inputs: the share of elements that differ by more than `tolerance`
-// and a thousandth (integers: at all). NaN equals NaN.
-double share_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b, double tolerance);
+// Outputs of two programs of one window on the same inputs: how many elements of each output differ by more than
+// `tolerance` and a thousandth (integers: at all). NaN equals NaN.
+std::vector<int64_t> count_different(const Program& a_program, std::span<const std::byte> a, const Program& b_program, std::span<const std::byte> b,
+                                     double tolerance);
+// Of all elements of the outputs.
+double share_of_elements(const Program& program, const std::vector<int64_t>& counts);
 
 // Of the finite elements of the floats among the outputs.
 double root_mean_square(const Program& program, std::span<const std::byte> outputs);

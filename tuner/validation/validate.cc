@@ -76,6 +76,10 @@ Failure failure_of(const WorkerExit& death, const std::string& stage, uint64_t s
   return {Outcome::kCrashed, "crashed", stage, death.reason, seed};
 }
 
+ExitCode exit_code(const Failure& of_judged_plan, ExitCode otherwise) {
+  return of_judged_plan.code == "killed" || of_judged_plan.code == "memory-limit" ? ExitCode::kIo : otherwise;
+}
+
 namespace {
 
 constexpr size_t kUnseen = 3;          // draws that a candidate alone is asked

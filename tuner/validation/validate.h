@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "experiments/experiment.h"
 #include "starter_kernels/kinds/kernel_kind.h"
@@ -30,6 +31,9 @@ struct Failure {
   uint64_t seed = 0;  // replays it
 };
 Failure failure_of(const WorkerExit& death, const std::string& stage, uint64_t seed);
+
+// With which a program ends when a plan that has passed before fails: kIo where the machine may have done that (it was killed, or memory ran out).
+ExitCode exit_code(const Failure& of_judged_plan, ExitCode otherwise);
 
 // One draw that judges a window, with the starter's error on it.
 struct Check {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +137,15 @@ std::string WorkerProcess::last_words() const {
   return words;
 }
 
+// Its own, or the one that this program was started under where that is less.
+std::string WorkerProcess::memory_limit_reached() const {
+  rlimit inherited{};
+  const auto own = static_cast<rlim_t>(options_.memory_bytes);
+  if (getrlimit(RLIMIT_AS, &inherited) == 0 && inherited.rlim_cur < own)
+    return fmt::format("memory limit of {} MiB reached, under which this program was started (ulimit -v)", inherited.rlim_cur >> 20);
+  return fmt::format("memory limit of {} MiB reached", own >> 20);
+}
+
 void WorkerProcess::die(IoStatus status, double seconds, std::optional<WorkerExit> known) {
   if (status == IoStatus::kStopped) throw Stopped{};
   WorkerExit death;
@@ -161,7 +171,7 @@ void WorkerProcess::die(IoStatus status, double seconds, std::optional<WorkerExi
   } else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {  // the watchdog's was a time-out
     death = {WorkerExit::Kind::kKilled, "SIGKILL from outside: somebody killed it, or the kernel did because memory ran out"};
   } else if (memory) {
-    death = {WorkerExit::Kind::kMemory, fmt::format("memory limit of {} MiB reached{}", options_.memory_bytes >> 20, tail)};
+    death = {WorkerExit::Kind::kMemory, memory_limit_reached() + tail};
   } else if (WIFSIGNALED(how)) {
     WorkerExit::Kind kind = WorkerExit::Kind::kSignal;
     if (words.find("read-only") != std::string::npos) kind = WorkerExit::Kind::kReadOnly;
@@ -239,7 +249,7 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settl
   if (const auto error = reply.header.find("error"); error != reply.header.end()) {
     const std::string text = error->is_string() ? error->get<std::string>() : "unreadable error";
     if (reply.header.value("memory", false))
-      throw WorkerDied({WorkerExit::Kind::kMemory, fmt::format("memory limit of {} MiB reached", options_.memory_bytes >> 20)});
+      throw WorkerDied({WorkerExit::Kind::kMemory, memory_limit_reached()});
     throw WorkerRefused(text);
   }
   return std::move(reply.header);

@@ -144,6 +144,7 @@ class WorkerProcess {
   double cpu_seconds() const;
   [[noreturn]] void die(IoStatus status, double seconds, std::optional<WorkerExit> known = std::nullopt);
   std::string last_words() const;
+  std::string memory_limit_reached() const;
   void kill_group();
 
   WorkerOptions options_;

@@ -3,15 +3,11 @@
 // needed.
 //
 // Blocking (Goto): a packed panel B (KC x NR) stays in L1 while MR rows of w at a time stream past it; the KC columns
-// of w stay in L2 over the PANELS panels of a block. A tile holds MR * NV accumulators: 8 x 3 vectors leave room for
-// three of B, and each step of k loads 3 + 8 (broadcast) operands for 24 FMAs: the two FMA ports are the limit, not the
-// two load ports.
-
-typedef float vec __attribute__((vector_size(4 * VLEN), aligned(4), may_alias));
+// of w stay in L2 over the PANELS panels of a block.
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KD * KH * KW, K = CG * TAPS, P = OD * OH * OW;
 constexpr bool BY_CHANNELS = PARTITION == 1;
-constexpr int64_t NR = NV * VLEN, KB = KC < K ? KC : K;
+constexpr int64_t KB = KC < K ? KC : K;
 constexpr int64_t O_TILES = (OG + MR - 1) / MR, P_VECS = (P + VLEN - 1) / VLEN;
 // A 1x1 convolution without stride or padding reads x as it is: row k is channel k.
 constexpr bool POINTWISE =
@@ -85,57 +81,23 @@ static void pack_panel(const float* x, float* b, int64_t k0, int64_t kc, int64_t
   }
 }
 
-// One tile: ROWS channels by VECS vectors of pixels over kc steps. `first`: starts from zero, else from `partial`;
-// `last`: applies the epilogue and writes `n` pixels of out, else leaves the sums in `partial` ([MR][NR]).
-template <int ROWS, int VECS>
-static void tile(const float* w, const float* b, int64_t kc, float* partial, bool first, bool last, float* out,
-                 int64_t n, const void* const* in, int64_t image, int64_t o, int64_t p) {
-  vec acc[ROWS][VECS];
-#pragma GCC unroll 16
-  for (int m = 0; m < ROWS; ++m)
-#pragma GCC unroll 8
-    for (int v = 0; v < VECS; ++v) acc[m][v] = first ? vec{} : *(const vec*)(partial + m * NR + v * VLEN);
-  for (int64_t k = 0; k < kc; ++k) {
-    vec row[VECS];
-#pragma GCC unroll 8
-    for (int v = 0; v < VECS; ++v) row[v] = *(const vec*)(b + k * NR + v * VLEN);
-    if constexpr (PREFETCH > 0) __builtin_prefetch(w + (k + PREFETCH) * Weights::STEP_K);
-#pragma GCC unroll 16
-    for (int m = 0; m < ROWS; ++m)
-#pragma GCC unroll 8
-      for (int v = 0; v < VECS; ++v) acc[m][v] += w[k * Weights::STEP_K + m * Weights::STEP_M] * row[v];
-  }
-  if (!last) {
-#pragma GCC unroll 16
-    for (int m = 0; m < ROWS; ++m)
-#pragma GCC unroll 8
-      for (int v = 0; v < VECS; ++v) *(vec*)(partial + m * NR + v * VLEN) = acc[m][v];
-    return;
-  }
-  // One row at a time through memory: the epilogue is scalar text that the compiler vectorises over pixels.
-#pragma GCC unroll 16
-  for (int m = 0; m < ROWS; ++m) {
-    float sums[VECS * VLEN];
-#pragma GCC unroll 8
-    for (int v = 0; v < VECS; ++v) *(vec*)(sums + v * VLEN) = acc[m][v];
+// Pixels p … of channels o … of an image, which lie side by side.
+struct Pixels {
+  float* out;
+  const void* const* in;
+  int64_t image, o, p;
+  template <int COUNT>
+  void whole(int m, const float* sums) const {
     float* to = out + m * P;
-    if (n == VECS * VLEN) {
 #pragma omp simd
-      for (int64_t j = 0; j < VECS * VLEN; ++j) to[j] = finish(sums[j], in, image, o + m, p + j);
-    } else {
-#pragma omp simd
-      for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j], in, image, o + m, p + j);
-    }
+    for (int64_t j = 0; j < COUNT; ++j) to[j] = finish(sums[j], in, image, o + m, p + j);
   }
-}
-
-template <int ROWS, int VECS = NV>
-static void tile_of(int64_t vecs, const float* w, const float* b, int64_t kc, float* partial, bool first, bool last,
-                    float* out, int64_t n, const void* const* in, int64_t image, int64_t o, int64_t p) {
-  if constexpr (VECS > 1)
-    if (vecs < VECS) return tile_of<ROWS, VECS - 1>(vecs, w, b, kc, partial, first, last, out, n, in, image, o, p);
-  tile<ROWS, VECS>(w, b, kc, partial, first, last, out, n, in, image, o, p);
-}
+  void part(int m, const float* sums, int64_t n) const {
+    float* to = out + m * P;
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j], in, image, o + m, p + j);
+  }
+};
 
 // Pixel vectors [v0, v1) and channel tiles [t0, t1) of one image and group.
 static void block(const float* x, Weights w, float* out, int64_t v0, int64_t v1, int64_t t0, int64_t t1, float* scratch,
@@ -154,13 +116,11 @@ static void block(const float* x, Weights w, float* out, int64_t v0, int64_t v1,
         for (int64_t t = t0; t < t1; ++t) {
           float* partial = partials + (panel * O_TILES + t) * MR * NR;
           const int64_t o = group * OG + t * MR;
-          const auto call = [&](auto kernel) {
-            kernel(vecs, w.at(t, k0), b, kc, partial, k0 == 0, k0 + kc == K, out + t * MR * P + p, n, in, image, o, p);
-          };
+          const Pixels pixels{out + t * MR * P + p, in, image, o, p};
           if (OG % MR != 0 && t == O_TILES - 1)
-            call(tile_of < OG % MR ? OG % MR : MR >);
+            tile_of<Weights, OG % MR ? OG % MR : MR>(vecs, w.at(t, k0), b, kc, partial, k0 == 0, k0 + kc == K, n, pixels);
           else
-            call(tile_of<MR>);
+            tile_of<Weights, MR>(vecs, w.at(t, k0), b, kc, partial, k0 == 0, k0 + kc == K, n, pixels);
         }
       }
     }
