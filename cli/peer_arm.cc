@@ -64,8 +64,7 @@ BucketPart session_part(const OpenSession& open, const Arguments& arguments, con
   for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
   const std::optional<size_t> bucket = bucket_for(open.graph, shapes);
   if (!bucket && !open.graph.buckets.empty()) throw Error(ExitCode::kBadInput, "the session has no plan for the shapes of the inputs: give one of its shapes");
-  return bucket_part(open.graph, arguments.starter ? plan_at_start(*open.session) : gated_plan(*open.session),
-                     bucket.value_or(0));
+  return bucket_part(open.graph, arguments.starter ? plan_at_start(*open.session) : gated_plan(*open.session), bucket.value_or(0));
 }
 
 // The answer to one line of the protocol; "" where none is expected.

@@ -96,6 +96,13 @@ struct BlockedProduct {
     const std::vector<int64_t>& b = problem.in[1].strides;
     return s.m <= 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype && (b.back() == 1 || b[b.size() - 2] == 1);
   }
+  // The same of A: the product's transpose has few rows.
+  bool has_few_columns() const {
+    const std::vector<int64_t>& a = problem.in[0].strides;
+    return s.n <= 8 && s.m > 8 && s.batch == 1 && !converts && problem.out[0].dtype == problem.in[0].dtype && (a.back() == 1 || a[a.size() - 2] == 1);
+  }
+  // From the start where tiles would be mostly empty.
+  bool starts_as_gemv() const { return s.m == 1 ? has_few_rows() : s.n <= 4 && has_few_columns(); }
   // Starting a parallel region costs microseconds: some ten thousand multiplications.
   bool is_worth_threads() const { return problem.threads > 1 && 2.0 * s.batch * s.m * s.n * s.k > 2e5; }
 };
@@ -122,7 +129,8 @@ std::vector<Knob> block_knobs(const BlockedProduct& p) {
           {"KC", kc, at_most(kc, 256), "steps of K in a block: a panel of KC x NR of B stays in L1"},
           {"NC", nc, at_most(nc, 1024), "columns of B in a block"},
           {"PACK_A", p.converts && !p.reads_fours() ? Values{1} : Values{0, 1}, !p.reads_fours(), "1: A is copied to panels of MR rows"},
-          {"PACK_B", pack_b, pack_b.back(), "1: the constant B is stored as panels at load; 0: packed block by block at every call"},
+          {"PACK_B", pack_b, p.has_few_columns() && p.starts_as_gemv() ? 0 : pack_b.back(),
+           "1: the constant B is stored as panels at load; 0: packed block by block at every call"},
           {"LOOP_ORDER", {0, 1}, 0, "0: a panel of B stays in L1 while A passes; 1: a panel of A while B passes"}};
 }
 
@@ -140,15 +148,17 @@ std::vector<Knob> loop_knobs(const BlockedProduct& p) {
   // turns, packed 240 us a product with and 329 us without; packed at every call 374 us.
   return {{"PREFETCH", {0, 1, 2}, p.problem.in[1].constant, "panels of B fetched ahead; 0: left to the hardware"},
           {"UNROLL_K", {1, 2, 4, 8}, 4, "steps of K in the body of the inner loop"},
-          {"GEMV", p.has_few_rows() ? Values{0, 1} : Values{0}, p.has_few_rows() && p.s.m == 1,
-           "1: few rows of A against B in long streams, packed (PACK_B) or where it is; 0: blocked"},
+          {"GEMV", p.has_few_rows() || p.has_few_columns() ? Values{0, 1} : Values{0}, p.starts_as_gemv(),
+           "1: few rows of A against B in long streams, packed (PACK_B) or where it is, or few columns of B against A; 0: blocked"},
           {"SPLIT_K", can_split ? Values{1, 2, 4} : Values{1}, 1, "parts of K that are summed apart"}};
 }
 
 std::function<std::string(const Knobs&)> refusals(const BlockedProduct& p) {
-  return [s = p.s, registers = vector_unit(p.device).registers, element = p.accumulator_bytes(), l2 = p.device.l2_bytes](const Knobs& k) -> std::string {
+  return [s = p.s, few_columns = p.has_few_columns(), registers = vector_unit(p.device).registers, element = p.accumulator_bytes(),
+          l2 = p.device.l2_bytes](const Knobs& k) -> std::string {
     if (k.count("K_STEPS") && k.at("K_STEPS") != 4 && !k.at("PACK_A")) return "A is packed where its bytes become 16 bits";
     if (k.at("GEMV") && k.at("SPLIT_K") > 1) return "the GEMV form does not split K";
+    if (k.at("GEMV") && few_columns && k.at("PACK_B")) return "the GEMV form of few columns reads B where it is";
     const int64_t tile = k.at("MR") * k.at("NRV") + k.at("NRV");
     if (tile > registers) return fmt::format("a tile of {}x{} vectors needs {} registers, there are {}", k.at("MR"), k.at("NRV"), tile, registers);
     if (k.at("PACK_A") && std::min(k.at("MC"), s.m) * std::min(k.at("KC"), s.k) * element > 2 * l2)
@@ -217,15 +227,18 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device
   const bool with_epilogue = has_epilogue(p);
   const double alpha = MatmulParams::of(p).alpha;
   const bool same_c = c.dtype == acc;
+  const bool of_transpose = !multiplies_in_bf16(p) && strassen_levels(p) == 0 && variant.knobs.at("GEMV") && BlockedProduct(p, device).has_few_columns();
 
   std::string text = "// matmul " + fmt::format("{}x{}x{}x{}\n", s.batch, s.m, s.n, s.k);
   text += gemm_types(acc, {a.dtype, b.dtype, c.dtype});
   text += fmt::format("typedef {} A_T;\ntypedef {} B_T;\ntypedef {} C_T;\n", storage_type(a.dtype), storage_type(b.dtype), storage_type(c.dtype));
   const auto constant = [&](const char* name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
-  constant("BATCH", s.batch), constant("M", s.m), constant("N", s.n), constant("K", s.k);
-  constant("A_OFFSET", a.offset), constant("A_ROW", a.strides[rank - 2]), constant("A_COL", a.strides[rank - 1]);
-  constant("B_OFFSET", b.offset), constant("B_ROW", b.strides[rank - 2]), constant("B_COL", b.strides[rank - 1]);
-  constant("C_OFFSET", c.offset), constant("C_ROW", c.strides[rank - 2]), constant("C_COL", c.strides[rank - 1]);
+  const auto matrix = [&](const std::string& name, const Access& of, bool transposed) {
+    constant((name + "_OFFSET").c_str(), of.offset);
+    constant((name + "_ROW").c_str(), of.strides[rank - (transposed ? 1 : 2)]), constant((name + "_COL").c_str(), of.strides[rank - (transposed ? 2 : 1)]);
+  };
+  constant("BATCH", s.batch), constant("M", of_transpose ? s.n : s.m), constant("N", of_transpose ? s.m : s.n), constant("K", s.k);
+  matrix("A", of_transpose ? b : a, of_transpose), matrix("B", of_transpose ? a : b, of_transpose), matrix("C", c, of_transpose);
   constant("THREADS", p.threads);
   for (const auto& [name, value] : variant.knobs) constant(name.c_str(), value);
   const bool b_batched = std::any_of(b.strides.begin(), b.strides.end() - 2, [](int64_t stride) { return stride != 0; });
@@ -243,7 +256,8 @@ std::string MatmulOnCpu::source(const Variant& variant, const DeviceInfo& device
   if (multiplies_bytes(p)) text += byte_products_text(variant.knobs.at("K_STEPS"), device);
   text += cpu_text("gemm_tile.h");
   if (strassen_levels(p) > 0) return text + finish_in_registers(p, scale, indices) + strassen_text(variant);
-  if (variant.knobs.at("GEMV")) return text + std::string(cpu_text("matmul_gemv.cpp"));
+  if (variant.knobs.at("GEMV"))
+    return text + fmt::format("constexpr int IN_A = {}, IN_B = {};\n", of_transpose ? 1 : 0, of_transpose ? 0 : 1) + std::string(cpu_text("matmul_gemv.cpp"));
   text += inputs_text(p);
   text += finish_in_registers(p, scale, indices);
   if (multiplies_bytes(p)) text += finish_bytes(p, indices);

@@ -23,7 +23,7 @@ std::vector<Graph> walks() {
     };
     graphs.push_back(g.finish({sum(0, 0), sum(1, 0), sum(0, 1), sum(1, 1)}));
   }
-  for (const Shape& shape : {Shape{3, 300}, Shape{2, 5000}, Shape{2, 90, 40}}) {
+  for (const Shape& shape : {Shape{3, 300}, Shape{2, 5000}, Shape{2, 90, 40}, Shape{19, 40}, Shape{2, 5, 150}}) {
     ExampleGraph g("the best of many");
     const ValueId x = g.input(shape), half = g.input(DType::kF16, shape);
     graphs.push_back(g.finish({g.node("ArgMax", {x}, {{"axis", int64_t{1}}}), g.node("ArgMin", {half}, {{"axis", int64_t{1}}}),

@@ -189,6 +189,8 @@ std::vector<Graph> Matmul::examples() const {
   add("even sizes, one row", "MatMul", f32, {1, 128}, {128, 72}, true);
   add("even sizes, transposed B", "Gemm", f32, {3, 136}, {36, 136}, true, {{"transB", yes}});
   add("half precision, more rows", "MatMul", DType::kF16, {20, 40}, {40, 35}, true);
+  add("column of weights, a sum in every place", "Gemm", f32, {37, 2300}, {2300, 1}, true, {}, Shape{37, 1});
+  add("three columns, a sum in every place, transposed A", "Gemm", f32, {70, 45}, {70, 3}, false, {{"transA", yes}}, Shape{45, 3});
   add("half precision, many steps", "MatMul", DType::kF16, {70, 600}, {600, 72}, true);
   const auto add_bytes = [&](const char* name, Shape a, Shape b, bool constant_b, bool scaled) {
     ExampleGraph g(name);

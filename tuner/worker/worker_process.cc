@@ -248,8 +248,7 @@ Json WorkerProcess::call(Json request, double seconds, RunTime* time, bool settl
   }
   if (const auto error = reply.header.find("error"); error != reply.header.end()) {
     const std::string text = error->is_string() ? error->get<std::string>() : "unreadable error";
-    if (reply.header.value("memory", false))
-      throw WorkerDied({WorkerExit::Kind::kMemory, memory_limit_reached()});
+    if (reply.header.value("memory", false)) throw WorkerDied({WorkerExit::Kind::kMemory, memory_limit_reached()});
     throw WorkerRefused(text);
   }
   return std::move(reply.header);

@@ -2,10 +2,12 @@
 // streams at once (UNROLL_K panels, rows or columns of B): each core asks ahead for the next lines of each stream, so one stream is one
 // row of DRAM at a time (64 MiB on Zen 3, one thread: 20 GB/s in one stream, 27 in four). Asking in the text only takes the place of
 // what the hardware asks for: 20 to 25% slower.
-// The prelude is that of matmul.cpp.
+// The prelude is that of matmul.cpp. Of few columns of B it is the transpose that is computed: A and B here are then the product's B and A transposed, and so are C's sizes.
 
 // Rows of B that are summed apart: one chain of 4096 additions errs almost four times as much as blocks of 256 do (rms, normal inputs).
 constexpr int64_t RUN = 256;
+
+INLINE C_T finish_at(ACC sum, const void* const* in, int64_t m, int64_t n) { return IN_A == 0 ? finish(sum, in, 0, m, n) : finish(sum, in, 0, n, m); }
 
 INLINE Vec splat_a(const A_T* a, int64_t m, int64_t k) { return splat(to_acc(a[m * A_ROW + k * A_COL])); }
 
@@ -52,7 +54,7 @@ static void compute_panels(const A_T* a, const ACC* b, int64_t panel, const void
     for (int64_t p = 0; p < COUNT; ++p) {
       const int64_t n = (panel + p) * PANEL, columns = min_of(PANEL, N - n);
 #pragma omp simd
-      for (int64_t i = 0; i < columns; ++i) c[m * C_ROW + (n + i) * C_COL] = finish(sums[(p * M + m) * PANEL + i], in, 0, m, n + i);
+      for (int64_t i = 0; i < columns; ++i) c[m * C_ROW + (n + i) * C_COL] = finish_at(sums[(p * M + m) * PANEL + i], in, m, n + i);
     }
 }
 
@@ -105,30 +107,39 @@ static void sum_rows(const A_T* a, const B_T* b, int64_t columns, ACC* sums) {
 }
 
 // Contiguous columns: dot products along K of COUNT columns of B with all rows of A, a stream a column. One sum a column would wait four
-// cycles for each of its additions: DOTS sums hide that, and stay in registers.
-constexpr int DOTS = M * UNROLL_K <= 24 ? UNROLL_K : max_of(1, 24 / M);
+// cycles for each of its additions: DOTS sums hide that, and stay in registers; they are added up after RUN steps.
+constexpr int DOTS = M * UNROLL_K <= MOST_SUMS ? UNROLL_K : max_of(1, MOST_SUMS / M);
 
 template <int COUNT>
 static void dot_columns(const A_T* a, const B_T* b, ACC* sums, int64_t step) {
-  Vec c[M][COUNT];
+  Vec all[M][COUNT];
   UNROLLED for (int m = 0; m < M; ++m) {
-    UNROLLED for (int j = 0; j < COUNT; ++j) c[m][j] = Vec{};
+    UNROLLED for (int j = 0; j < COUNT; ++j) all[m][j] = Vec{};
   }
   int64_t k = 0;
   if constexpr (A_COL == 1) {
-    for (; k + LANES <= K; k += LANES) {
-      Vec column[COUNT];
-      UNROLLED for (int j = 0; j < COUNT; ++j) column[j] = load(reinterpret_cast<const ACC*>(b) + j * B_COL + k);
+    for (int64_t k1 = 0; k1 < K; k1 += RUN * LANES) {
+      Vec c[M][COUNT];
       UNROLLED for (int m = 0; m < M; ++m) {
-        const Vec row = load(reinterpret_cast<const ACC*>(a) + m * A_ROW + k);
-        UNROLLED for (int j = 0; j < COUNT; ++j) c[m][j] += row * column[j];
+        UNROLLED for (int j = 0; j < COUNT; ++j) c[m][j] = Vec{};
+      }
+      for (const int64_t end = min_of(k1 + RUN * LANES, K); k + LANES <= end; k += LANES) {
+        Vec column[COUNT];
+        UNROLLED for (int j = 0; j < COUNT; ++j) column[j] = load(reinterpret_cast<const ACC*>(b) + j * B_COL + k);
+        UNROLLED for (int m = 0; m < M; ++m) {
+          const Vec row = load(reinterpret_cast<const ACC*>(a) + m * A_ROW + k);
+          UNROLLED for (int j = 0; j < COUNT; ++j) c[m][j] += row * column[j];
+        }
+      }
+      UNROLLED for (int m = 0; m < M; ++m) {
+        UNROLLED for (int j = 0; j < COUNT; ++j) all[m][j] += c[m][j];
       }
     }
   }
   for (int m = 0; m < M; ++m)
     for (int j = 0; j < COUNT; ++j) {
       ACC sum = 0;
-      for (int64_t l = 0; l < LANES; ++l) sum += c[m][j][l];
+      for (int64_t l = 0; l < LANES; ++l) sum += all[m][j][l];
       for (int64_t i = k; i < K; ++i) sum += to_acc(a[m * A_ROW + i * A_COL]) * b[j * B_COL + i];
       sums[m * step + j] = sum;
     }
@@ -147,7 +158,7 @@ static void compute_in_place(const A_T* a, const B_T* b, int64_t begin, int64_t 
   for (int64_t m = 0; m < M; ++m) {
     C_T* row = c + m * C_ROW + begin * C_COL;
 #pragma omp simd
-    for (int64_t n = 0; n < columns; ++n) row[n * C_COL] = finish(sums[m * columns + n], in, 0, m, begin + n);
+    for (int64_t n = 0; n < columns; ++n) row[n * C_COL] = finish_at(sums[m * columns + n], in, m, begin + n);
   }
 }
 
@@ -162,7 +173,7 @@ extern "C" void amdahl_pack(int, const void* raw, void* packed) {
 }
 
 extern "C" void amdahl_run(const void* const* in, void* const* out, void* workspace) {
-  const A_T* a = static_cast<const A_T*>(in[0]) + A_OFFSET;
+  const A_T* a = static_cast<const A_T*>(in[IN_A]) + A_OFFSET;
   C_T* c = static_cast<C_T*>(out[0]) + C_OFFSET;
 #pragma omp parallel for num_threads(WORKERS) schedule(SCHEDULE)
   for (int64_t task = 0; task < TASK_COUNT; ++task) {
@@ -171,7 +182,7 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
       compute_packed(a, static_cast<const ACC*>(in[1]), first, last, in, c);
     } else {
       ACC* sums = static_cast<ACC*>(workspace) + omp_get_thread_num() * 2 * SUMS;
-      compute_in_place(a, static_cast<const B_T*>(in[1]) + B_OFFSET, first * WIDTH, min_of(N, last * WIDTH), sums, in, c);
+      compute_in_place(a, static_cast<const B_T*>(in[IN_B]) + B_OFFSET, first * WIDTH, min_of(N, last * WIDTH), sums, in, c);
     }
   }
 }
