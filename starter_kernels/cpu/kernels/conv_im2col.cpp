@@ -12,7 +12,8 @@ constexpr int64_t O_TILES = (OG + MR - 1) / MR, P_VECS = (P + VLEN - 1) / VLEN;
 // A 1x1 convolution without stride or padding reads x as it is: row k is channel k.
 constexpr bool POINTWISE =
     TAPS == 1 && SD * SH * SW == 1 && PAD_D + PAD_H + PAD_W == 0 && ID == OD && IH == OH && IW == OW;
-constexpr int64_t PREPARED = POINTWISE ? 0 : C * CHANNEL + VLEN;  // floats; a vector of slack for the last copy
+constexpr int64_t TOGETHER = POINTWISE ? N : images_together(C * CHANNEL);
+constexpr int64_t PREPARED = POINTWISE ? 0 : TOGETHER * C * CHANNEL + VLEN;  // floats; a vector of slack for the last copy
 constexpr int64_t PARTIAL = KB < K ? PANELS * O_TILES * MR * NR : 0;
 constexpr int64_t PANEL = KB * NR + VLEN;
 constexpr int64_t THREAD_FLOATS = (PANEL + PARTIAL + 31) / 16 * 16;
@@ -132,22 +133,23 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
   float* prepared = static_cast<float*>(workspace);
   float* scratches = prepared + (PREPARED + 15) / 16 * 16;
   constexpr int64_t WEIGHTS_OF_GROUP = PACK_W ? O_TILES * K * MR : OG * K;
-  for (int64_t image = 0; image < N; ++image) {
+  for (int64_t first = 0; first < N; first += TOGETHER) {
+    const int64_t images = N - first < TOGETHER ? N - first : TOGETHER;
 #pragma omp parallel num_threads(THREADS)
     {
       if constexpr (!POINTWISE) {
 #pragma omp for collapse(2) schedule(static)
-        for (int64_t c = 0; c < C; ++c)
-          for (int64_t d = 0; d < DP; ++d)
-            prepare_plane(x + (image * C + c) * ID * IH * IW, prepared + c * CHANNEL + d * PLANE, d);
+        for (int64_t plane = 0; plane < images * C; ++plane)
+          for (int64_t d = 0; d < DP; ++d) prepare_plane(x + (first * C + plane) * ID * IH * IW, prepared + plane * CHANNEL + d * PLANE, d);
       }
-      // Contiguous shares of pixel vectors (or of channel tiles) over all groups.
+      // Contiguous shares of pixel vectors (or of channel tiles) over all groups of all images.
       const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
       constexpr int64_t UNIT = BY_CHANNELS ? O_TILES : P_VECS;
-      const int64_t from = G * UNIT * me / threads, to = G * UNIT * (me + 1) / threads;
-      for (int64_t g = from / UNIT; g * UNIT < to; ++g) {
-        const int64_t a = from > g * UNIT ? from - g * UNIT : 0, z = to < (g + 1) * UNIT ? to - g * UNIT : UNIT;
-        const float* from_x = POINTWISE ? x + (image * C + g * CG) * P : prepared + g * CG * CHANNEL;
+      const int64_t from = images * G * UNIT * me / threads, to = images * G * UNIT * (me + 1) / threads;
+      for (int64_t n = from / UNIT; n * UNIT < to; ++n) {
+        const int64_t a = from > n * UNIT ? from - n * UNIT : 0, z = to < (n + 1) * UNIT ? to - n * UNIT : UNIT;
+        const int64_t image = first + n / G, g = n % G;
+        const float* from_x = POINTWISE ? x + (image * C + g * CG) * P : prepared + (n / G * C + g * CG) * CHANNEL;
         block(from_x, Weights{w + g * WEIGHTS_OF_GROUP}, static_cast<float*>(out[0]) + (image * O + g * OG) * P,
               BY_CHANNELS ? 0 : a, BY_CHANNELS ? P_VECS : z, BY_CHANNELS ? a : 0, BY_CHANNELS ? z : O_TILES,
               scratches + me * THREAD_FLOATS, in, image, g);

@@ -6,6 +6,13 @@ typedef float vec __attribute__((vector_size(4 * VLEN), aligned(4), may_alias));
 
 constexpr int64_t NR = NV * VLEN;
 
+// Images that pass through one parallel region: as many of so many prepared floats as a core's L2 holds. A region costs some 5 us, as much as a small image.
+constexpr int64_t images_together(int64_t floats) {
+  constexpr int64_t MOST_FLOATS = 65536;
+  const int64_t many = floats > 0 ? MOST_FLOATS / floats : N;
+  return many < 1 ? 1 : many < N ? many : N;
+}
+
 // One tile: ROWS channels by VECS vectors of pixels over kc steps. `first`: starts from zero, else from `partial`;
 // `last`: `write` gets the sums of `n` pixels of each channel, else they are left in `partial` ([MR][NR]). Weight (k, m) is w[k * STEP_K + m * STEP_M].
 template <class Weights, int ROWS, int VECS, class Write>

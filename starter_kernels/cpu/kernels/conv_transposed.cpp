@@ -1,8 +1,9 @@
 // Transposed convolution as convolutions with stride 1, none of which multiplies by the zeros that a stride would put between inputs. With q and r so
 // that o + PAD = q * S + r, output o reads input q - k * D / S by the taps k of which k * D % S is r, and by no others. The outputs of one r in each dimension, a phase,
-// are a matrix product over the phase's own taps,
-//   out[o, p] = sum over (c, tap) of w[c, o, tap] * x[c, pixel p moved by the tap],
-// of packed panels as in conv_im2col.cpp, and lie S apart.
+// are thus a matrix product over the phase's own taps,
+//   sums[o, q] = sum over (c, tap) of w[c, o, tap] * x[c, q moved by the tap],
+// of packed panels as in conv_im2col.cpp. The SW phases whose outputs lie side by side are computed together for the same q, and written as one row: apart, each
+// line of out would be written SW times, and rows of a power of two of floats drive one another out of the cache meanwhile (Zen 1: 12 GFLOP/s of 23).
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KD * KH * KW, P = OD * OH * OW, PHASES = SD * SH * SW;
 
@@ -14,6 +15,8 @@ struct Axis {
     const int64_t read = (out - 1 + pad) / stride + 1;
     return before() + (in > read ? in : read);
   }
+  constexpr int64_t first_q() const { return pad / stride; }
+  constexpr int64_t count_q() const { return (out - 1 + pad) / stride - first_q() + 1; }
   // Of phase r: its first output, how many it has, and what the tap that moves nothing reads for the first.
   constexpr int64_t first(int64_t r) const { return ((r - pad) % stride + stride) % stride; }
   constexpr int64_t count(int64_t r) const { return first(r) < out ? (out - first(r) + stride - 1) / stride : 0; }
@@ -48,12 +51,13 @@ struct TapsByPhase {
 constexpr TapsByPhase BY_PHASE;
 
 constexpr bool BY_CHANNELS = PARTITION == 1;
-constexpr int64_t MOST_K = CG * BY_PHASE.most, KB = KC < MOST_K ? KC : MOST_K;
+constexpr int64_t MOST_K = CG * BY_PHASE.most, KB = KC < MOST_K ? KC : MOST_K, COLUMNS = WIDTH.count_q();
 constexpr int64_t O_TILES = (OG + MR - 1) / MR;
-constexpr int64_t PREPARED = C * CHANNEL + VLEN;  // floats; a vector of slack for the last copy
-constexpr int64_t PARTIAL = KB < MOST_K ? PANELS * O_TILES * MR * NR : 0;
+constexpr int64_t TOGETHER = images_together(C * CHANNEL), PREPARED = TOGETHER * C * CHANNEL + VLEN;  // floats; a vector of slack for the last copy
+constexpr int64_t TILE = SW * MR * NR;                                    // sums of a tile: [SW][MR][NR]
+constexpr int64_t SUMS = KB < MOST_K ? PANELS * O_TILES * TILE : TILE;  // of a block, where K comes in parts
 constexpr int64_t PANEL = KB * NR + VLEN;
-constexpr int64_t THREAD_FLOATS = (PANEL + PARTIAL + 31) / 16 * 16;
+constexpr int64_t THREAD_FLOATS = (SW * PANEL + SUMS + 31) / 16 * 16;
 
 extern "C" size_t amdahl_workspace_bytes(void) { return 4 * ((PREPARED + 15) / 16 * 16 + THREADS * THREAD_FLOATS); }
 extern "C" size_t amdahl_packed_bytes(int input) { return input == 1 ? 4 * G * O_TILES * CG * TAPS * MR : 0; }
@@ -77,32 +81,33 @@ struct Weights {
   static constexpr int64_t STEP_K = MR, STEP_M = 1;
 };
 
-struct Phase {
-  int64_t number, taps, k;                 // k: rows of its im2col matrix
-  int64_t depths, rows, columns;           // outputs, by dimension
-  int64_t first_d, first_h, first_w;       // the first of them
-  int64_t start;                           // what the tap that moves nothing reads for it, in a prepared channel
-  const int64_t* tap;
+// The SW phases of one r in depth and height.
+struct Phases {
+  int64_t number;                // of the first
+  int64_t depths, rows;          // outputs, by dimension
+  int64_t first_d, first_h;      // the first of them
+  int64_t start;                 // what the tap that moves nothing reads for the first q, in a prepared channel
 
-  explicit Phase(int64_t f) : number(f), taps(BY_PHASE.begin[f + 1] - BY_PHASE.begin[f]), k(CG * taps), tap(BY_PHASE.tap + BY_PHASE.begin[f]) {
-    const int64_t rd = f / (SH * SW), rh = f / SW % SH, rw = f % SW;
-    depths = DEPTH.count(rd), rows = HEIGHT.count(rh), columns = WIDTH.count(rw);
-    first_d = DEPTH.first(rd), first_h = HEIGHT.first(rh), first_w = WIDTH.first(rw);
-    start = DEPTH.start(rd) * PLANE + HEIGHT.start(rh) * WQ + WIDTH.start(rw);
+  explicit Phases(int64_t n) : number(n * SW) {
+    const int64_t rd = n / SH, rh = n % SH;
+    depths = DEPTH.count(rd), rows = HEIGHT.count(rh), first_d = DEPTH.first(rd), first_h = HEIGHT.first(rh);
+    start = DEPTH.start(rd) * PLANE + HEIGHT.start(rh) * WQ + WIDTH.before() + WIDTH.first_q();
   }
-  int64_t pixels() const { return depths * rows * columns; }
+  int64_t vectors() const { return (pixels() + VLEN - 1) / VLEN; }
+  int64_t pixels() const { return depths * rows * COLUMNS; }  // of each phase
 };
 
-// Parts of output rows in a panel of a phase's pixels: where each is read and written, and how long it is.
+// Parts of rows in a panel: where each is read and written, and how many q it has.
 struct Pieces {
-  int64_t count = 0, from[NR], to[NR], length[NR];
+  int64_t count = 0, from[NR], row[NR], column[NR], length[NR];
 
-  Pieces(const Phase& f, int64_t p, int64_t n) {
+  Pieces(const Phases& f, int64_t p, int64_t n) {
     for (int64_t q = p; q < p + n;) {
-      const int64_t w = q % f.columns, h = q / f.columns % f.rows, d = q / (f.columns * f.rows);
-      const int64_t len = f.columns - w < p + n - q ? f.columns - w : p + n - q;
+      const int64_t w = q % COLUMNS, h = q / COLUMNS % f.rows, d = q / (COLUMNS * f.rows);
+      const int64_t len = COLUMNS - w < p + n - q ? COLUMNS - w : p + n - q;
       from[count] = f.start + d * PLANE + h * WQ + w;
-      to[count] = ((f.first_d + d * SD) * OH + f.first_h + h * SH) * OW + f.first_w + w * SW;
+      row[count] = ((f.first_d + d * SD) * OH + f.first_h + h * SH) * OW;
+      column[count] = (WIDTH.first_q() + w) * SW - PAD_W;  // of the first phase, which may lie before the row, as the last may behind
       length[count++] = len;
       q += len;
     }
@@ -125,11 +130,11 @@ static void prepare_plane(const float* x_channel, float* to, int64_t d) {
   }
 }
 
-// Rows k0 … k0+kc of the phase's im2col matrix at these pixels, to b[k][NR]. Copies whole vectors: a piece's overhang is overwritten by the next
-// one, the last one's falls in the slack.
-static void pack_panel(const float* x, const Phase& f, const Pieces& pieces, float* b, int64_t k0, int64_t kc) {
+// Rows k0 … k0+kc of a phase's im2col matrix at these pixels, to b[k][NR]; it has `taps` of them at `tap`. Copies whole vectors: a piece's overhang is overwritten by the
+// next one, the last one's falls in the slack.
+static void pack_panel(const float* x, const int64_t* tap, int64_t taps, const Pieces& pieces, float* b, int64_t k0, int64_t kc) {
   for (int64_t k = 0; k < kc; ++k) {
-    const float* channel = x + (k0 + k) / f.taps * CHANNEL - moved_by_tap(f.tap[(k0 + k) % f.taps]);
+    const float* channel = x + (k0 + k) / taps * CHANNEL - moved_by_tap(tap[(k0 + k) % taps]);
     float* to = b + k * NR;
     for (int64_t piece = 0; piece < pieces.count; ++piece) {
       const float* from = channel + pieces.from[piece];
@@ -141,64 +146,73 @@ static void pack_panel(const float* x, const Phase& f, const Pieces& pieces, flo
   }
 }
 
-// Pixels of a phase, SW apart in each piece, of channels o … of an image.
-struct Apart {
-  float* out;  // channel o of the image
-  const void* const* in;
-  int64_t image, o;
-  const Pieces& pieces;
-
-  template <int COUNT>
-  void whole(int m, const float* sums) const {
-    part(m, sums, COUNT);
-  }
-  void part(int m, const float* sums, int64_t) const {
-    for (int64_t piece = 0; piece < pieces.count; ++piece) {
-      const int64_t len = pieces.length[piece], p = pieces.to[piece];
-      for (int64_t j = 0; j < len; ++j) out[m * P + p + j * SW] = finish(sums[j], in, image, o + m, p + j * SW);
-      sums += len;
-    }
-  }
-};
-
-// Pixel vectors [v0, v1) and channel tiles [t0, t1) of one image, phase and group. A phase without taps has its epilogue.
-static void block(const float* x, const float* w, float* out, const Phase& f, int64_t v0, int64_t v1, int64_t t0, int64_t t1, float* scratch,
-                  const void* const* in, int64_t image, int64_t group) {
-  float* b = scratch;
-  float* partials = scratch + PANEL;
-  for (int64_t block0 = v0; block0 < v1; block0 += PANELS * NV)
-    for (int64_t k0 = 0; k0 == 0 || k0 < f.k; k0 += KB) {
-      const int64_t kc = f.k - k0 < KB ? f.k - k0 : KB;
-      for (int64_t panel = 0; panel < PANELS; ++panel) {
-        const int64_t v = block0 + panel * NV;
-        if (v >= v1) break;
-        const int64_t vecs = v1 - v < NV ? v1 - v : NV, p = v * VLEN;
-        const int64_t n = f.pixels() - p < vecs * VLEN ? f.pixels() - p : vecs * VLEN;
-        const Pieces pieces(f, p, n);
-        pack_panel(x, f, pieces, b, k0, kc);
-        for (int64_t t = t0; t < t1; ++t) {
-          float* partial = partials + (panel * O_TILES + t) * MR * NR;
-          const Apart pixels{out + t * MR * P, in, image, group * OG + t * MR, pieces};
-          const float* weights = w + (t * f.k + k0) * MR;
-          if (OG % MR != 0 && t == O_TILES - 1)
-            tile_of<Weights, OG % MR ? OG % MR : MR>(vecs, weights, b, kc, partial, k0 == 0, k0 + kc == f.k, n, pixels);
-          else
-            tile_of<Weights, MR>(vecs, weights, b, kc, partial, k0 == 0, k0 + kc == f.k, n, pixels);
-        }
+// The sums [SW][MR][NR] of a tile to `rows` channels from o on.
+static void write_rows(const float* sums, const Pieces& pieces, float* out, int64_t rows, const void* const* in, int64_t image, int64_t o) {
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t piece = 0, at = 0; piece < pieces.count; at += pieces.length[piece++]) {
+      const int64_t row = pieces.row[piece], column = pieces.column[piece], length = pieces.length[piece];
+      const float* from = sums + m * NR + at;
+      float* to = out + m * P + row;
+      if (column >= 0 && column + length * SW <= OW) {
+        for (int64_t j = 0; j < length; ++j)
+#pragma GCC unroll 4
+          for (int64_t r = 0; r < SW; ++r)
+            to[column + j * SW + r] = finish(from[r * MR * NR + j], in, image, o + m, row + column + j * SW + r);
+      } else {
+        for (int64_t i = column < 0 ? -column : 0; i < length * SW && column + i < OW; ++i)
+          to[column + i] = finish(from[i % SW * MR * NR + i / SW], in, image, o + m, row + column + i);
       }
     }
 }
 
-// This thread's share of a phase: contiguous pixel vectors (or channel tiles) over all groups.
-static void share(const float* prepared, const float* w, float* out, const Phase& f, int64_t me, int64_t threads, float* scratch, const void* const* in,
-                  int64_t image) {
-  const int64_t vectors = (f.pixels() + VLEN - 1) / VLEN, unit = BY_CHANNELS ? O_TILES : vectors;
-  if (vectors == 0) return;
-  const int64_t from = G * unit * me / threads, to = G * unit * (me + 1) / threads;
-  for (int64_t g = from / unit; g * unit < to; ++g) {
-    const int64_t a = from > g * unit ? from - g * unit : 0, z = to < (g + 1) * unit ? to - g * unit : unit;
-    block(prepared + g * CG * CHANNEL, w + (G * BY_PHASE.begin[f.number] + g * f.taps) * O_TILES * CG * MR, out + g * OG * P, f,
-          BY_CHANNELS ? 0 : a, BY_CHANNELS ? vectors : z, BY_CHANNELS ? a : 0, BY_CHANNELS ? z : O_TILES, scratch, in, image, g);
+// What tiles would do with their sums: they stay where write_rows() finds them.
+struct Kept {
+  template <int COUNT>
+  void whole(int, const float*) const {}
+  void part(int, const float*, int64_t) const {}
+};
+
+// Pixel vectors [v0, v1), at most PANELS panels of them, and channel tiles [t0, t1) of one image, group and row of phases.
+static void block(const float* x, const float* w, float* out, const Phases& f, int64_t v0, int64_t v1, int64_t t0, int64_t t1, float* scratch,
+                  const void* const* in, int64_t image, int64_t group) {
+  float* panels = scratch;
+  float* all_sums = scratch + SW * PANEL;
+  for (int64_t k0 = 0; k0 == 0 || k0 < MOST_K; k0 += KB)
+    for (int64_t v = v0; v < v1; v += NV) {
+      const int64_t vecs = v1 - v < NV ? v1 - v : NV, p = v * VLEN;
+      const Pieces pieces(f, p, f.pixels() - p < vecs * VLEN ? f.pixels() - p : vecs * VLEN);
+      int64_t begin[SW], taps[SW], steps[SW];
+      for (int64_t r = 0; r < SW; ++r) {
+        begin[r] = BY_PHASE.begin[f.number + r], taps[r] = BY_PHASE.begin[f.number + r + 1] - begin[r];
+        const int64_t left = CG * taps[r] - k0;
+        steps[r] = left < 0 ? 0 : left < KB ? left : KB;
+        pack_panel(x, BY_PHASE.tap + begin[r], taps[r], pieces, panels + r * PANEL, k0, steps[r]);
+      }
+      for (int64_t t = t0; t < t1; ++t) {
+        float* sums = all_sums + (KB < MOST_K ? ((v - v0) / NV * O_TILES + t) * TILE : 0);
+        const int64_t left = OG - t * MR, rows = left < MR ? left : MR;
+        for (int64_t r = 0; r < SW; ++r) {
+          if (k0 > 0 && steps[r] == 0) continue;
+          const float* weights = w + ((G * begin[r] + group * taps[r]) * O_TILES + t * taps[r]) * CG * MR + k0 * MR;
+          if (OG % MR != 0 && t == O_TILES - 1)
+            tile_of<Weights, OG % MR ? OG % MR : MR>(vecs, weights, panels + r * PANEL, steps[r], sums + r * MR * NR, k0 == 0, /*last=*/false, 0, Kept{});
+          else
+            tile_of<Weights, MR>(vecs, weights, panels + r * PANEL, steps[r], sums + r * MR * NR, k0 == 0, /*last=*/false, 0, Kept{});
+        }
+        if (k0 + KB >= MOST_K) write_rows(sums, pieces, out + t * MR * P, rows, in, image, group * OG + t * MR);
+      }
+    }
+}
+
+// Parts [from, to) of a whole of `parts`, of one image and group: so many of each row of phases' pixels (or of the channel tiles).
+static void share(const float* x, const float* w, float* out, int64_t from, int64_t to, int64_t parts, float* scratch, const void* const* in, int64_t image,
+                  int64_t group) {
+  constexpr int64_t STEP = PANELS * NV;
+  const int64_t t0 = BY_CHANNELS ? O_TILES * from / parts : 0, t1 = BY_CHANNELS ? O_TILES * to / parts : O_TILES;
+  for (int64_t n = 0; n < SD * SH; ++n) {
+    const Phases phases(n);
+    const int64_t vectors = phases.vectors(), begin = BY_CHANNELS ? 0 : vectors * from / parts, end = BY_CHANNELS ? vectors : vectors * to / parts;
+    for (int64_t v = begin; v < end; v += STEP) block(x, w, out, phases, v, end - v < STEP ? end : v + STEP, t0, t1, scratch, in, image, group);
   }
 }
 
@@ -206,15 +220,21 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
   const float *x = static_cast<const float*>(in[0]), *w = static_cast<const float*>(in[1]);
   float* prepared = static_cast<float*>(workspace);
   float* scratches = prepared + (PREPARED + 15) / 16 * 16;
-  for (int64_t image = 0; image < N; ++image) {
+  for (int64_t first = 0; first < N; first += TOGETHER) {
+    const int64_t images = N - first < TOGETHER ? N - first : TOGETHER;
 #pragma omp parallel num_threads(THREADS)
     {
 #pragma omp for collapse(2) schedule(static)
-      for (int64_t c = 0; c < C; ++c)
-        for (int64_t d = 0; d < DQ; ++d) prepare_plane(x + (image * C + c) * ID * IH * IW, prepared + c * CHANNEL + d * PLANE, d);
-      const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
-      for (int64_t f = 0; f < PHASES; ++f)
-        share(prepared, w, static_cast<float*>(out[0]) + image * O * P, Phase(f), me, threads, scratches + me * THREAD_FLOATS, in, image);
+      for (int64_t plane = 0; plane < images * C; ++plane)
+        for (int64_t d = 0; d < DQ; ++d) prepare_plane(x + (first * C + plane) * ID * IH * IW, prepared + plane * CHANNEL + d * PLANE, d);
+      // Contiguous shares of all groups of all images, each of which is as many parts as there are threads.
+      const int64_t threads = omp_get_num_threads(), from = images * G * omp_get_thread_num(), to = from + images * G;
+      for (int64_t n = from / threads; n * threads < to; ++n) {
+        const int64_t a = from > n * threads ? from - n * threads : 0, z = to < (n + 1) * threads ? to - n * threads : threads;
+        const int64_t image = first + n / G, g = n % G;
+        share(prepared + (n / G * C + g * CG) * CHANNEL, w, static_cast<float*>(out[0]) + (image * O + g * OG) * P, a, z, threads,
+              scratches + omp_get_thread_num() * THREAD_FLOATS, in, image, g);
+      }
     }
   }
 }
