@@ -1,9 +1,10 @@
 """Every ONNX file of the packages: whether it loads here, whether it computes what ONNX Runtime computes, and how long both take.
 
 A file that does not load is listed with the program's own reason. Differences are relative to the output's size: the largest |ours - theirs| over the root mean square of
-theirs. Times come from `amdahl compare`, which takes turns; with --minutes M each file is tuned first."""
+theirs. Times come from `amdahl compare`, which takes turns: of the plan as it is before anything is tuned (--starters), or of one that was tuned for M minutes."""
 import argparse
 import json
+import math
 import os
 import shlex
 import statistics
@@ -92,24 +93,40 @@ def look(path, seed, options):
             return {**row, "failed": ran.stderr.strip() or f"exit code {ran.returncode}"}
         written = {o["name"]: o["file"] for o in json.loads(ran.stdout)["outputs"]}
         differences = [difference(np.load(written[o.name]), e) for o, e in zip(theirs.get_outputs(), expected)]
-    row["difference"] = next((d for d in differences if isinstance(d, str)), None) or max(differences, default=0.0)
-    if options.minutes:
-        row.update(measured(path, words, options))
+        row["difference"] = next((d for d in differences if isinstance(d, str)), None) or max(differences, default=0.0)
+        if options.minutes or options.starters:
+            row.update(measured(path, words, arguments, options))
     return row
 
 
-def measured(path, words, options):
-    """Milliseconds of the starter plan or the tuned one, and of ONNX Runtime, in turns."""
+def measured(path, words, given, options):
+    """Seconds of the starter plan or the tuned one, and of ONNX Runtime, in turns and on the same inputs."""
+    subject = [path, *words] if options.starters else [tuned(path, words, options)]
+    compared = program("compare", *subject, *given, "--python", sys.executable, "--only", "onnxruntime", "--threads", 2, "--json", "--rounds", options.rounds)
+    if compared.returncode:
+        return {"failed": compared.stderr.strip()}
+    arms = {arm["arm"]: arm for arm in json.loads(compared.stdout)["arms"]}
+    theirs, ours = arms["onnxruntime"], next(arm for arm in arms.values() if arm["ours"])
+    if theirs["reason"]:
+        return {"failed": f"ONNX Runtime beside ours: {theirs['reason']}"}
+    return {"seconds": ours["seconds"], "theirs_seconds": theirs["seconds"], "rounds": ours["round_seconds"], "theirs_rounds": theirs["round_seconds"]}
+
+
+def over(row):
+    """How many times ours ONNX Runtime takes."""
+    return statistics.median(t / o for o, t in zip(row["rounds"], row["theirs_rounds"]))
+
+
+def tuned(path, words, options):
+    """The session of a file, made once."""
     folder = os.path.join(fetch.FILES, ".sessions")
     os.makedirs(folder, exist_ok=True)
     name = os.path.join(folder, path.replace(os.sep, "_")[-120:] + ".amdahl")
-    tuned = program("tune", path, *words, "--minutes", options.minutes, "--session", name, "--threads", 2, "--quiet", seconds=options.minutes * 120 + 900)
-    if tuned.returncode:
-        return {"failed": tuned.stderr.strip()}
-    compared = program("compare", name, "--python", sys.executable, "--json", "--rounds", options.rounds)
-    if compared.returncode:
-        return {"failed": compared.stderr.strip()}
-    return {"compare": json.loads(compared.stdout)}
+    if not os.path.exists(name):
+        done = program("tune", path, *words, "--minutes", options.minutes, "--session", name, "--threads", 2, "--quiet", seconds=options.minutes * 120 + 900)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip())
+    return name
 
 
 def main():
@@ -118,21 +135,27 @@ def main():
     parser.add_argument("--only", default="", help="files whose path has this text")
     parser.add_argument("--loads", action="store_true", help="say which files load, and compute nothing")
     parser.add_argument("--minutes", type=float, default=0, help="tune each file so long and measure both (default 0: do not)")
+    parser.add_argument("--starters", action="store_true", help="measure both without tuning")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--json", metavar="FILE", help="rows as they are measured")
+    parser.add_argument("--json", metavar="FILE", help="rows as they are measured; those that are there already are not measured again")
     options = parser.parse_args()
     chosen = options.packages or fetch.packages()
     for package in chosen:
         if why := fetch.fetch(package):
             print(f"{package}: {why}", flush=True)
     rows = {}
+    if options.json and os.path.exists(options.json):
+        with open(options.json) as earlier:
+            rows = json.load(earlier)["rows"]
     for package, name, path in fetch.files(chosen):
-        if options.only not in path:
+        if options.only not in path or f"{package}/{name}" in rows:
             continue
         try:
             row = look(path, 1, options)
         except subprocess.TimeoutExpired as error:
             row = {"failed": f"no end after {error.timeout:.0f} s: {shlex.join(error.cmd[1:3])}"}
+        except RuntimeError as error:
+            row = {"failed": str(error)}
         rows[f"{package}/{name}"] = row
         print(line(package, name, row), flush=True)
         if options.json:
@@ -148,7 +171,8 @@ def line(package, name, row):
             return head + f"{'ONNX Runtime: ' if key == 'theirs' else key + ': '}{row[key][:600]}"
     if "loads" in row:
         return head + "loads"
-    return head + (f"{row['difference']:.1e}" if isinstance(row["difference"], float) else row["difference"])
+    text = head + (f"{row['difference']:.1e}" if isinstance(row["difference"], float) else row["difference"])
+    return text + (f", {1e3 * row['seconds']:.3g} ms, ONNX Runtime {1e3 * row['theirs_seconds']:.3g}: {over(row):.2f}" if "rounds" in row else "")
 
 
 def summary(rows):
@@ -161,6 +185,10 @@ def summary(rows):
     right = [r["difference"] for r in there if isinstance(r.get("difference"), float) and r["difference"] <= 1e-2]
     print(f"\n{len(rows)} files; {len(there)} run in ONNX Runtime; {len(refused)} are refused here, {len(failed)} fail or differ, {len(right)} match"
           + (f" (median difference {statistics.median(right):.0e})" if right else ""))
+    if ratios := sorted((over(r), name) for name, r in rows.items() if "rounds" in r):
+        mean = math.exp(statistics.fmean(math.log(r) for r, _ in ratios))
+        behind = [f"{name} {r:.2f}" for r, name in ratios if r < 1]
+        print(f"{len(ratios)} measured: ONNX Runtime takes {mean:.2f} times as long (geometric mean); behind: {', '.join(behind) or 'none'}")
     return 1 if failed else 0
 
 

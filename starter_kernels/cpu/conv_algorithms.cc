@@ -131,13 +131,14 @@ SearchSpace im2col_space(const Problem& problem, const SlidingWindow& g, const D
   return space;
 }
 
-// 8 x 3 sums of 32 registers, of 16 4 x 3. All panels of a narrow image together: its rows are finished in one.
+// 8 x 3 sums of 32 registers, of 16 6 x 2, which leave two for what is added in 16 bits. All panels of a narrow image together: its rows are finished in one.
 SearchSpace bytes_space(const Problem& problem, const SlidingWindow& g, const DeviceInfo& device) {
   const VectorUnit unit = vector_unit(device);
   const int64_t lanes = unit.widths.back(), o = g.out_channels / g.groups;
   const auto vectors = (g.out[1] * (g.out[2] + g.kernel[2] / std::max<int64_t>(1, g.stride[2])) + lanes - 1) / lanes;
   const std::vector<int64_t> mrs = up_to({1, 2, 4, 6, 8, 10, 12}, o), nvs = up_to({1, 2, 3, 4}, vectors), panels{1, 2, 4, 8, 16};
-  const int64_t nv = largest(nvs, [](int64_t n) { return n <= 3; }), mr = largest(mrs, [&](int64_t m) { return m <= (unit.registers == 32 ? 8 : 4); });
+  const bool wide = unit.registers == 32;
+  const int64_t nv = largest(nvs, [&](int64_t n) { return n <= (wide ? 3 : 2); }), mr = largest(mrs, [&](int64_t m) { return m <= (wide ? 8 : 6); });
   // Weights that pass by few pixels are read by one thread each.
   const bool by_channels = vectors <= 4 * nv * problem.threads;
   SearchSpace space;
