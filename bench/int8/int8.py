@@ -71,7 +71,7 @@ def main():
     for name in given.models or MODELS:
         for way in MODELS[name]:
             model = quantized(name, way)
-            document = tuned_beside(PROGRAM, model, model.with_suffix(".amdahl"), given.minutes, ["onnxruntime", "openvino"])
+            document = tuned_beside(PROGRAM, model, model.with_suffix(".amdahl"), given.minutes, ["onnxruntime", "openvino f32"])
             (FILES / f"{name}.{way}.json").write_text(json.dumps(document, indent=1))
             print(line(f"{name} {way}", document), flush=True)
 

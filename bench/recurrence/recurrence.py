@@ -34,7 +34,7 @@ def main():
             arguments.error(f"no model '{name}': one of {', '.join(known)}")
     FILES.mkdir(exist_ok=True)
     for name in given.models or known:
-        document = tuned_beside(PROGRAM, file_of(name), FILES / f"{name}.amdahl", given.minutes, ["onnxruntime", "openvino"])
+        document = tuned_beside(PROGRAM, file_of(name), FILES / f"{name}.amdahl", given.minutes, ["onnxruntime", "openvino f32"])
         (FILES / f"{name}.json").write_text(json.dumps(document, indent=1))
         print(line(name, document), flush=True)
 
