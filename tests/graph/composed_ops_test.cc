@@ -178,5 +178,18 @@ TEST(BatchNormalization, TrainsWithTheBatchsOwnMean) {
   expect_values(y[2], {12.5});
 }
 
+// Places count in the image that the windows say, of all channels; those that the data hold are held in it.
+TEST(MaxUnpool, PutsElementsBack) {
+  const RefTensor x = floats({1, 2, 1, 2}, {1, 2, 3, 4}), at = ints({1, 2, 1, 2}, {5, 2, 8, 15});
+  const auto node = [&](const RefTensor& places) { return standard("MaxUnpool", 11).data(x).known(places).set("kernel_shape", {2, 2}).set("strides", {2, 2}); };
+  RefTensor y = node(at).output();
+  EXPECT_EQ(y.shape, (Shape{1, 2, 2, 4}));
+  expect_values(y, {0, 0, 2, 0, 0, 1, 0, 0, 3, 0, 0, 0, 0, 0, 0, 4});
+  y = node(at).known(ints({4}, {1, 2, 2, 5})).output();
+  expect_values(y, {0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0});
+  EXPECT_NE(node(at).known(ints({4}, {1, 2, 2, 3})).refusal().find("an output_shape of [1, 2, 2, 3] for an image [1, 2, 2, 4]"), std::string::npos);
+  EXPECT_NE(node(ints({1, 2, 2}, {0, 0, 0, 0})).refusal().find("places [1, 2, 2] for [1, 2, 1, 2]"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace amdahl
