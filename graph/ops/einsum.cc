@@ -231,9 +231,18 @@ std::string lettered(const Labels& labels, const Labels& all) {
   return letters;
 }
 
+// Products are of integers of 32 bits or more, whose last bits are those of narrower sums.
+void expand_narrow(Expansion& e, DType dtype) {
+  std::vector<ValueId> wide;
+  for (size_t i = 0; i < e.node.inputs.size(); ++i) wide.push_back(e.cast(e.in(i), DType::kI32));
+  e.set_output(0, e.cast(e.add("Einsum", wide, e.node.attributes), dtype));
+}
+
 // More than two operands: from the left, each product keeps the labels that the rest or the output has.
 void expand_einsum(Expansion& e) {
   const size_t count = e.node.inputs.size();
+  const DType dtype = e.dtype(e.in(0));
+  if (!is_float(dtype) && size_of(dtype) < 4) return expand_narrow(e, dtype);
   if (count <= 2) return;
   std::vector<Shape> shapes;
   for (size_t i = 0; i < count; ++i) shapes.push_back(e.shape(e.in(i)));

@@ -155,6 +155,10 @@ std::vector<Graph> samples() {
                                    g.node("GridSample", {g.input({1, 2, 2, 3, 1}), g.input({1, 3, 2, 2, 3})}, attributes)}));
       }
   {
+    ExampleGraph g("grid_sample halfway between elements", 20);
+    graphs.push_back(g.finish({g.node("GridSample", {g.input({1, 2, 2, 6}), g.node("Floor", {g.input({1, 5, 8, 2})})}, {{"mode", std::string("nearest")}})}));
+  }
+  {
     ExampleGraph g("grid_sample of other types", 20);
     const ExampleGraph::Attributes nearest{{"mode", std::string("nearest")}};
     const ValueId grid = g.input({1, 5, 8, 2}), doubles = g.input(DType::kF64, {1, 5, 8, 2});

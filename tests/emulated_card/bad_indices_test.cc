@@ -70,6 +70,12 @@ TEST(BadIndices, OfElementsAndSlices) {
   }
 }
 
+TEST(BadIndices, OfImages) {
+  ExampleGraph g("RoiAlign");
+  expect_inside(g.finish({g.node("RoiAlign", {g.input({2, 3, 9, 8}), g.input({4, 4}), g.input(DType::kI64, {4})}, {{"spatial_scale", 4.0}})}),
+                {"", "return index < 0 ? 0 : index >= size ? size - 1 : index;", "return index;"});
+}
+
 TEST(BadIndices, OfLengths) {
   ExampleGraph g("ReverseSequence");
   const Graph graph =
