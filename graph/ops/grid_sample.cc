@@ -103,8 +103,8 @@ class Sampler {
     for (int64_t d = 0; d < rank; ++d) {
       const int64_t size = sizes_[static_cast<size_t>(d)];
       Place p = place_of(s * rank + rank - 1 - d, size);
-      if (form_.padding != GridSampleForm::kReflection) {  // so far outside that nothing nearer counts
-        const double before = -4, behind = static_cast<double>(size) + 3;
+      if (form_.padding != GridSampleForm::kReflection) {  // so far outside that nothing nearer counts; halfway, where weights are largest and rounded
+        const double before = -4.5, behind = static_cast<double>(size) + 3.5;
         if (p.high() < before) p = {before, 0};
         if (p.low() > behind) p = {behind, 0};
       }
@@ -140,7 +140,7 @@ class Sampler {
       out.value[i] = sum.value();
       if (!c_.bounds) continue;
       out.bound[i] = sum.moved() + growth * sum.magnitude() + (sum.magnitude() > 0 ? terms * sums.step : 0);
-      settle_sum(out.value[i], out.bound[i], sum.magnitude(), sums.beyond);
+      settle_sum(out.value[i], out.bound[i], (1 + growth) * sum.magnitude(), sums.beyond);
       if (!spot.is_known || sum.is_open()) open(i);
     }
   }

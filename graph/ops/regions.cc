@@ -33,7 +33,6 @@ RoiAlignForm roi_align_form(const Node& node) {
 
 namespace {
 
-constexpr int64_t kMostPoints = 1 << 16;      // of a bin whose value the oracle works out
 constexpr double kFarCoordinate = 0x1.0p+20;  // of which kernels of MaxRoiPool keep the sign alone
 
 void infer_regions(InferContext& c, int64_t columns, int64_t height, int64_t width) {
@@ -81,8 +80,6 @@ struct RegionAxis {
         add(b, a.sum(a.sum(start, a.product({static_cast<double>(b), 0}, bin)), in_bin), size, a.u());
       }
   }
-
-  size_t samples() const { return bins[0].size(); }
 
  private:
   void add(int64_t b, const Place& place, int64_t size, double u) {
@@ -171,8 +168,7 @@ void eval_roi_align(EvalContext& c) {
   for (int64_t r = 0; r < count; ++r) {
     const auto corner = [&](int64_t i) { return Place{rois.value[static_cast<size_t>(4 * r + i)], rois.bound_at(4 * r + i)}; };
     const RegionAxis rows(form, arithmetic, corner(1), corner(3), form.height, height), columns(form, arithmetic, corner(0), corner(2), form.width, width);
-    const bool is_known =
-        rows.is_known && columns.is_known && batch.bound_at(r) == 0 && static_cast<int64_t>(rows.samples() * columns.samples()) <= kMostPoints;
+    const bool is_known = rows.is_known && columns.is_known && batch.bound_at(r) == 0;
     const int64_t image = checked_index(batch.ints[static_cast<size_t>(r)], x.shape[0], c.node);
     for (int64_t b = 0; b < form.height * form.width; ++b) {
       static const std::vector<SamplePlace> none;

@@ -12,7 +12,7 @@ struct RoiAlignForm {
   int64_t samples;  // of a bin in each dimension; 0: as many as it has elements
   double scale;
 
-  static constexpr int64_t kMostSamples = 4096;  // of a bin in each dimension that kernels take: what is larger has no end
+  static constexpr int64_t kMostSamples = 256;  // of a bin in each dimension that kernels take: without a limit, a corner far away would cost hours
 };
 
 RoiAlignForm roi_align_form(const Node& node);  // throws Refusal

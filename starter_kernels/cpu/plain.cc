@@ -51,11 +51,10 @@ class PlainOnCpu final : public KernelImplementation {
     const PlainParams params = PlainParams::of(p);
     std::string text = "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n";
     text += fmt::format("// {}\n", one_word(params.op));
-    text += fmt::format("constexpr int THREADS = {};\n", p.threads);
     for (size_t i = 0; i < p.in.size(); ++i) text += operand_text(fmt::format("IN{}", i), p.in[i]);
     for (size_t i = 0; i < p.out.size(); ++i) text += operand_text(fmt::format("OUT{}", i), p.out[i]);
     for (const auto& [key, value] : params.constants.items()) text += constant_text(one_word(key), value);
-    text += cpu_text("plain_common.h");
+    text += fmt::format("constexpr int THREADS = {};\n", p.threads) + std::string(cpu_text("plain_common.h"));
     text += cpu_text(fmt::format("plain_{}.cpp", params.source));
     return text;
   }
