@@ -140,11 +140,11 @@ std::vector<T> gathered(const std::vector<T>& x, const Shape& shape, const Label
 }
 
 // The product that an equation is: [batches, rows, summed] by [batches, summed, columns].
-struct Product {
+struct ContractedForm {
   Labels batch, rows, cols, summed;
   int64_t batches = 1, m = 1, n = 1, k = 1;
 
-  Product(const Equation& e, const Labels& labels_b) {
+  ContractedForm(const Equation& e, const Labels& labels_b) {
     for (const auto& [label, size] : e.size) {
       const bool in_a = e.inputs[0].find(label) != std::string::npos, in_b = labels_b.find(label) != std::string::npos;
       const auto take = [&, l = label, s = size](Labels& group, int64_t& total) { group += l, total *= s; };
@@ -166,7 +166,7 @@ struct Product {
 };
 
 // Sums wrap. Integers that floats decided move them by as much as they are multiplied by, whatever wraps.
-void multiply_ints(const Product& p, DType dtype, const std::vector<int64_t>& a, const std::vector<int64_t>& b, const std::vector<double>& a_bound,
+void multiply_ints(const ContractedForm& p, DType dtype, const std::vector<int64_t>& a, const std::vector<int64_t>& b, const std::vector<double>& a_bound,
                    const std::vector<double>& b_bound, std::vector<int64_t>& y, std::vector<double>& y_bound) {
   const auto bound_at = [](const std::vector<double>& bound, size_t i) { return bound.empty() ? 0.0 : bound[i]; };
   size_t to = 0;
@@ -196,7 +196,7 @@ void eval_einsum(EvalContext& c) {
   one.ints = {1};
   const RefTensor &a = c.in(0), &b = c.inputs.size() > 1 ? c.in(1) : one;
   const Labels labels_b = c.inputs.size() > 1 ? e.inputs[1] : Labels();
-  const Product p(e, labels_b);
+  const ContractedForm p(e, labels_b);
   const auto ae = gathered(a.bound, a.shape, e.inputs[0], p.order_a(), e.size), be = gathered(b.bound, b.shape, labels_b, p.order_b(), e.size);
   const auto size = static_cast<size_t>(p.batches * p.m * p.n);
   std::vector<double> bound(c.bounds && (out.is_float() || !ae.empty() || !be.empty()) ? size : 0);

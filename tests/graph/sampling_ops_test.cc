@@ -29,10 +29,10 @@ RefTensor grid_of(const Doubles& places, double size, bool corners) {
   return grid;
 }
 
-RefTensor row(const Doubles& x) { return floats({1, 1, static_cast<int64_t>(x.size())}, x); }
+RefTensor elements_in_a_row(const Doubles& x) { return floats({1, 1, static_cast<int64_t>(x.size())}, x); }
 
 TEST(GridSample, OutsideOfTheImage) {
-  const RefTensor x = row({1, 2, 4, 8});
+  const RefTensor x = elements_in_a_row({1, 2, 4, 8});
   const Doubles places{-3, -1.5, -0.5, 0, 0.25, 3, 3.5, 4.25, 6};
   const auto at = [&](const char* padding, bool corners) {
     const RefTensor grid = grid_of(places, 4, corners);
@@ -49,20 +49,20 @@ TEST(GridSample, OutsideOfTheImage) {
 
 // Of a cubic the elements beside the image are padded, not the position: as PyTorch and ONNX Runtime do (decision 0024).
 TEST(GridSample, CubicAtTheBorder) {
-  const RefTensor x = row({0, 0, 0, 8}), grid = grid_of({3.5, 4.5, 7}, 4, true);
+  const RefTensor x = elements_in_a_row({0, 0, 0, 8}), grid = grid_of({3.5, 4.5, 7}, 4, true);
   test::expect_values(run_one(grid_sample("cubic", "border", 1), {&x, &grid}), {8 * (1 + 0.09375), 8, 8}, 1e-9);
   test::expect_values(run_one(grid_sample("cubic", "zeros", 1), {&x, &grid}), {8 * 0.59375, 8 * -0.09375, 0}, 1e-9);
 }
 
 TEST(GridSample, AnImageOfOneElementReflectsItself) {
-  const RefTensor x = row({3}), grid = floats({1, 4, 1}, {-7, -1, 0.5, 100});
+  const RefTensor x = elements_in_a_row({3}), grid = floats({1, 4, 1}, {-7, -1, 0.5, 100});
   for (const char* mode : {"nearest", "linear", "cubic"})
     for (const int64_t corners : {0, 1}) test::expect_values(run_one(grid_sample(mode, "reflection", corners), {&x, &grid}), {3, 3, 3, 3}, 1e-9);
 }
 
 // Halves are rounded to even, and are known where nothing is rounded on the way; a position that may lie on either side says so.
 TEST(GridSample, NearestIsUncertainWhereRoundingDecides) {
-  const RefTensor x = row({1, 2, 4, 8});
+  const RefTensor x = elements_in_a_row({1, 2, 4, 8});
   RefTensor grid = grid_of({0.5, 1.5, 2.5, 2.5}, 4, false);
   grid.bound = {0, 0, 0, 1e-6};
   const RefTensor y = run_one(grid_sample("nearest", "zeros", 0), {&x, &grid});
@@ -75,7 +75,7 @@ TEST(GridSample, NearestIsUncertainWhereRoundingDecides) {
 }
 
 TEST(GridSample, PositionsThatSayNothingLeaveItOpen) {
-  const RefTensor x = row({1, 2, 4, 8}), grid = floats({1, 4, 1}, {kNaN, 1e9, -1e9, 3e38});
+  const RefTensor x = elements_in_a_row({1, 2, 4, 8}), grid = floats({1, 4, 1}, {kNaN, 1e9, -1e9, 3e38});
   for (const char* mode : {"nearest", "linear", "cubic"}) {
     EXPECT_EQ(run_one(grid_sample(mode, "reflection", 0), {&x, &grid}).bound, (Doubles{kInf, kInf, kInf, kInf})) << mode;
     const RefTensor y = run_one(grid_sample(mode, "border", 0), {&x, &grid});
@@ -88,7 +88,7 @@ TEST(GridSample, PositionsThatSayNothingLeaveItOpen) {
 
 // What is not finite counts where its weight surely is not zero.
 TEST(GridSample, InfinitiesAndNaN) {
-  const RefTensor x = row({kInf, 2, kNaN, 8}), grid = grid_of({0.5, 1, 1.5, 3}, 4, false);
+  const RefTensor x = elements_in_a_row({kInf, 2, kNaN, 8}), grid = grid_of({0.5, 1, 1.5, 3}, 4, false);
   const RefTensor y = run_one(grid_sample("linear", "zeros", 0), {&x, &grid});
   EXPECT_EQ(y.value[0], kInf);
   EXPECT_EQ(y.bound[1], kInf);  // the element beside it has a weight of zero, or none
@@ -130,7 +130,7 @@ TEST(GridSample, Fp32LoopLiesWithinTheBound) {
 
 // A position off by e moves the result by e times the slope, and no further.
 TEST(GridSample, BoundsOfPositionsAndElementsAreCarried) {
-  RefTensor x = row({0, 1, 2, 3}), grid = grid_of({0.5, 1, 2.75}, 4, false);
+  RefTensor x = elements_in_a_row({0, 1, 2, 3}), grid = grid_of({0.5, 1, 2.75}, 4, false);
   x.bound = {0, 0.01, 0.01, 0.01};
   grid.bound = {0.001, 0.001, 0.001};
   for (const char* mode : {"linear", "cubic"}) {
@@ -143,7 +143,7 @@ TEST(GridSample, BoundsOfPositionsAndElementsAreCarried) {
 }
 
 TEST(GridSample, WhatIsRefused) {
-  const RefTensor x = row({1, 2}), image = ints({1, 1, 2}, {1, 2}), grid = floats({1, 1, 1}, {0}), other = floats({2, 1, 1}, {0, 0});
+  const RefTensor x = elements_in_a_row({1, 2}), image = ints({1, 1, 2}, {1, 2}), grid = floats({1, 1, 1}, {0}), other = floats({2, 1, 1}, {0, 0});
   EXPECT_THROW(run_one(grid_sample("linear", "zeros", 0), {&x, &other}), Refusal);
   EXPECT_THROW(run_one(grid_sample("linear", "zeros", 0), {&image, &grid}), Refusal);
   EXPECT_THROW(run_one(grid_sample("quadratic", "zeros", 0), {&x, &grid}), Refusal);
