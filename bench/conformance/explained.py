@@ -176,7 +176,16 @@ def dilated(case):
     return any(r > 1 for r in case.attributes.get("dilations", [1]))
 
 
+def pads_positions(case):
+    return case.attributes.get("padding_mode") == "border" and "cubic" in case.attributes.get("mode", "")
+
+
 EXPLAINED = [
+    Row("RoiAlign", BOTH_ONNX, lambda c, d: c.opset < 16, "it moves coordinates by half an element; until 16 nothing did", (ORT,)),
+    Row("MaxUnpool", (ORT,), lambda c, d: has(c, 2), "it counts places in output_shape; ONNX's own case counts in the image that the windows say (decision 0024)", BOTH_ONNX),
+    Row("GridSample", BOTH_ONNX, lambda c, d: pads_positions(c) and len(shape(c)) == 4, "it moves positions to the border; the program, elements (decision 0024)", (ORT,)),
+    Row("GridSample", BOTH_ONNX, lambda c, d: pads_positions(c) and len(shape(c)) != 4, "the same, where ONNX Runtime has no cubic"),
+    Row("GridSample DeformConv", (ONNX,), lambda c, d: dtype(c) == np.float64 and d.within(1e-5, 1e-5), "its positions are float32 numbers"),
     Row("BatchNormalization", BOTH_ONNX, lambda c, d: c.opset < 14,
         "before 14 it takes the batch's own mean and variance; a node of one output is in test mode and uses those given", (LETTER, ORT)),
     Row("Softmax LogSoftmax Hardmax", BOTH_ONNX, lambda c, d: c.opset < 13, "it runs over one axis; until 12 all from `axis` on are one", (LETTER, ORT)),

@@ -11,8 +11,8 @@ from onnx.reference import ReferenceEvaluator
 import by_the_letter
 
 # Functions of ONNX whose bodies hold constants in float32, or cast to it, and an Erf of a few digits: given float64 they are no more precise.
-# Resize and LRN keep scales and attributes in float32; of the transforms, the program itself holds cosines in the signal's type, and it rounds a half's Swish.
-FLOAT32_INSIDE = {"AffineGrid", "Attention", "DFT", "DynamicQuantizeLinear", "Erf", "Gelu", "GroupNormalization", "HardSwish", "InstanceNormalization",
+# Resize and LRN keep scales and attributes in float32, GridSample and DeformConv positions; of the transforms, the program itself holds cosines in the signal's type, and it rounds a half's Swish.
+FLOAT32_INSIDE = {"AffineGrid", "Attention", "DeformConv", "DFT", "DynamicQuantizeLinear", "Erf", "Gelu", "GridSample", "GroupNormalization", "HardSwish", "InstanceNormalization",
                   "LayerNormalization", "LRN", "MelWeightMatrix", "Resize", "RMSNormalization", "STFT", "Swish"}
 # Where it says something else in every case: float32 constants leave 1.5e-8 where a window begins with nothing; an LSTM rounds its states to 8 bits.
 NOT_BY_ONNXRUNTIME = {"BlackmanWindow", "DynamicQuantizeLSTM"}
@@ -21,6 +21,7 @@ ONNX, ONNX_FLOAT64, ORT = "onnx.reference", "onnx.reference float64", "onnxrunti
 LETTER = "the letter in float64"
 NAMES = [ONNX, ONNX_FLOAT64, LETTER, ORT]
 logging.disable(logging.WARNING)
+onnxruntime.set_default_logger_severity(4)
 
 
 def by_onnx(case):

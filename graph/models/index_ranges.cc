@@ -65,6 +65,7 @@ std::optional<IndexUse> use_of(const Graph& graph, const Node& node) {
   if (is_recurrence(node) && has_input(node, 4)) return of_lengths(node, shape(0));
   if (has_positions_along_axis(node)) return IndexUse{node.inputs[1], node.inputs[0], {size_along(shape(0), node.attr_int("axis", 0))}};
   if (node.op == "GatherND" || node.op == "ScatterND") return of_tuples(node, shape(0), shape(1));
+  if (node.op == "RoiAlign") return IndexUse{node.inputs[2], node.inputs[0], {shape(0).at(0)}, false};
   if (node.op == "SoftmaxCrossEntropyLoss" || node.op == "NegativeLogLikelihoodLoss") return of_labels(node, shape(0));
   return std::nullopt;
 }

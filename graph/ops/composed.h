@@ -13,6 +13,7 @@ std::vector<OpDef> microsoft_normalization_ops();  // microsoft_normalization.cc
 std::vector<OpDef> microsoft_pointwise_ops();      // microsoft_pointwise.cc
 std::vector<OpDef> signal_ops();                   // signal.cc
 std::vector<OpDef> grids_ops();                    // grids.cc
+std::vector<OpDef> deform_conv_ops();              // deform_conv.cc
 std::vector<OpDef> rare_ops();                     // rare.cc
 
 }  // namespace amdahl

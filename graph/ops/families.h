@@ -21,6 +21,8 @@ std::vector<OpDef> attention_ops();               // attention.cc
 std::vector<OpDef> rotary_ops();                  // rotary_embedding.cc
 std::vector<OpDef> loss_ops();                    // loss.cc
 std::vector<OpDef> resize_ops();                  // resize.cc
+std::vector<OpDef> grid_sample_ops();             // grid_sample.cc
+std::vector<OpDef> region_ops();                  // regions.cc
 std::vector<OpDef> quantization_ops();            // quantization.cc
 std::vector<OpDef> microsoft_quantization_ops();  // microsoft_quantization.cc
 std::vector<OpDef> recurrence_ops();              // recurrence.cc

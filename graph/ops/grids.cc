@@ -1,4 +1,4 @@
-// Images: AffineGrid, Col2Im, CenterCropPad.
+// Images: AffineGrid, Col2Im, CenterCropPad, MaxUnpool.
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 
 #include "graph/expansion.h"
 #include "graph/ops/composed.h"
+#include "graph/ops/sizes.h"
 
 namespace amdahl {
 namespace {
@@ -119,6 +120,42 @@ void expand_center_crop_pad(Expansion& e) {
   e.set_output(0, e.add("Pad", {e.add("Slice", {e.in(0), e.ints(starts), e.ints(ends)}), e.ints(pads)}));
 }
 
+// Of an image before it was pooled: what MaxPool's windows would have been taken from.
+Shape unpooled(const Node& node, const Shape& x) {
+  const size_t n = x.size() < 2 ? 0 : x.size() - 2;
+  const std::vector<int64_t> kernel = node.attr_ints("kernel_shape"), strides = node.attr_ints("strides", Shape(n, 1)),
+                             pads = node.attr_ints("pads", Shape(2 * n, 0));
+  if (n < 1 || kernel.size() != n || strides.size() != n || pads.size() != 2 * n)
+    throw Refusal(fmt::format("windows of {} dimensions for {}", kernel.size(), to_string(x)));
+  Shape shape = x;
+  for (size_t d = 0; d < n; ++d) {
+    const int64_t further = checked_sum(kernel[d], -checked_sum(pads[d], pads[n + d]));
+    shape[d + 2] = checked_sum(checked_product(x[d + 2] - 1, strides[d]), further);
+    if (shape[d + 2] < 1) throw Refusal(fmt::format("nothing is left of {}", to_string(x)));
+  }
+  return shape;
+}
+
+// X, where each element lies in the whole image, output_shape: all others are zero. Places count in the image that the windows say; a larger output_shape has it
+// at its beginning.
+void expand_max_unpool(Expansion& e) {
+  const Shape x = e.shape(e.in(0)), image = unpooled(e.node, x), out = e.has_input(2) ? to_ints(e.constant_in(2, "output_shape")) : image;
+  if (e.shape(e.in(1)) != x || numel(x) == 0) throw Refusal(fmt::format("places {} for {}", to_string(e.shape(e.in(1))), to_string(x)));
+  std::vector<int64_t> pads(2 * x.size(), 0);
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (out.size() != x.size() || out[d] < image[d] || (d < 2 && out[d] != image[d]))
+      throw Refusal(fmt::format("an output_shape of {} for an image {}", to_string(out), to_string(image)));
+    pads[x.size() + d] = out[d] - image[d];
+  }
+  require_possible(out, e.dtype(e.in(0)));
+  const int64_t count = numel(x), size = numel(image);
+  const ValueId last = e.scalar(DType::kI64, static_cast<double>(size - 1));
+  const ValueId places = e.add("Clip", {e.reshape(e.cast(e.in(1), DType::kI64), {count}), e.scalar(DType::kI64, 0), last});
+  const ValueId none = e.add("Expand", {e.scalar(e.dtype(e.in(0)), 0), e.ints({size})});
+  const ValueId y = e.reshape(e.add("ScatterElements", {none, places, e.reshape(e.in(0), {count})}), image);
+  e.set_output(0, out == image ? y : e.add("Pad", {y, e.ints(pads)}));
+}
+
 }  // namespace
 
 std::vector<OpDef> grids_ops() {
@@ -126,6 +163,7 @@ std::vector<OpDef> grids_ops() {
       made_of_others("", "AffineGrid", "fi", expand_affine_grid),
       made_of_others("", "Col2Im", "nii", expand_col2im),
       made_of_others("", "CenterCropPad", "ai", expand_center_crop_pad),
+      made_of_others("", "MaxUnpool", "fiI", expand_max_unpool),
   };
 }
 

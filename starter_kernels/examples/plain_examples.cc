@@ -143,11 +143,66 @@ std::vector<Graph> triangles_and_sizes() {
   return graphs;
 }
 
+// Grids are drawn: positions inside of the image, at its edges and beside it.
+std::vector<Graph> samples() {
+  std::vector<Graph> graphs;
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* padding : {"zeros", "border", "reflection"})
+      for (int64_t corners : {0, 1}) {
+        ExampleGraph g("grid_sample", 20);
+        const ExampleGraph::Attributes attributes{{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", corners}};
+        graphs.push_back(g.finish({g.node("GridSample", {g.input({2, 3, 5, 7}), g.input({2, 6, 11, 2})}, attributes),
+                                   g.node("GridSample", {g.input({1, 2, 2, 3, 1}), g.input({1, 3, 2, 2, 3})}, attributes)}));
+      }
+  {
+    ExampleGraph g("grid_sample halfway between elements", 20);
+    graphs.push_back(g.finish({g.node("GridSample", {g.input({1, 2, 2, 6}), g.node("Floor", {g.input({1, 5, 8, 2})})}, {{"mode", std::string("nearest")}})}));
+  }
+  {
+    ExampleGraph g("grid_sample of other types", 20);
+    const ExampleGraph::Attributes nearest{{"mode", std::string("nearest")}};
+    const ValueId grid = g.input({1, 5, 8, 2}), doubles = g.input(DType::kF64, {1, 5, 8, 2});
+    graphs.push_back(
+        g.finish({g.node("GridSample", {g.input(DType::kF16, {1, 2, 4, 6}), grid}), g.node("GridSample", {g.input(DType::kF64, {1, 2, 4, 6}), doubles}),
+                  g.node("GridSample", {g.input(DType::kI32, {1, 2, 4, 6}), grid}, nearest),
+                  g.node("GridSample", {g.input(DType::kF16, {1, 1, 9}), g.input(DType::kF16, {1, 70, 1})}, nearest)}));
+  }
+  return graphs;
+}
+
+// Regions are drawn: the scale spreads them over the image and beyond it.
+std::vector<Graph> regions() {
+  std::vector<Graph> graphs;
+  for (const char* mode : {"avg", "max"})
+    for (const char* coordinates : {"half_pixel", "output_half_pixel"})
+      for (int64_t samples : {0, 2}) {
+        ExampleGraph g("roi_align");
+        graphs.push_back(g.finish({g.node("RoiAlign", {g.input({2, 3, 9, 8}), g.input({40, 4}), g.input(DType::kI64, {40})},
+                                          {{"mode", std::string(mode)},
+                                           {"coordinate_transformation_mode", std::string(coordinates)},
+                                           {"sampling_ratio", samples},
+                                           {"output_height", int64_t{2}},
+                                           {"output_width", int64_t{3}},
+                                           {"spatial_scale", 5.0}})}));
+      }
+  for (DType dtype : {DType::kF16, DType::kF64}) {
+    ExampleGraph g("roi_align of other types");
+    graphs.push_back(g.finish({g.node("RoiAlign", {g.input(dtype, {1, 2, 6, 7}), g.input(dtype, {9, 4}), g.ints({9}, Ints(9, 0))},
+                                      {{"sampling_ratio", int64_t{3}}, {"spatial_scale", 3.0}})}));
+  }
+  for (DType dtype : {DType::kF32, DType::kF16}) {
+    ExampleGraph g("max_roi_pool");
+    graphs.push_back(
+        g.finish({g.node("MaxRoiPool", {g.input(dtype, {2, 3, 9, 8}), g.input(dtype, {40, 5})}, {{"pooled_shape", Ints{3, 2}}, {"spatial_scale", 5.0}})}));
+  }
+  return graphs;
+}
+
 }  // namespace
 
 std::vector<Graph> plain_examples() {
   std::vector<Graph> graphs = walks();
-  for (const auto& more : {gathers_and_scatters(), triangles_and_sizes()}) graphs.insert(graphs.end(), more.begin(), more.end());
+  for (const auto& more : {gathers_and_scatters(), triangles_and_sizes(), samples(), regions()}) graphs.insert(graphs.end(), more.begin(), more.end());
   return graphs;
 }
 

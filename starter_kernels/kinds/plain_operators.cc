@@ -6,6 +6,8 @@
 
 #include "graph/graph.h"
 #include "graph/op.h"
+#include "graph/ops/grid_sample.h"
+#include "graph/ops/regions.h"
 #include "graph/ops/resize.h"
 #include "starter_kernels/kinds/number_json.h"
 #include "starter_kernels/kinds/plain.h"
@@ -205,6 +207,48 @@ PlainForm max_pool_indices(const Graph& graph, const Node& node) {
   return form;
 }
 
+PlainForm grid_sample(const Graph& graph, const Node& node) {
+  const GridSampleForm settings = grid_sample_form(node);
+  const Shape &x = shape_of(graph, node.inputs[0]), &out = shape_of(graph, node.outputs[0]);
+  PlainForm form{{node.inputs[0], node.inputs[1]}, {node.outputs[0]}, Json::object()};
+  form.constants = {{"MODE", static_cast<int64_t>(settings.mode)},
+                    {"PADDING", static_cast<int64_t>(settings.padding)},
+                    {"ALIGN", settings.align_corners ? 1 : 0},
+                    {"IMAGES", x[0]},
+                    {"CHANNELS", x[1]},
+                    {"POINTS", numel({out.begin() + 2, out.end()})}};
+  return form;
+}
+
+// What regions of images are pooled to.
+void put_regions(Json& constants, const Shape& x, const Shape& out, double scale) {
+  constants["REGIONS"] = out[0];
+  constants["IMAGES"] = x[0];
+  constants["CHANNELS"] = x[1];
+  constants["HEIGHT"] = x[2];
+  constants["WIDTH"] = x[3];
+  constants["POOLED_HEIGHT"] = out[2];
+  constants["POOLED_WIDTH"] = out[3];
+  constants["SCALE"] = {{"float", {number_json(scale)}}};
+}
+
+PlainForm roi_align(const Graph& graph, const Node& node) {
+  const RoiAlignForm settings = roi_align_form(node);
+  PlainForm form{{node.inputs[0], node.inputs[1], node.inputs[2]}, {node.outputs[0]}, Json::object()};
+  put_regions(form.constants, shape_of(graph, node.inputs[0]), shape_of(graph, node.outputs[0]), settings.scale);
+  form.constants["LARGEST"] = settings.takes_largest ? 1 : 0;
+  form.constants["HALF_PIXEL"] = settings.half_pixel ? 1 : 0;
+  form.constants["SAMPLES"] = settings.samples;
+  form.constants["MOST_SAMPLES"] = RoiAlignForm::kMostSamples;
+  return form;
+}
+
+PlainForm max_roi_pool(const Graph& graph, const Node& node) {
+  PlainForm form{{node.inputs[0], node.inputs[1]}, {node.outputs[0]}, Json::object()};
+  put_regions(form.constants, shape_of(graph, node.inputs[0]), shape_of(graph, node.outputs[0]), node.attr_float("spatial_scale", 1));
+  return form;
+}
+
 PlainForm reverse_sequence(const Graph& graph, const Node& node) {
   const Shape& shape = shape_of(graph, node.inputs[0]);
   PlainForm form{{node.inputs[0], node.inputs[1]}, {node.outputs[0]}, Json::object()};
@@ -233,6 +277,9 @@ const std::vector<PlainOperator>& plain_operators() {
       {"ScatterND", "scatter_nd", scatter_nd},
       {"Resize", "resize", resize},
       {"Upsample", "resize", resize},
+      {"GridSample", "grid_sample", grid_sample},
+      {"RoiAlign", "roi_align", roi_align},
+      {"MaxRoiPool", "max_roi_pool", max_roi_pool},
       {"LRN", "lrn", lrn},
       {"ReverseSequence", "reverse_sequence", reverse_sequence},
       {"MaxPool", "max_pool_indices", max_pool_indices},

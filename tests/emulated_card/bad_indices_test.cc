@@ -70,6 +70,13 @@ TEST(BadIndices, OfElementsAndSlices) {
   }
 }
 
+TEST(BadIndices, OfImages) {
+  ExampleGraph g("RoiAlign");
+  const ExampleGraph::Attributes attributes{{"coordinate_transformation_mode", std::string("output_half_pixel")}, {"sampling_ratio", int64_t{2}}};
+  expect_inside(g.finish({g.node("RoiAlign", {g.input({2, 3, 9, 8}), g.input({8, 4}), g.input(DType::kI64, {8})}, attributes)}),
+                {"", "return index < 0 ? 0 : index >= size ? size - 1 : index;", "return index;"});
+}
+
 TEST(BadIndices, OfLengths) {
   ExampleGraph g("ReverseSequence");
   const Graph graph =

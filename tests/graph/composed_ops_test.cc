@@ -178,5 +178,50 @@ TEST(BatchNormalization, TrainsWithTheBatchsOwnMean) {
   expect_values(y[2], {12.5});
 }
 
+// Places count in the image that the windows say, of all channels; those that the data hold are held in it.
+TEST(MaxUnpool, PutsElementsBack) {
+  const RefTensor x = floats({1, 2, 1, 2}, {1, 2, 3, 4}), at = ints({1, 2, 1, 2}, {5, 2, 8, 15});
+  const auto node = [&](const RefTensor& places) { return standard("MaxUnpool", 11).data(x).known(places).set("kernel_shape", {2, 2}).set("strides", {2, 2}); };
+  RefTensor y = node(at).output();
+  EXPECT_EQ(y.shape, (Shape{1, 2, 2, 4}));
+  expect_values(y, {0, 0, 2, 0, 0, 1, 0, 0, 3, 0, 0, 0, 0, 0, 0, 4});
+  y = node(at).known(ints({4}, {1, 2, 2, 5})).output();
+  expect_values(y, {0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0});
+  EXPECT_NE(node(at).known(ints({4}, {1, 2, 2, 3})).refusal().find("an output_shape of [1, 2, 2, 3] for an image [1, 2, 2, 4]"), std::string::npos);
+  EXPECT_NE(node(ints({1, 2, 2}, {0, 0, 0, 0})).refusal().find("places [1, 2, 2] for [1, 2, 1, 2]"), std::string::npos);
+}
+
+// Sums of integers wrap, those that floats decided carry it on.
+TEST(Einsum, OfIntegers) {
+  RefTensor a = ints({2, 2}, {1, 2, 3, 4}), b = ints({2, 2}, {10, 20, INT32_MAX, 1});
+  a.dtype = b.dtype = DType::kI32;
+  const RefTensor y = standard("Einsum").set("equation", "ij,jk->ki").data(a).data(b).output();
+  EXPECT_EQ(y.ints, (std::vector<int64_t>{10 + 2ll * INT32_MAX - (1ll << 32), 30 + 4ll * INT32_MAX - (2ll << 32), 22, 64}));
+  a.bound = {0, 0.5, 0, 0};
+  const RefTensor z = run_one({"Einsum", 17, {{"equation", std::string("ij,jk->ki")}}}, {&a, &b});
+  EXPECT_EQ(z.bound, (std::vector<double>{0.5 * INT32_MAX, 0, 0.5, 0}));
+  EXPECT_EQ(standard("Einsum").set("equation", "ii").data(a).output().ints, (std::vector<int64_t>{5}));
+  RefTensor c = ints({2}, {100, -2});
+  c.dtype = DType::kI8;
+  const RefTensor narrow = standard("Einsum").set("equation", "i,j->ij").data(c).data(c).output();
+  EXPECT_EQ(narrow.dtype, DType::kI8);
+  EXPECT_EQ(narrow.ints, (std::vector<int64_t>{16, 56, 56, 4}));
+}
+
+TEST(Einsum, OfManyOperands) {
+  const RefTensor a = random_floats({2, 3}, 1), b = random_floats({3, 4}, 2), c = random_floats({4, 2, 5}, 3), d = random_floats({5}, 4);
+  std::vector<double> expected(4);
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t l = 0; l < 2; ++l)
+      for (size_t j = 0; j < 3; ++j)
+        for (size_t k = 0; k < 4; ++k)
+          for (size_t m = 0; m < 5; ++m) expected[l * 2 + i] += a.value[i * 3 + j] * b.value[j * 4 + k] * c.value[(k * 2 + l) * 5 + m] * d.value[m];
+  const auto of = [](const char* equation) { return standard("Einsum").set("equation", equation); };
+  expect_values(of("ij,jk,klm,m->li").data(a).data(b).data(c).data(d).output(), expected, 1e-12);
+  EXPECT_NE(of("ij,jk,klm,n->li").data(a).data(b).data(c).data(d).data(d).refusal().find("has 4 terms for 5 operands"), std::string::npos);
+  expect_values(of("...i,i,i->...").data(a).data(floats({3}, {1, 2, 3})).data(floats({1}, {2})).output(),
+                {2 * (a.value[0] + 2 * a.value[1] + 3 * a.value[2]), 2 * (a.value[3] + 2 * a.value[4] + 3 * a.value[5])}, 1e-12);
+}
+
 }  // namespace
 }  // namespace amdahl

@@ -95,7 +95,7 @@ TEST(IndexRanges, EachNumberOfATupleHasItsOwnRange) {
   EXPECT_NE(batched.fault().find("[-4, 3]"), std::string::npos) << batched.fault();
 }
 
-TEST(IndexRanges, LabelsAndPositionsDoNotCountFromTheEnd) {
+TEST(IndexRanges, LabelsPositionsAndImagesDoNotCountFromTheEnd) {
   const auto loss = [](int64_t label) {
     GivenRun run;
     run.node("NegativeLogLikelihoodLoss", {run.zeros("scores", {1, 4}), run.ints("labels", {1}, {label})}, {{"ignore_index", int64_t{-100}}});
@@ -113,6 +113,14 @@ TEST(IndexRanges, LabelsAndPositionsDoNotCountFromTheEnd) {
   };
   EXPECT_EQ(rotary(5), "");  // positions 5, 6, 7
   EXPECT_NE(rotary(6), "");
+  const auto regions = [](int64_t image) {
+    GivenRun run;
+    run.node("RoiAlign", {run.zeros("images", {2, 1, 3, 3}), run.zeros("rois", {1, 4}), run.ints("batch_indices", {1}, {image})});
+    return run.fault();
+  };
+  EXPECT_EQ(regions(1), "");
+  EXPECT_NE(regions(2), "");
+  EXPECT_NE(regions(-1), "");
 }
 
 TEST(IndexRanges, LengthsOfARecurrenceReachToItsLastStep) {

@@ -26,7 +26,7 @@ const std::vector<std::string> kNotInAGraph = {
 };
 
 // Cases whose expected values, computed in fp32 by ONNX's reference, lie outside the derived bounds, though within its own tolerance. Windows are constants here,
-// exact, and a transform is a product with a matrix, whose zeros are exact: a fast transform rounds there too.
+// exact, and a transform is a product with a matrix, whose zeros are exact: a fast transform rounds there too. Of GridSample and RoiAlign they have four digits.
 const std::set<std::string> kLoose = {
     "test_blackmanwindow",
     "test_blackmanwindow_symmetric",
@@ -43,6 +43,9 @@ const std::set<std::string> kLoose = {
     "test_hammingwindow_symmetric_expanded",
     "test_hannwindow_expanded",
     "test_hannwindow_symmetric_expanded",
+    "test_gridsample_bicubic",
+    "test_roialign_aligned_false",
+    "test_roialign_aligned_true",
 };
 
 std::set<std::string> operators_of(const OnnxCase& c) {

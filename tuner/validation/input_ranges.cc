@@ -31,6 +31,7 @@ std::optional<Positions> positions_of(const Graph& graph, const Node& node) {
     const Shape& x = graph.value(node.inputs[0]).shape;
     return Positions{4, x[node.attr_int("layout", 0) != 0 ? 1 : 0] + 1, false};
   }
+  if (node.op == "RoiAlign") return Positions{2, graph.value(node.inputs[0]).shape[0], false};  // of images
   if (node.op == "OneHot") return along(graph.value(node.outputs[0]).shape, node.attr_int("axis", -1), 0);
   if (node.op != "GatherND" && node.op != "ScatterND") return std::nullopt;
   const Shape &data = graph.value(node.inputs[0]).shape, &indices = graph.value(node.inputs[1]).shape;

@@ -10,4 +10,4 @@ def recipe(*names):
     return add
 
 
-from recipes import attention, composed, control, fused, indexing, movement, pointwise, products, quantized, recurrence, reductions, resize, rows, shapes, windows  # noqa: E402,F401
+from recipes import attention, composed, control, fused, indexing, movement, pointwise, products, quantized, recurrence, reductions, resize, rows, sampling, shapes, windows  # noqa: E402,F401
