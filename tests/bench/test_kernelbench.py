@@ -13,6 +13,7 @@ KB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench
 sys.path[:0] = [KB]
 import budget  # noqa: E402
 import processes  # noqa: E402
+import rows  # noqa: E402
 import scores  # noqa: E402
 import sources  # noqa: E402
 import tables  # noqa: E402
@@ -98,6 +99,49 @@ class Budget(unittest.TestCase):
         self.assertEqual(budget.rounds_within(300, 2.0, 3, 9), 6)
         self.assertEqual(budget.rounds_within(10, 60.0, 3, 9), 3)
         self.assertEqual(budget.rounds_within(10, 60.0, 3, 2), 2)
+
+
+class Rows(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "rows.jsonl")
+
+    def opened(self, *words):
+        kept = rows.Rows(self.path, *words)
+        self.addCleanup(kept.lock.close)
+        return kept
+
+    def test_what_a_kill_cut_off_is_measured_again_and_the_rest_is_not(self):
+        with open(self.path, "w") as file:
+            file.write(json.dumps(row("level1/1_a")) + "\n" + json.dumps(row("level1/2_b"))[:-9])
+        kept = self.opened(10)
+        self.assertEqual([kept.is_done(name) for name in ("level1/1_a", "level1/2_b")], [True, False])
+        kept.add({**row("level1/2_b"), "tuned": {"minutes": 1.5}})
+        self.assertEqual((kept.is_done("level1/2_b"), kept.minutes()), (True, 1.5))
+        with open(self.path) as file:
+            self.assertEqual([json.loads(line)["problem"] for line in file], ["level1/1_a", "level1/2_b"])
+
+    def test_what_was_late_is_tried_again_within_a_greater_limit(self):
+        with open(self.path, "w") as file:
+            file.write(json.dumps({"problem": "level1/1_a", "late": True, "failed": "export: no end after 10 s", "limit": 10}) + "\n")
+        kept = self.opened(10)
+        self.assertTrue(kept.is_done("level1/1_a"))
+        kept.limit = 11
+        self.assertFalse(kept.is_done("level1/1_a"))
+
+    def test_times_alone_are_checked_later(self):
+        with open(self.path, "w") as file:
+            file.write(json.dumps({"problem": "level1/1_a", "arms": {}, "limit": 10}) + "\n")
+        kept = self.opened(10, False)
+        self.assertTrue(kept.is_done("level1/1_a"))
+        kept.checked = True
+        self.assertFalse(kept.is_done("level1/1_a"))
+
+    def test_two_runs_do_not_write_one_file(self):
+        self.opened(10)
+        with self.assertRaisesRegex(SystemExit, "another run"):
+            rows.Rows(self.path, 10)
 
 
 class Sources(unittest.TestCase):

@@ -1,5 +1,6 @@
 """An ONNX file of a problem, by whichever exporter of PyTorch writes one."""
 import os
+import re
 import shutil
 import warnings
 
@@ -12,8 +13,11 @@ EXPORTERS = {"dynamo": {"dynamo": True}, "torchscript": {"dynamo": False, "opset
 
 
 def one_line(error):
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {' '.join(lines)}"[:300]
+    """What an exporter's own failure was caused by in the end, without its advice and its colours."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    words = re.sub(r"\x1b\[[0-9;]*m", "", f"{type(error).__name__}: {error}").split()
+    return " ".join(words)[:300]
 
 
 def write(module, arguments, names, folder, how):

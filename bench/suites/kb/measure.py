@@ -3,7 +3,6 @@
 A row of JSON is written for every problem as it ends, and problems that have one are skipped: the same command goes on after any end. A step that took longer than the limit
 is a row too; a greater limit tries it again."""
 import argparse
-import fcntl
 import json
 import os
 import shutil
@@ -13,6 +12,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, os.pardir, "peers")]
 import budget  # noqa: E402
+import rows as kept_rows  # noqa: E402
 import sources  # noqa: E402
 import tables  # noqa: E402
 import versions  # noqa: E402
@@ -126,7 +126,7 @@ class Bench:
         """Milliseconds of every arm."""
         import export
         self.step(name, export.redraw_inputs, path, os.path.join(self.at(name), "inputs"), row["inputs"])
-        arms = {form: python_arm(os.path.join(HERE, "arm.py"), path, form) for form in self.options.arms}
+        arms = {form: python_arm(os.path.join(HERE, "pytorch_arm.py"), path, form) for form in self.options.arms}
         only = ["onnxruntime"] if subject == self.model(name) else ["onnxruntime", "starter"]
         rounds = budget.rounds_within(self.options.limit, row["starter"]["seconds"], 1 + len(only) + len(arms), self.options.rounds)
         words = ["--python", sys.executable, "--only", ",".join(only), "--threads", self.options.threads, "--rounds", rounds, "--limit", self.options.limit]
@@ -164,41 +164,6 @@ class Bench:
             row["failed"] = "; ".join(filter(None, [row.get("failed"), f"{doing}: {error}"]))
             row["late"] = row.get("late", False) or isinstance(error, Late)
             return None
-
-
-class Rows:
-    """A line a problem, in a file that is only ever added to; of two lines the later counts."""
-
-    def __init__(self, path, limit, checked=True):
-        self.path, self.limit, self.checked, self.by_name = path, limit, checked, {}
-        self.lock = open(path + ".lock", "w")
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            sys.exit(f"kernelbench: another run writes {path}: wait for it, or give another --folder")
-        if os.path.exists(path):
-            with open(path) as file:
-                whole = [line for line in file if line.endswith("\n")]  # a kill may have cut the last one off
-            self.by_name = {row["problem"]: row for row in map(json.loads, whole)}
-            with open(path, "w") as file:
-                file.writelines(whole)
-
-    def is_done(self, name):
-        row = self.by_name.get(name, {"late": True, "limit": 0})
-        to_check = self.checked and "arms" in row and "check" not in row
-        return not to_check and not (row.get("late") and self.limit > row["limit"])
-
-    def add(self, row):
-        self.by_name[row["problem"]] = row
-        with open(self.path, "a") as file:
-            file.write(json.dumps(row) + "\n")
-
-    def minutes(self):
-        """That were spent on tuning."""
-        return sum(row.get("tuned", {}).get("minutes", 0) for row in self.by_name.values())
-
-    def of(self, problems):
-        return [self.by_name[name] for name, _ in problems if name in self.by_name]
 
 
 def progress(done, of, row):
@@ -294,7 +259,7 @@ def main():
     problems = sources.problems(source, options.levels.split(","), options.only)
     if not problems:
         sys.exit(f"kernelbench: no problem of levels {options.levels} has {options.only!r} in its name")
-    rows = Rows(os.path.join(options.folder, f"{options.sizes}-{'starters' if options.starters else 'tuned'}.jsonl"), options.limit, not options.unchecked)
+    rows = kept_rows.Rows(os.path.join(options.folder, f"{options.sizes}-{'starters' if options.starters else 'tuned'}.jsonl"), options.limit, not options.unchecked)
     if not options.tables:
         preload()
         run(Bench(options, versions.build(facts["amdahl"])), problems, rows, facts)

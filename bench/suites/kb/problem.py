@@ -1,6 +1,6 @@
 """A problem of KernelBench: its Model with its weights and inputs, drawn from the seeds that KernelBench's harness draws them from.
 
-As there, a model stays in training mode: a BatchNorm normalises by the statistics of its batch. Exporters write the kept statistics instead, so the ONNX file is made of a
+As there, a model with a BatchNorm stays in training mode: it normalises by the statistics of its batch. Exporters write the kept statistics instead, so the ONNX file is made of a
 copy in which that is spelled out. Where training mode draws at random (Dropout with p > 0) no file can say the same: those problems are in evaluation mode in all
 arms, and reported apart. Floating inputs are float32, as there; integers stay integers (there they are cast, which its losses refuse)."""
 import copy
@@ -30,6 +30,10 @@ def is_random(module):
     return any(isinstance(m, torch.nn.modules.dropout._DropoutNd) and m.p > 0 for m in module.modules())
 
 
+def has_batch_norm(module):
+    return any(isinstance(m, torch.nn.modules.batchnorm._BatchNorm) for m in module.modules())
+
+
 def with_batch_statistics(module):
     """A copy for exporters, in evaluation mode, that computes what the module does in training mode."""
     made = copy.deepcopy(module).eval()
@@ -51,8 +55,13 @@ class Problem:
         with torch.no_grad():
             self.module = self.names["Model"](*init).float()
         self.random = is_random(self.module)
-        if self.random:
+        if self.random or not has_batch_norm(self.module):  # nothing else asks which mode it is in, and torch.compile freezes more in this one
             self.module.eval()
+        self._state = {name: value for name, value in vars(self.module).items() if isinstance(value, torch.Tensor)}
+
+    def reset(self):
+        """Before each call: some recurrent models keep their last hidden state as an attribute, where a file begins with the first."""
+        vars(self.module).update(self._state)
 
     def arguments(self, seed=SEED):
         """SEED's are those of its timing."""
@@ -60,7 +69,7 @@ class Problem:
         return [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in self.names["get_inputs"]()]
 
     def for_export(self):
-        return self.module if self.random else with_batch_statistics(self.module)
+        return with_batch_statistics(self.module) if self.module.training else self.module
 
     def input_names(self, arguments):
         """Of the arguments that are tensors, by their place: what a file's inputs are called."""

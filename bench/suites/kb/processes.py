@@ -24,7 +24,7 @@ class Failed(Exception):
 
 def dies_with_its_parent():
     """In a child that is just made: where this process is killed, its work must not go on beside that of the next."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG; `amdahl` sees to it that nothing outlives it
 
 
 def end(process):

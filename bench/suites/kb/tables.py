@@ -118,7 +118,7 @@ def heading(facts, rows, problems):
 
 def document(rows, starters):
     ours = "starter" if starters else "tuned"
-    parts = [scores_table(rows, ours), starters_table(rows) if starters else "", problems_table(rows, ours)]
+    parts = [scores_table(rows, ours) if any(r.get("check") for r in rows) else "No answer was checked: there are no scores.", starters_table(rows) if starters else "", problems_table(rows, ours)]
     parts += ["Right answers that say little:\n\n" + untelling(rows)] if untelling(rows) else []
     parts += ["Left out, wrong, or not as the others:\n\n" + left_out(rows)] if left_out(rows) else []
     return "\n\n".join(p for p in parts if p)

@@ -1,6 +1,4 @@
-"""PyTorch's arm of a problem: arm.py PROBLEM.py eager|compiled MODEL.onnx INPUT_DIR THREADS. Inputs are drawn from the timing's seed, which gave INPUT_DIR its numbers too.
-
-Compiled is torch.compile with weights frozen, what inference on a processor is advised to use, where the module lets itself be frozen (training mode may keep statistics)."""
+"""PyTorch's arm of a problem: pytorch_arm.py PROBLEM.py eager|compiled MODEL.onnx INPUT_DIR THREADS. Inputs are drawn from the timing's seed, which gave INPUT_DIR its numbers too."""
 import os
 import sys
 import time
@@ -21,15 +19,17 @@ arguments = problem.arguments()
 
 def compiled():
     from torch._inductor import config
-    config.freezing = not problem.module.training
+    config.freezing = True  # what inference on a processor is advised to use; what training mode writes to is left out
     return torch.compile(problem.module)
 
 
 with torch.no_grad():  # frozen weights want this one, not inference_mode
     call = compiled() if form == "compiled" else problem.module
+    problem.reset()
     call(*arguments)  # compiles
 
     def run():
+        problem.reset()
         return call(*arguments)
 
     protocol.serve(run, (time.perf_counter() - start) * 1e3, lambda out: [t.numpy() for t in tensors_of(out)])
