@@ -54,6 +54,11 @@ def in_float64(problem, arguments):
     return tensors_of(module(*[a.double() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in arguments]))
 
 
+def is_right_beside(own, eager, passed):
+    """Of relative norms from float64. Where eager is off by a tenth the output is what rounding leaves of zero: there KernelBench's rule, which is absolute, is all there is."""
+    return passed if eager > 0.1 else own <= max(LIMIT, 2 * eager)
+
+
 def check(path, subject, kept, words):
     torch.set_num_threads(words["threads"])
     problem, first, result = Problem(path), None, {"passed": 0, "trials": 0, "off_by": 0.0, "constant": True, "zeros_pass": True}
@@ -73,5 +78,5 @@ def check(path, subject, kept, words):
             result["off_by"] = max(result["off_by"], off)
             result["constant"] = result["constant"] and passes(first, want)
             result["zeros_pass"] = result["zeros_pass"] and passes([torch.zeros_like(w) for w in want], want)
-    result["right"] = result["off_by"] <= LIMIT or result.get("off_float64", 1.0) <= max(LIMIT, 2 * result.get("eager_off_float64", 0.0))
+    result["right"] = result["off_by"] <= LIMIT or is_right_beside(result.get("off_float64", 1.0), result.get("eager_off_float64", 0.0), result["passed"] == result["trials"])
     return result
