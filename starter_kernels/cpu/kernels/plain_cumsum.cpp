@@ -1,7 +1,12 @@
-// Running sum along an axis.
+// Running sum along an axis. Floats are summed in double: a chain of 32,768 additions is then off by one rounding, not by hundreds.
+template <typename T>
+struct chain { typedef T type; };
+template <>
+struct chain<float> { typedef double type; };
+
 template <int64_t COUNT>
 static void sum_lines(const IN0_t* x, OUT0_t* y, int64_t first, int64_t count) {
-  arithmetic<OUT0_t>::type sums[GROUP] = {};
+  chain<arithmetic<OUT0_t>::type>::type sums[GROUP] = {};
   for (int64_t s = 0; s < LENGTH; ++s) {
     const int64_t row = first + (REVERSE ? LENGTH - 1 - s : s) * INNER;
 #pragma GCC unroll 8
