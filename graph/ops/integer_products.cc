@@ -15,8 +15,17 @@ struct Bytes {
 ValueId in_int32(Expansion& e, ValueId v) { return is_zero(e, v) ? kNoValue : e.cast(v, DType::kI32); }
 ValueId int32(Expansion& e, int64_t value) { return e.scalar(DType::kI32, static_cast<double>(value)); }
 
+// Constants at once, whatever their size: as nodes they would pass through int32, which is too large to fold for weights of some megabytes.
+ValueId moved_by(Expansion& e, ValueId v, int64_t by, DType type) {
+  const Tensor* known = e.constant_of(v);
+  if (!known) return e.cast(e.add("Add", {e.cast(v, DType::kI32), int32(e, by)}), type);
+  std::vector<int64_t> all = to_ints(*known);
+  for (int64_t& each : all) each += by;
+  return e.constant("moved", from_ints(type, known->shape(), all));
+}
+
 Bytes shifted(Expansion& e, ValueId v, ValueId zero, int64_t by, DType type) {
-  const ValueId moved = e.cast(e.add("Add", {e.cast(v, DType::kI32), int32(e, by)}), type);
+  const ValueId moved = moved_by(e, v, by, type);
   const ValueId at = zero == kNoValue ? int32(e, by) : e.add("Add", {zero, int32(e, by)});
   return {moved, is_zero(e, at) ? kNoValue : at};
 }
@@ -118,14 +127,23 @@ bool has_padding(const Expansion& e) {
 }
 
 // The sum of the weights that lie inside the image, for each place of the output.
-ValueId weights_inside(Expansion& e, ValueId x, ValueId w, const std::map<std::string, Attribute>& attributes) {
+ValueId weights_inside(Expansion& e, ValueId x, const Bytes& w, const std::map<std::string, Attribute>& attributes) {
   Shape one_channel = e.shape(x);
   one_channel[0] = one_channel[1] = 1;
   require_possible(one_channel, DType::kF64);
   std::map<std::string, Attribute> ungrouped = attributes;
   ungrouped.erase("group");
   const ValueId ones = e.constant("ones", from_doubles(DType::kF64, one_channel, std::vector<double>(static_cast<size_t>(numel(one_channel)), 1.0)));
-  return e.cast(e.add("Conv", {ones, e.cast(sum_along(e, w, {1}), DType::kF64)}, ungrouped), DType::kI32);
+  const ValueId wide = w.zero == kNoValue ? w.v : e.add("Sub", {e.cast(w.v, DType::kI32), w.zero});
+  return e.cast(e.add("Conv", {ones, e.cast(sum_along(e, wide, {1}), DType::kF64)}, ungrouped), DType::kI32);
+}
+
+// The sum of the bytes of x that meet the weights of each output channel, at each place of the output: one channel where all of x meets each.
+ValueId image_sums(Expansion& e, ValueId x, ValueId w, const std::map<std::string, Attribute>& attributes) {
+  Shape shape = e.shape(w);
+  if (e.node.attr_int("group", 1) == 1) shape[0] = 1;
+  const ValueId ones = e.constant("ones", from_ints(DType::kI8, shape, std::vector<int64_t>(static_cast<size_t>(numel(shape)), 1)));
+  return e.add("ConvInteger", {x, ones}, attributes);
 }
 
 }  // namespace
@@ -150,16 +168,20 @@ ValueId integer_convolution(Expansion& e, ValueId x, ValueId w, ValueId x_zero, 
       (group != 1 && channels % 4 != 0 && channels != 1))
     return kNoValue;
   const Bytes weights = as_signed(e, w, w_zero == kNoValue ? w_zero : along(e, w_zero, 0, e.rank(w)));
-  if (weights.zero != kNoValue) return kNoValue;
+  const ValueId zeros = weights.zero == kNoValue ? kNoValue : along(e, weights.zero, 1, e.rank(w));  // beside the output's channels
   Bytes image = as_unsigned(e, x, x_zero == kNoValue ? x_zero : e.reshape(x_zero, {}));
   std::map<std::string, Attribute> attributes = window_attributes(e.node);
   ValueId correction = kNoValue;
   if (image.zero != kNoValue && has_padding(e)) {
     if (const ValueId around = padded(e, image, attributes); around != kNoValue) image.v = around;
-    else correction = weights_inside(e, image.v, weights.v, attributes);
+    else correction = weights_inside(e, image.v, weights, attributes);
   }
-  if (image.zero != kNoValue && correction == kNoValue) correction = weight_sums(e, weights.v);
-  const ValueId sums = e.add("ConvInteger", {image.v, weights.v}, attributes);
+  if (image.zero != kNoValue && correction == kNoValue) {
+    correction = weight_sums(e, weights.v);
+    if (zeros != kNoValue) correction = e.add("Sub", {correction, e.add("Mul", {zeros, int32(e, numel(e.shape(w)) / e.shape(w)[0])})});
+  }
+  ValueId sums = e.add("ConvInteger", {image.v, weights.v}, attributes);
+  if (zeros != kNoValue) sums = e.add("Sub", {sums, e.add("Mul", {image_sums(e, image.v, w, attributes), zeros})});
   return correction == kNoValue ? sums : e.add("Sub", {sums, e.add("Mul", {image.zero, correction})});
 }
 

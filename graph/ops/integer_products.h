@@ -13,8 +13,7 @@ namespace amdahl {
 
 // (a - a_zero) (b - b_zero) in int32; a zero point of a's rows, of b's columns, or one.
 ValueId integer_product(Expansion& e, ValueId a, ValueId b, ValueId a_zero, ValueId b_zero);
-// The same of a convolution, with the window of e.node; kNoValue where it is not written so: weights that depend on the data or do not fit into i8
-// without their zero point, few channels a group.
+// The same of a convolution, with the window of e.node; kNoValue where it is not written so: weights that depend on the data, few channels a group.
 ValueId integer_convolution(Expansion& e, ValueId x, ValueId w, ValueId x_zero, ValueId w_zero);
 
 // Of floats that are known as integers, in fp32, with e.node's window: kNoValue where scales lie along other axes than those that remain, or weights depend on the data.

@@ -38,13 +38,17 @@ std::map<std::string, int> operators(const Graph& graph) {
   return count;
 }
 
-std::vector<double> output_of(const Graph& graph, const Tensor& input) {
+std::vector<double> output_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   std::vector<NodeId> nodes(graph.nodes.size());
   std::iota(nodes.begin(), nodes.end(), 0);
-  const RefValues values = evaluate(graph, nodes, {{graph.inputs[0], RefTensor::of(input)}}, {graph.outputs[0]}, false);
+  RefValues given;
+  for (size_t i = 0; i < inputs.size(); ++i) given[graph.inputs[i]] = RefTensor::of(inputs[i]);
+  const RefValues values = evaluate(graph, nodes, given, {graph.outputs[0]}, false);
   const RefTensor& y = values.at(graph.outputs[0]);
   return y.is_float() ? y.value : std::vector<double>(y.ints.begin(), y.ints.end());
 }
+
+std::vector<double> output_of(const Graph& graph, const Tensor& input) { return output_of(graph, std::vector<Tensor>{input}); }
 
 // DequantizeLinear of an input of bytes before `op` with weights of bytes; the floats of both by hand.
 struct Quantized {
@@ -158,6 +162,49 @@ TEST(IntegerProducts, PaddingOfAConvolutionIsItsZeroPoint) {
             EXPECT_NEAR(y[static_cast<size_t>((o * rows + i) * columns + j)], want, 0.001) << o << " " << i << " " << j;
           }
     }
+}
+
+// Weights whose zero point leaves them no room in i8, as quantizers of unsigned weights write them: their zero point times what the window holds is taken away. x's own
+// is an input: what lies in the padding is not known when the graph is made.
+TEST(IntegerProducts, WeightsAroundAZeroPointOfTheirOwn) {
+  const Bytes x = random_bytes(4 * 5 * 6, 0, 16), w = random_bytes(4 * 4 * 9, 0, 15);
+  for (const int64_t group : {1, 4})
+    for (const bool by_channel : {false, true})
+      for (const bool known : {false, true}) {
+        const int64_t channels = 4 / group, x_zero = 77;
+        const Bytes w_zero = by_channel ? Bytes{0, 100, 130, 255} : Bytes{90};
+        ModelMaker m(17);
+        m.input("x", {"1", "4", "5", "6"}, onnx::TensorProto::UINT8).output("y");
+        if (known) constant(m, "xz", DType::kU8, {}, {x_zero});
+        else m.input("xz", {}, onnx::TensorProto::UINT8);
+        constant(m, "w", DType::kU8, {4, channels, 3, 3}, {w.begin(), w.begin() + 4 * channels * 9});
+        constant(m, "wz", DType::kU8, by_channel ? Shape{4} : Shape{}, w_zero);
+        auto& conv = m.node("ConvInteger", {"x", "w", "xz", "wz"}, {"y"});
+        testing::set_ints(conv, "pads", {1, 1, 0, 2});
+        testing::set_int(conv, "group", group);
+        const Graph graph = loaded(m);
+        EXPECT_EQ(operators(graph)["ConvInteger"], 2) << "one of the weights, one of ones";
+        EXPECT_EQ(operators(graph)["Conv"], 0);
+        std::vector<Tensor> inputs{from_ints(DType::kU8, {1, 4, 5, 6}, x)};
+        if (!known) inputs.push_back(from_ints(DType::kU8, {}, {x_zero}));
+        const std::vector<double> y = output_of(graph, inputs);
+        ASSERT_EQ(y.size(), size_t{4 * 4 * 7});
+        for (int64_t o = 0; o < 4; ++o)
+          for (int64_t i = 0; i < 4; ++i)
+            for (int64_t j = 0; j < 7; ++j) {
+              int64_t sum = 0;
+              for (int64_t c = 0; c < channels; ++c)
+                for (int64_t kh = 0; kh < 3; ++kh)
+                  for (int64_t kw = 0; kw < 3; ++kw) {
+                    const int64_t h = i + kh - 1, v = j + kw - 1, from = group == 1 ? c : o;
+                    if (h < 0 || h >= 5 || v < 0 || v >= 6) continue;
+                    sum += (x[static_cast<size_t>((from * 5 + h) * 6 + v)] - x_zero) *
+                           (w[static_cast<size_t>(((o * channels + c) * 3 + kh) * 3 + kw)] - w_zero[by_channel ? static_cast<size_t>(o) : 0]);
+                  }
+              EXPECT_EQ(y[static_cast<size_t>((o * 4 + i) * 7 + j)], static_cast<double>(sum))
+                  << group << by_channel << known << ": " << o << " " << i << " " << j;
+            }
+      }
 }
 
 // Weights of a few hundred bytes become floats when something reads these, once however often they are dequantized.
