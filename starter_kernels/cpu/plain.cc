@@ -55,7 +55,7 @@ class PlainOnCpu final : public KernelImplementation {
     for (size_t i = 0; i < p.out.size(); ++i) text += operand_text(fmt::format("OUT{}", i), p.out[i]);
     for (const auto& [key, value] : params.constants.items()) text += constant_text(one_word(key), value);
     text += fmt::format("constexpr int THREADS = {};\n", p.threads) + std::string(cpu_text("plain_common.h"));
-    if (params.source == "cumsum" || params.source == "arg_extreme") text += cpu_text("plain_lines.h");
+    if (params.constants.contains("OUTER") && params.constants.contains("LENGTH") && params.constants.contains("INNER")) text += cpu_text("plain_lines.h");
     text += cpu_text(fmt::format("plain_{}.cpp", params.source));
     return text;
   }
