@@ -17,7 +17,7 @@ class Maker:
         self.random = np.random.default_rng(0)
 
     def weight(self, *shape):
-        values = self.random.standard_normal(shape).astype(np.float32) / np.sqrt(shape[-1])
+        values = (self.random.standard_normal(shape) / np.sqrt(shape[-1])).astype(np.float32)
         self.weights.append(numpy_helper.from_array(values, f"w{len(self.weights)}"))
         return self.weights[-1].name
 
