@@ -4,21 +4,17 @@ Static: QDQ, u8 activations, i8 weights by channel, calibrated on two random inp
 is measured is speed, and that all runtimes compute the same. Files, sessions and results are kept in bench/int8/.files.
 """
 
-import argparse
-import json
-import os
 import pathlib
 import subprocess
 
 import numpy as np
 import onnxruntime
+import tuned_beside
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
-from tuned_beside import line, tuned_beside
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = HERE / ".files"
-PROGRAM = os.environ["AMDAHL_PROGRAM"]
 MODELS = {"resnet50": ["static"], "mobilenet-v2": ["static"], "bert-base": ["dynamic", "static"], "gpt2": ["dynamic", "static"]}
 
 
@@ -46,7 +42,7 @@ def quantized(name, way):
         return made
     floats, prepared = FILES / f"{name}.onnx", FILES / f"{name}.prepared.onnx"
     if not floats.exists():
-        subprocess.run([PROGRAM, "models", name, "-o", str(floats), "--quiet"], check=True)
+        subprocess.run([tuned_beside.PROGRAM, "models", name, "-o", str(floats), "--quiet"], check=True)
     if not prepared.exists():
         quant_pre_process(str(floats), str(prepared), skip_symbolic_shape=True)
     part = made.with_suffix(".part")
@@ -59,22 +55,5 @@ def quantized(name, way):
     return made
 
 
-def main():
-    arguments = argparse.ArgumentParser(description="8-bit models here and in other runtimes")
-    arguments.add_argument("--minutes", type=float, default=5, help="to tune each file (default 5)")
-    arguments.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(MODELS)} (default: all)")
-    given = arguments.parse_args()
-    for name in given.models:
-        if name not in MODELS:
-            arguments.error(f"no model '{name}': one of {', '.join(MODELS)}")
-    FILES.mkdir(exist_ok=True)
-    for name in given.models or MODELS:
-        for way in MODELS[name]:
-            model = quantized(name, way)
-            document = tuned_beside(PROGRAM, model, model.with_suffix(".amdahl"), given.minutes, ["onnxruntime", "openvino f32"])
-            (FILES / f"{name}.{way}.json").write_text(json.dumps(document, indent=1))
-            print(line(f"{name} {way}", document), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    tuned_beside.main(__doc__, MODELS, 5, FILES, lambda name: [quantized(name, way) for way in MODELS[name]])

@@ -1,4 +1,6 @@
-"""A model file tuned once and set beside other runtimes: a line of figures, for benches whose models are files of their own."""
+"""Model files, each tuned once and set beside other runtimes: a line of figures a file, for benches whose models are files of their own."""
+import argparse
+import json
 import os
 import subprocess
 import sys
@@ -6,17 +8,15 @@ import sys
 import ratios
 from comparison import compare, rounds_ms
 
-
-def tune(program, model, session, minutes, *words):
-    """A session that exists is as it is: to tune again, remove it."""
-    if not os.path.exists(session):
-        subprocess.run([program, "tune", str(model), "--session", str(session), "--minutes", str(minutes), "--quiet", *words], check=True, stdout=sys.stderr)
+PROGRAM = os.environ["AMDAHL_PROGRAM"]
 
 
-def tuned_beside(program, model, session, minutes, only, *words, arms=None):
-    """What `amdahl compare` says of the tuned plan, its starter and the arms named in `only`."""
-    tune(program, model, session, minutes, *words)
-    return compare(program, str(session), "--python", sys.executable, "--only", ",".join(["starter", *only]), "--quiet", arms=arms)
+def tuned_beside(model, minutes):
+    """What `amdahl compare` says of the tuned plan, its starter, ONNX Runtime and OpenVINO. A session that exists is as it is: to tune again, remove it."""
+    session = model.with_suffix(".amdahl")
+    if not session.exists():
+        subprocess.run([PROGRAM, "tune", str(model), "--session", str(session), "--minutes", str(minutes), "--quiet"], check=True, stdout=sys.stderr)
+    return compare(PROGRAM, str(session), "--python", sys.executable, "--only", "starter,onnxruntime,openvino f32", "--quiet")
 
 
 def line(title, document):
@@ -29,3 +29,20 @@ def line(title, document):
     best = min(others, key=lambda row: row["seconds"], default=None)
     beside = "; {} over ours {:.2f} [{:.2f}, {:.2f}]".format(best["arm"], *ratios.ratio(rounds_ms(best), rounds_ms(ours))) if best else ""
     return f"{title}: {told}{beside}{failed}"
+
+
+def main(description, known, minutes, folder, files_of):
+    """The command line of such a bench. `files_of`: a model's name to its files, made when they are not there; sessions and results lie beside them, in `folder`."""
+    arguments = argparse.ArgumentParser(description=description)
+    arguments.add_argument("--minutes", type=float, default=minutes, help=f"to tune each file (default {minutes})")
+    arguments.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(known)} (default: all)")
+    given = arguments.parse_args()
+    for name in given.models:
+        if name not in known:
+            arguments.error(f"no model '{name}': one of {', '.join(known)}")
+    folder.mkdir(exist_ok=True)
+    for name in given.models or known:
+        for model in files_of(name):
+            document = tuned_beside(model, given.minutes)
+            model.with_suffix(".json").write_text(json.dumps(document, indent=1))
+            print(line(model.stem, document), flush=True)

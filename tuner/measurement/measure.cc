@@ -242,6 +242,13 @@ class Race {
 
 }  // namespace
 
+std::optional<Failure> failure_of(const std::optional<Disqualification>& disqualified, const std::string& stage, uint64_t seed) {
+  if (!disqualified) return std::nullopt;
+  if (!disqualified->challenger)
+    return Failure{Outcome::kInconclusive, "incumbent-" + disqualified->code, stage, "the incumbent: " + disqualified->reason, seed};
+  return Failure{is_misconduct(disqualified->code) ? Outcome::kMistrusted : Outcome::kWrong, disqualified->code, stage, disqualified->reason, seed};
+}
+
 Timing alternate(LivingArm& incumbent, LivingArm& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random,
                  std::optional<Disqualification>* disqualified) {
   Race race(incumbent, challenger, segments, contents, threads, deadline, random);

@@ -15,6 +15,7 @@
 #include "base/device_info.h"
 #include "base/random.h"
 #include "tuner/validation/remote_program.h"
+#include "tuner/validation/validate.h"
 
 namespace amdahl {
 
@@ -75,6 +76,8 @@ struct Disqualification {
   bool challenger = true;
   std::string code, reason;
 };
+// Of the challenger's trial; what the incumbent is at fault for decides nothing.
+std::optional<Failure> failure_of(const std::optional<Disqualification>& disqualified, const std::string& stage, uint64_t seed);
 
 // `deadline`: of one segment. Throws WorkerDied, Stopped. `disqualification` is set by the first one found; the timing is worthless then.
 Timing alternate(LivingArm& incumbent, LivingArm& challenger, const Segments& segments, const Contents& contents, int threads, double deadline, Random& random,

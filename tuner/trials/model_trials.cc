@@ -143,10 +143,7 @@ PairTrial ModelTrials::pair(const Plan& before, const Plan& after, Distribution 
       if (call_seconds_ == 0) call_seconds_ = start_arm(a, drive_of(a), random)->worker().run(0, 1, 1, 60).seconds;
       return pairs_.measure(key, {{&a}, {}}, {{&b}, {}}, drive_of(b), random);
     });
-    if (const auto& disqualified = result.pair.disqualified) {
-      result.failure =
-          Failure{is_misconduct(disqualified->code) ? Outcome::kMistrusted : Outcome::kWrong, disqualified->code, "gate", disqualified->reason, options_.seed};
-    }
+    result.failure = failure_of(result.pair.disqualified, "gate", options_.seed);
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, "gate", options_.seed);
   } catch (const WorkerRefused& refused) {

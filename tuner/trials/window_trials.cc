@@ -63,13 +63,6 @@ TimedBinding timed_binding(const Program& program, const Segments& segments, siz
   return t;
 }
 
-std::optional<Failure> failure_of(const std::optional<Disqualification>& disqualified, const char* stage, uint64_t seed) {
-  if (!disqualified) return std::nullopt;
-  if (!disqualified->challenger)  // one arm is broken, but not the one on trial
-    return Failure{Outcome::kInconclusive, "incumbent-" + disqualified->code, stage, "the incumbent: " + disqualified->reason, seed};
-  return Failure{is_misconduct(disqualified->code) ? Outcome::kMistrusted : Outcome::kWrong, disqualified->code, stage, disqualified->reason, seed};
-}
-
 }  // namespace
 
 WindowTrials::WindowTrials(const Graph& graph, Builder& builder, const TrialOptions& options)
@@ -352,7 +345,7 @@ ScreenResult WindowTrials::screen_once(const std::vector<Step>& challenger, cons
     for (int races = 0; races < 2 && !result.failure && (races == 0 || result.race.log_ratio > bar); ++races)
       result.race = race(remote, validation.canary_hashes(), options_.race_seconds, &result.failure);
   } catch (const WorkerDied& died) {
-    result.failure = amdahl::failure_of(died.death, timed ? "race" : "smoke", seed);
+    result.failure = failure_of(died.death, timed ? "race" : "smoke", seed);
   } catch (const WorkerRefused& refused) {
     result.failure = Failure{Outcome::kCrashed, "load-failed", timed ? "race" : "smoke", refused.what(), seed};
   }
@@ -415,7 +408,7 @@ PairTrial WindowTrials::pair(const std::vector<Step>& challenger, const BuildRes
     result.failure = failure_of(result.pair.disqualified, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {
-    result.failure = amdahl::failure_of(died.death, "prove", seed);
+    result.failure = failure_of(died.death, "prove", seed);
   } catch (const WorkerRefused& refused) {
     result.failure = Failure{Outcome::kCrashed, "load-failed", "prove", refused.what(), seed};
   }

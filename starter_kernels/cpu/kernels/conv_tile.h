@@ -6,7 +6,8 @@ typedef float vec __attribute__((vector_size(4 * VLEN), aligned(4), may_alias));
 
 constexpr int64_t NR = NV * VLEN;
 
-// Images that pass through one parallel region: as many of so many prepared floats as a core's L2 holds. A region costs some 5 us, as much as a small image.
+// Images that pass through one parallel region: as many of so many prepared floats as a core's L2 holds. A
+// region costs as much as a small image: 16 of 64x128 by 64x3x3, transposed, took 0.44 ms one by one and 0.21 together (two threads, Zen 1).
 constexpr int64_t images_together(int64_t floats) {
   constexpr int64_t MOST_FLOATS = 65536;
   const int64_t many = floats > 0 ? MOST_FLOATS / floats : N;

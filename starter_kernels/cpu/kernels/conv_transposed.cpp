@@ -3,7 +3,7 @@
 // are thus a matrix product over the phase's own taps,
 //   sums[o, q] = sum over (c, tap) of w[c, o, tap] * x[c, q moved by the tap],
 // of packed panels as in conv_im2col.cpp. The SW phases whose outputs lie side by side are computed together for the same q, and written as one row: apart, each
-// line of out would be written SW times, and rows of a power of two of floats drive one another out of the cache meanwhile (Zen 1: 12 GFLOP/s of 23).
+// line of out would be written SW times (4x32x64x64 by 32x64x3x3 with strides of 2 on Zen 1, both in turns: 31.6 ms apart, 27.9 together).
 
 constexpr int64_t CG = C / G, OG = O / G, TAPS = KD * KH * KW, P = OD * OH * OW, PHASES = SD * SH * SW;
 

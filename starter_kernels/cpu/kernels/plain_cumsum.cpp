@@ -1,4 +1,4 @@
-// Running sum along an axis. Floats are summed in double: a chain of 32,768 additions is then off by one rounding, not by hundreds.
+// Running sum along an axis. Floats are summed in double: a result is then rounded once, not at each addition.
 template <typename T>
 struct chain { typedef T type; };
 template <>
