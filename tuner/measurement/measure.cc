@@ -166,7 +166,14 @@ class Race {
     return remote(arm).outputs_hash(slot) != before;
   }
 
-  void blame_for_difference(size_t slot, const std::vector<int64_t>& different) {
+  // Calls of this race may differ as much again where float64 says that nobody is wrong.
+  void judge_difference(size_t slot, const std::vector<int64_t>& different) {
+    const AtFault fault = contents_.referee ? contents_.referee(remote(0), remote(1), slot) : AtFault::kChallenger;
+    if (fault == AtFault::kNobody) share_allowed_ = 2 * share_of_elements(remote(0).program(), different);
+    else blame_for_difference(fault == AtFault::kIncumbent ? 0 : 1, slot, different);
+  }
+
+  void blame_for_difference(int arm, size_t slot, const std::vector<int64_t>& different) {
     const Program& program = remote(0).program();
     const auto most = static_cast<size_t>(std::max_element(different.begin(), different.end()) - different.begin());
     const auto differ = std::count_if(different.begin(), different.end(), [](int64_t n) { return n > 0; });
@@ -180,7 +187,8 @@ class Race {
       reason += fmt::format("; asked again, {} others", incumbent_wavers && challenger_wavers ? "both give"
                                                         : incumbent_wavers                    ? "the incumbent gives"
                                                                                               : "it gives");
-    blame(incumbent_wavers && !challenger_wavers ? 0 : 1, "stale", std::move(reason));
+    if (!contents_.referee) arm = incumbent_wavers && !challenger_wavers ? 0 : 1;
+    blame(arm, "stale", std::move(reason));
   }
 
   void look_at_outputs(int calls) {
@@ -197,8 +205,8 @@ class Race {
       for (int64_t i = first; i < last; ++i) compared[static_cast<size_t>(i)] = compare((at_ + static_cast<size_t>(i)) % slots);
     });
     for (size_t i = 0; i < compared.size(); ++i) {
-      if (share_of_elements(remote(0).program(), compared[i].different) > contents_.share_allowed)
-        return blame_for_difference((at_ + i) % slots, compared[i].different);
+      if (share_of_elements(remote(0).program(), compared[i].different) > share_allowed_) judge_difference((at_ + i) % slots, compared[i].different);
+      if (disqualified_) return;
       if (!compared[i].slack_intact) return blame(1, "wrote-beside", "wrote beside an output in a timed call");
     }
   }
@@ -229,6 +237,7 @@ class Race {
   const uint64_t seed_ = entropy();
   Random numbers_{seed_};  // what calls read
   std::vector<Hidden> hidden_;
+  double share_allowed_ = contents_.share_allowed;
   double handover_ = 0;  // the same for both: neither is favoured
   CpuTime cpu_time_[2];
   ProcessState before_[2];

@@ -42,12 +42,19 @@ size_t operand_budget(const DeviceInfo& device);
 // Bytes of one call's inputs and outputs.
 size_t operand_bytes(const Program& program);
 
+// Whose outputs of a call are wrong by float64. Both arms have had the same inputs, which `incumbent` still holds in `slot`.
+enum class AtFault { kNobody, kIncumbent, kChallenger };
+using Referee = std::function<AtFault(RemoteProgram& incumbent, RemoteProgram& challenger, size_t slot)>;
+
 // What the calls of a race read.
 struct Contents {
   Distribution distribution = Distribution::kNormal;
   std::vector<Draw> canaries;   // at most one call of each, at a random place
   double tolerance = 0;         // between the arms' outputs; when negative, of their root mean square
   double share_allowed = 1e-3;  // of elements beyond it: where a rounding decides a comparison, honest programs differ
+  // Asked about a call where more are: numbers drawn alike may be worse than those that the tolerance is from. Two large scores that tie, or overflow in half
+  // precision, are one head of attention in ten calls of needles. None: the challenger is to blame.
+  Referee referee;
 };
 
 // One side of a race.

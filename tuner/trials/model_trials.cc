@@ -136,6 +136,7 @@ PairTrial ModelTrials::pair(const Plan& before, const Plan& after, Distribution 
   const auto drive_of = [&](const Program& program) {
     PairSettings d = settings(program);
     d.contents.distribution = inputs;
+    d.contents.referee = [this](RemoteProgram& left, RemoteProgram& right, size_t slot) { return at_fault(left, right, slot); };
     return d;
   };
   try {
@@ -152,24 +153,71 @@ PairTrial ModelTrials::pair(const Plan& before, const Plan& after, Distribution 
   return result;
 }
 
-const std::map<ValueId, std::vector<double>>& ModelTrials::reference(const Draw& draw) {
+ModelTrials::Outputs ModelTrials::evaluated(const std::vector<Tensor>& inputs) const {
+  RefValues given;
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) given[graph_.inputs[i]] = RefTensor::of(inputs[i]);
+  std::vector<NodeId> nodes(graph_.nodes.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  Outputs outputs;
+  for (auto& [v, r] : evaluate(graph_, nodes, given, graph_.outputs, /*bounds=*/false))
+    outputs[v] = r.is_float() ? std::move(r.value) : std::vector<double>(r.ints.begin(), r.ints.end());
+  return outputs;
+}
+
+const ModelTrials::Outputs& ModelTrials::reference(const Draw& draw) {
   if (!reference_.empty() && reference_of_ == std::pair{draw.distribution, draw.seed}) return reference_;
   reference_.clear();
   reference_of_ = {draw.distribution, draw.seed};
   const std::vector<InputRange> ranges = input_ranges(graph_, graph_.inputs);
-  RefValues given;
+  std::vector<Tensor> inputs;
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     const Value& v = graph_.value(graph_.inputs[i]);
     std::byte* data;
-    const Tensor t = Tensor::allocate(v.dtype, v.shape, &data);
+    inputs.push_back(Tensor::allocate(v.dtype, v.shape, &data));
     fill_input(data, v.dtype, v.shape, draw, static_cast<int>(i), ranges[i]);
-    given[graph_.inputs[i]] = RefTensor::of(t);
   }
-  std::vector<NodeId> nodes(graph_.nodes.size());
-  std::iota(nodes.begin(), nodes.end(), 0);
-  RefValues values = evaluate(graph_, nodes, given, graph_.outputs, /*bounds=*/false);
-  for (auto& [v, r] : values) reference_[v] = r.is_float() ? std::move(r.value) : std::vector<double>(r.ints.begin(), r.ints.end());
-  return reference_;
+  return reference_ = evaluated(inputs);
+}
+
+ModelTrials::Deviation ModelTrials::deviation_of(const Program& program, const std::vector<std::byte>& outputs, const Outputs& reference) const {
+  Deviation largest;
+  size_t at = 0;
+  for (size_t o = 0; o < graph_.outputs.size(); ++o) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
+    std::byte* data;
+    const Tensor got = Tensor::allocate(b.dtype, b.shape, &data);
+    std::memcpy(data, outputs.data() + at, b.bytes);
+    at += b.bytes;
+    const std::vector<double>& want = reference.at(graph_.outputs[o]);
+    const std::vector<double> values = to_doubles(got);
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+      if (std::isnan(want[i]) && std::isnan(values[i])) continue;
+      if (want[i] == values[i]) {  // infinities too
+        if (std::isfinite(want[i])) norm += want[i] * want[i];
+        continue;
+      }
+      error += (values[i] - want[i]) * (values[i] - want[i]);
+      norm += want[i] * want[i];
+    }
+    double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
+    if (!(relative < INFINITY)) relative = INFINITY;
+    if (relative > largest.relative) largest = {relative, graph_.outputs[o]};
+  }
+  return largest;
+}
+
+AtFault who_gave_old_outputs(double before, double after, double tolerance) {
+  constexpr double kOld = 0.7;  // half of what old outputs are off by
+  const auto is_wrong = [=](double error, double other) { return error > std::max(std::min(4 * other, kOld), 1.5 * other) + tolerance; };
+  if (is_wrong(after, before)) return AtFault::kChallenger;
+  return std::isfinite(before) && before > kOld && is_wrong(before, after) ? AtFault::kIncumbent : AtFault::kNobody;
+}
+
+AtFault ModelTrials::at_fault(RemoteProgram& before, RemoteProgram& after, size_t slot) const {
+  const Outputs want = evaluated(before.inputs(slot));
+  const auto error = [&](RemoteProgram& arm) { return deviation_of(arm.program(), arm.outputs(slot), want).relative; };
+  return who_gave_old_outputs(error(before), error(after), model_tolerance(graph_, options_.model_tolerance));
 }
 
 ModelCheck ModelTrials::check(const Plan& plan, const Draw& inputs) {
@@ -197,32 +245,11 @@ ModelCheck ModelTrials::check(const Plan& plan, const Draw& inputs) {
     result.failure = Failure{Outcome::kCrashed, "load-failed", "gate", refused.what(), inputs.seed};
     return result;
   }
-  size_t at = 0;
-  for (size_t o = 0; o < graph_.outputs.size(); ++o) {
-    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
-    std::byte* data;
-    const Tensor got = Tensor::allocate(b.dtype, b.shape, &data);
-    std::memcpy(data, outputs.data() + at, b.bytes);
-    at += b.bytes;
-    const std::vector<double>& want = reference(inputs).at(graph_.outputs[o]);
-    const std::vector<double> values = to_doubles(got);
-    double error = 0, norm = 0;
-    for (size_t i = 0; i < want.size(); ++i) {
-      if (std::isnan(want[i]) && std::isnan(values[i])) continue;
-      if (want[i] == values[i]) {  // infinities too
-        if (std::isfinite(want[i])) norm += want[i] * want[i];
-        continue;
-      }
-      error += (values[i] - want[i]) * (values[i] - want[i]);
-      norm += want[i] * want[i];
-    }
-    const double relative = error == 0 ? 0 : norm > 0 ? std::sqrt(error / norm) : INFINITY;
-    if (!(relative < INFINITY))
-      result.failure =
-          Failure{Outcome::kWrong, "wrong-value", "gate",
-                  fmt::format("output '{}' of the whole model is not finite where it should be", shown(graph_.value(graph_.outputs[o]).name)), inputs.seed};
-    result.error = std::max(result.error, relative);
-  }
+  const Deviation largest = deviation_of(program, outputs, reference(inputs));
+  result.error = largest.relative;
+  if (!std::isfinite(largest.relative))
+    result.failure = Failure{Outcome::kWrong, "wrong-value", "gate",
+                             fmt::format("output '{}' of the whole model is not finite where it should be", shown(graph_.value(largest.of).name)), inputs.seed};
   return result;
 }
 

@@ -188,6 +188,20 @@ double WindowTrials::tolerance_of(const Program& program, const std::vector<Step
   return at_.tolerances.emplace_back(constant, std::max(undeclared, 4 * bound)).second;
 }
 
+bool WindowTrials::is_within(RemoteProgram& arm, size_t slot, const std::vector<Tensor>& inputs, const ErrorConstant& declared) {
+  const RefValues& given = given_.of(at_.task.io, arm.program(), at_.spec->checks[0].draw, inputs);
+  const Expected expected = with_halo(expected_outputs(graph_, at_.task.io, given, declared.products), declared);
+  return compare(expected, arm.program(), arm.outputs(slot)).within;
+}
+
+Referee WindowTrials::referee(const ErrorConstant& incumbent, const ErrorConstant& challenger) {
+  return [this, incumbent, challenger](RemoteProgram& left, RemoteProgram& right, size_t slot) {
+    const std::vector<Tensor> inputs = left.inputs(slot);
+    if (!is_within(right, slot, inputs, challenger)) return AtFault::kChallenger;
+    return is_within(left, slot, inputs, incumbent) ? AtFault::kNobody : AtFault::kIncumbent;
+  };
+}
+
 // Of turn `turn` of ValidationSpec::timed. The canaries are of the first: among others they would be seen.
 Contents WindowTrials::contents(size_t turn) const {
   const TimedNumbers &first = at_.spec->timed[0], &numbers = at_.spec->timed[turn];
@@ -244,7 +258,7 @@ bool WindowTrials::pace(const std::vector<Step>& form, const BuildResult& built)
   const auto judged = at_.canary_hashes.find(built.code);
   if (judged == at_.canary_hashes.end()) return false;  // dropped after its first heat
   const Program program = program_of(at_.task.io, form, built.libraries, at_.task.threads);
-  std::optional<Pacer> before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form)});
+  std::optional<Pacer> before = std::exchange(at_.pacer, Pacer{program, judged->second, tolerance_of(program, form), declared_constant(form)});
   restart_racer();
   if (at_.pacer) return true;
   at_.pacer = std::move(before);
@@ -265,12 +279,15 @@ std::vector<std::string> WindowTrials::judged_hashes(RemoteProgram& remote, cons
   return hashes;
 }
 
-Timing WindowTrials::race(RemoteProgram& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure) {
+Timing WindowTrials::race(RemoteProgram& challenger, const ErrorConstant& declared, std::vector<std::string> hashes, double budget_seconds,
+                          std::optional<Failure>* failure) {
   Random random(timing_secrets_.next());
   LivingArm pacer{at_.racer.get(), at_.pacer ? at_.pacer->hashes : at_.incumbent_hashes}, other{&challenger, std::move(hashes)};
   std::optional<Disqualification> disqualified;
-  const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), contents(), at_.task.threads, at_.spec->deadline(at_.timed.slots),
-                             random, &disqualified);
+  Contents read = contents();
+  read.referee = referee(at_.pacer ? at_.pacer->declared : declared_constant(at_.task.incumbent), declared);
+  const Timing t = alternate(pacer, other, segments(budget_seconds, /*fewest_blocks=*/2), read, at_.task.threads, at_.spec->deadline(at_.timed.slots), random,
+                             &disqualified);
   if (disqualified) *failure = failure_of(disqualified, "race", at_.spec->checks[0].draw.seed);
   return t;
 }
@@ -326,12 +343,12 @@ ScreenResult WindowTrials::screen_once(const std::vector<Step>& challenger, cons
     timed = true;
     remote.bind(Layout::kModel, at_.timed.slots, at_.timed.copies, spec.checks[0].draw, spec.deadline());
     for (int i = 0; i < 2; ++i) remote.worker().run(0, 1, 1, spec.deadline());  // first touch of the workspace, threads
-    result.race = race(remote, {}, options_.race_seconds / 4, &result.failure);
+    result.race = race(remote, declared, {}, options_.race_seconds / 4, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.loser_margin) return result;
     // Nor does a likely one: what a quarter of a race did not show ahead runs a whole one first. The stages take longer than
     // that where outputs are large (6 to 10 s for gpt2's last product, its races 2 to 5).
-    if (result.race.log_ratio < bar) result.race = race(remote, {}, options_.race_seconds, &result.failure);
+    if (result.race.log_ratio < bar) result.race = race(remote, declared, {}, options_.race_seconds, &result.failure);
     lap(&result.race_seconds);
     if (result.failure || result.race.log_ratio < bar - options_.tie_margin) return result;
     timed = false;
@@ -343,7 +360,7 @@ ScreenResult WindowTrials::screen_once(const std::vector<Step>& challenger, cons
     timed = true;
     at_.canary_hashes[built.code] = validation.canary_hashes();
     for (int races = 0; races < 2 && !result.failure && (races == 0 || result.race.log_ratio > bar); ++races)
-      result.race = race(remote, validation.canary_hashes(), options_.race_seconds, &result.failure);
+      result.race = race(remote, declared, validation.canary_hashes(), options_.race_seconds, &result.failure);
   } catch (const WorkerDied& died) {
     result.failure = failure_of(died.death, timed ? "race" : "smoke", seed);
   } catch (const WorkerRefused& refused) {
@@ -404,7 +421,9 @@ PairTrial WindowTrials::pair(const std::vector<Step>& challenger, const BuildRes
     const size_t turn = at_.pairs++ % at_.spec->timed.size();
     const Program a = placed(at_.task.incumbent, placebos.incumbent, at_.incumbent);
     const Program b = placed(challenger, placebos.challenger, program);
-    result.pair = despite_kills([&] { return at_.pairs_of_proof.measure(built.code, {{&a}, at_.incumbent_hashes}, {{&b}, hashes}, settings(turn), random); });
+    PairSettings timed = settings(turn);
+    timed.contents.referee = referee(declared_constant(at_.task.incumbent), declared_constant(challenger));
+    result.pair = despite_kills([&] { return at_.pairs_of_proof.measure(built.code, {{&a}, at_.incumbent_hashes}, {{&b}, hashes}, timed, random); });
     result.failure = failure_of(result.pair.disqualified, "prove", seed);
     if (!result.failure && result.pair.dropped.empty()) result.failure = batched_only(built.code, result.pair.timing);
   } catch (const WorkerDied& died) {

@@ -42,6 +42,7 @@ class WindowTrials {
     Program program;
     std::vector<std::string> hashes;
     double tolerance = 0;
+    ErrorConstant declared = {};
   };
   // What candidates of the entered window share.
   struct EnteredWindow {
@@ -69,6 +70,9 @@ class WindowTrials {
   const ValidationSpec& spec_for(const WindowTask& task, const Program& incumbent);
   ExpectedOf expected_of(const WindowIo& io, const Program& program, const std::string& signature, const ErrorConstant& constant = {});
   double tolerance_of(const Program& program, const std::vector<Step>& steps);
+  // For a race of the pacer or the incumbent against a challenger.
+  Referee referee(const ErrorConstant& incumbent, const ErrorConstant& challenger);
+  bool is_within(RemoteProgram& arm, size_t slot, const std::vector<Tensor>& inputs, const ErrorConstant& declared);
   Contents contents(size_t turn = 0) const;
   Segments segments(double budget_seconds, int fewest_blocks) const;
   PairSettings settings(size_t turn = 0) const;
@@ -76,7 +80,8 @@ class WindowTrials {
   ScreenResult screen_beside_incumbent(const std::vector<Step>& challenger, const BuildResult& built, double bar, const ScreenResult& beside_pacer);
   ScreenResult screen_once(const std::vector<Step>& challenger, const BuildResult& built, double bar);
   std::vector<std::string> judged_hashes(RemoteProgram& remote, const Program& program, const std::vector<Step>& steps);
-  Timing race(RemoteProgram& challenger, std::vector<std::string> hashes, double budget_seconds, std::optional<Failure>* failure);
+  Timing race(RemoteProgram& challenger, const ErrorConstant& declared, std::vector<std::string> hashes, double budget_seconds,
+              std::optional<Failure>* failure);
   std::optional<Failure> batched_only(const std::string& code, const Timing& t);
 
   const Graph& graph_;

@@ -72,6 +72,22 @@ void InputSource::draw_inputs(const Program& program, const OperandRegions& oper
   }
 }
 
+std::vector<Tensor> InputSource::inputs(const Program& program, const OperandRegions& operands, size_t slot) const {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const Program::Buffer& b = program.buffers[static_cast<size_t>(program.inputs[i])];
+    const auto source = static_cast<size_t>(source_of(b, i));
+    std::byte* plain;
+    Tensor t = Tensor::allocate(b.dtype, b.shape, &plain);
+    const std::byte* stored = operands.inputs[slot][i].data;
+    if (b.format.empty()) std::memcpy(plain, stored, b.bytes);
+    else from_format(stored, plain, b.dtype, b.shape, b.format);
+    tensors.resize(std::max(tensors.size(), source + 1));
+    tensors[source] = std::move(t);
+  }
+  return tensors;
+}
+
 void InputSource::draw_weights(const Program& program, const OperandRegions& operands, const Draw& draw) {
   const std::lock_guard lock(mutex_);
   for (size_t copy = 0; copy < operands.weights.size(); ++copy) {

@@ -38,6 +38,8 @@ class InputSource {
   OperandRegions operand_regions(const Program& program, Layout layout, int slots, int copies);
   void draw_inputs(const Program& program, const OperandRegions& operands, size_t slot, const Draw& draw);
   void draw_weights(const Program& program, const OperandRegions& operands, const Draw& draw);
+  // What a slot's inputs hold, row-major, in the order of Program::Buffer::source (of their positions for whole models).
+  std::vector<Tensor> inputs(const Program& program, const OperandRegions& operands, size_t slot) const;
   // What follows is cut from the pool that `seed` gives.
   void new_pool(uint64_t seed);
   // Numbers distributed as in `distribution`, not seen before. After a first call since new_pool() several threads may ask for slots of the same program.

@@ -209,30 +209,39 @@ std::vector<ValueId> distinct_inputs(const WindowIo& io) {
   return distinct;
 }
 
-const RefValues& GivenValues::of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges) {
-  const std::vector<ValueId> inputs = distinct_inputs(io);
+void GivenValues::take_weights(const WindowIo& io, const Program& program, const Draw& draw) {
   std::vector<const Program::Buffer*> seeded;
-  std::string weights = fmt::format("of {}: {};", fmt::join(inputs, " "), how_weights_are_drawn(draw));
+  std::string weights = fmt::format("of {}: {};", fmt::join(distinct_inputs(io), " "), how_weights_are_drawn(draw));
   for (const Program::Buffer& b : program.buffers) {
     if (b.role != Program::Role::kConstant || b.blob_offset >= 0) continue;
     seeded.push_back(&b);
     weights +=
         fmt::format("{} {} {} {} {} {};", io.constants[static_cast<size_t>(b.source)], b.source, name_of(b.dtype), to_string(b.shape), b.mean, b.deviation);
   }
-  if (weights != weights_) {
-    values_.clear();
-    for (const Program::Buffer* b : seeded) values_[io.constants[static_cast<size_t>(b->source)]] = RefTensor::of(drawn_weight(*b, draw));
-    weights_ = weights;
-  }
+  if (weights == weights_) return;
+  values_.clear();
+  for (const Program::Buffer* b : seeded) values_[io.constants[static_cast<size_t>(b->source)]] = RefTensor::of(drawn_weight(*b, draw));
+  weights_ = weights;
+}
+
+const RefValues& GivenValues::of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges) {
+  take_weights(io, program, draw);
+  const std::vector<ValueId> inputs = distinct_inputs(io);
   for (size_t s = 0; s < inputs.size(); ++s) values_[inputs[s]] = RefTensor::of(drawn_input(graph.value(inputs[s]), draw, static_cast<int>(s), ranges[s]));
   return values_;
 }
 
-Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges,
-                          const ProductArithmetic& products, GivenValues& given) {
+const RefValues& GivenValues::of(const WindowIo& io, const Program& program, const Draw& weights, const std::vector<Tensor>& inputs) {
+  take_weights(io, program, weights);
+  const std::vector<ValueId> values = distinct_inputs(io);
+  for (size_t s = 0; s < values.size(); ++s) values_[values[s]] = RefTensor::of(inputs.at(s));
+  return values_;
+}
+
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const RefValues& given, const ProductArithmetic& products) {
   std::vector<ValueId> wanted;
   for (const Operand& o : io.outputs) wanted.push_back(o.value);
-  const RefValues values = evaluate(graph, io.nodes, given.of(graph, io, program, draw, ranges), wanted, /*bounds=*/true, products);
+  const RefValues values = evaluate(graph, io.nodes, given, wanted, /*bounds=*/true, products);
   Expected e;
   for (ValueId v : wanted) {
     e.outputs.push_back(expected_output(values.at(v)));
@@ -240,6 +249,11 @@ Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program&
   }
   describe(e);
   return e;
+}
+
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges,
+                          const ProductArithmetic& products, GivenValues& given) {
+  return expected_outputs(graph, io, given.of(graph, io, program, draw, ranges), products);
 }
 
 Discrepancy compare(const Expected& expected, const Program& program, std::span<const std::byte> outputs) {

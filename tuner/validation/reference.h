@@ -48,8 +48,12 @@ struct Expected {
 class GivenValues {
  public:
   const RefValues& of(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges);
+  // Weights as drawn; `inputs` in the order of Program::Buffer::source.
+  const RefValues& of(const WindowIo& io, const Program& program, const Draw& weights, const std::vector<Tensor>& inputs);
 
  private:
+  void take_weights(const WindowIo& io, const Program& program, const Draw& draw);
+
   std::string weights_;  // of which window, and how drawn
   RefValues values_;
 };
@@ -57,6 +61,7 @@ class GivenValues {
 // `subject`: a program of the window (its seeded constants state mean and deviation). `products`: as in EvalContext.
 Expected expected_outputs(const Graph& graph, const WindowIo& io, const Program& program, const Draw& draw, const std::vector<InputRange>& ranges,
                           const ProductArithmetic& products, GivenValues& given);
+Expected expected_outputs(const Graph& graph, const WindowIo& io, const RefValues& given, const ProductArithmetic& products);
 
 struct Discrepancy {
   bool within = true;

@@ -33,6 +33,7 @@ class RemoteProgram {
   std::string unwritten(size_t slot, uint64_t seed);
   // … or bytes beside them that do not hold what was put there.
   bool slack_intact(size_t slot);
+  std::vector<Tensor> inputs(size_t slot) const { return input_source_.inputs(program_, operands_, slot); }
   // As stored, in the order of Program::outputs.
   std::vector<std::byte> outputs(size_t slot);
   std::string outputs_hash(size_t slot);
