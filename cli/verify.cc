@@ -42,10 +42,11 @@ Arguments read(const po::variables_map& values) {
 struct Outputs {
   bool right = true;
   double error = 0, starter_error = 0;  // of the inputs with the worst of them
+  double judged = 0;                    // as ModelCheck::judged, of the inputs with most
 };
 
 // On inputs of each distribution, which neither plan has seen.
-Outputs check_outputs(const OpenSession& open, LocalTrials& trials, const Plan& starter, const Plan& kept, uint64_t seed, Progress& progress) {
+Outputs check_outputs(const OpenSession& open, LocalTrials& trials, const Plan& plain, const Plan& kept, uint64_t seed, Progress& progress) {
   Outputs result;
   Random random(seed ^ 0x0c4ec4);
   for (Distribution distribution : headline_inputs(open.graph)) {
@@ -53,14 +54,16 @@ Outputs check_outputs(const OpenSession& open, LocalTrials& trials, const Plan& 
     Draw inputs;
     inputs.distribution = distribution;
     inputs.seed = random.next() >> 1;
-    const ModelCheck before = trials.check_model(starter, inputs), after = trials.check_model(kept, inputs);
-    if (before.failure) throw Error(exit_code(*before.failure, ExitCode::kNotVerified), "the starter plan fails: " + before.failure->reason);
+    const ModelCheck before = trials.check_model(plain, inputs), after = trials.check_model(kept, inputs);
+    if (before.failure) throw Error(exit_code(*before.failure, ExitCode::kNotVerified), "a kernel a node fails: " + before.failure->reason);
     if (after.failure) throw Error(exit_code(*after.failure, ExitCode::kNotVerified), "the kept plan fails: " + after.failure->reason);
+    result.judged = std::max(result.judged, after.judged);
     result.right = result.right && after.error <= open.options.gate().limit(before.error);
     if (after.error < result.error) continue;
     result.error = after.error;
     result.starter_error = before.error;
   }
+  if (result.judged < kFewestJudged) throw Error(ExitCode::kNotVerified, nothing_to_judge(result.judged));
   return result;
 }
 
@@ -76,12 +79,13 @@ std::string verdict_text(bool right, bool claimed, Standing now, const std::stri
 int run(const Arguments& arguments, const GlobalOptions& global) {
   const OpenSession open = open_session(arguments.session, Session::Access::kRead, global, arguments.model_file);
   const Plan kept = gated_plan(*open.session), starter = plan_at_start(*open.session);
+  const Plan plain = starter_plan(open.graph, open.options.threads, open.backend->target());
   const std::optional<Headline> claim = open.session->headline();
 
   const uint64_t seed = entropy();
   LocalTrials trials(open.graph, *open.backend, trial_options(open.options, seed), global.cache_dir);
   Progress progress("verifying", global.progress());
-  const Outputs outputs = check_outputs(open, trials, starter, kept, seed, progress);
+  const Outputs outputs = check_outputs(open, trials, plain, kept, seed, progress);
   progress.update(0, 0, fmt::format("{} pairs of fresh processes", arguments.pairs));
   HeadlineOptions options;
   options.plan = claim ? claim->plan : 0;

@@ -1,5 +1,8 @@
 #include "graph/models/narrowed.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 
 namespace amdahl {
@@ -7,7 +10,14 @@ namespace {
 
 constexpr int64_t kOnnxFloat = 1, kOnnxHalf = 10, kOnnxBfloat16 = 16;  // TensorProto.DataType
 
-Tensor narrowed(const Tensor& t, DType dtype) { return from_doubles(dtype, t.shape(), to_doubles(t)); }
+// What is finite stays so: a mask of the lowest float is one of the lowest half, as who narrows a model writes it, and no infinity, which times zero is no number.
+Tensor narrowed(const Tensor& t, DType dtype) {
+  const double largest = dtype == DType::kF16 ? 65504 : 0x1.fep127;
+  std::vector<double> values = to_doubles(t);
+  for (double& v : values)
+    if (std::isfinite(v)) v = std::clamp(v, -largest, largest);
+  return from_doubles(dtype, t.shape(), values);
+}
 
 void narrow(Node& node, DType dtype) {
   for (auto& [name, attribute] : node.attributes) {

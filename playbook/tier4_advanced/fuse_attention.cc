@@ -18,7 +18,9 @@ namespace amdahl {
 namespace {
 
 // What is added to, or put in place of, hidden scores weighs nothing beside any score a model computes.
-bool hides(double value) { return value <= -1e30; }
+constexpr double kHides = -1e30;
+// Exporters take the lowest number of the type, which of fp16 is -65504.
+bool hides(double value, DType dtype) { return value <= (dtype == DType::kF16 ? -6e4 : kHides); }
 
 // Offset o when exactly the keys t <= s + o are visible to query s. `visible` over [.., S, T], leading dimensions 1.
 std::optional<int64_t> causal_offset(const Tensor& mask, const std::vector<bool>& visible, int64_t queries, int64_t keys) {
@@ -70,7 +72,7 @@ class AttentionMatcher {
   bool single_use(ValueId v) const { return c_.uses.consumers[static_cast<size_t>(v)].size() == 1 && !std::count(g_.outputs.begin(), g_.outputs.end(), v); }
   bool walk_up(ValueId v);
   bool add_mask(ValueId mask, const Shape& scores);
-  bool select_mask(ValueId condition, double otherwise, const Shape& scores);
+  bool select_mask(ValueId condition, double otherwise, DType dtype, const Shape& scores);
   bool walk_down(ValueId weights);
   std::optional<Heads> heads();
   void read(ValueId value, const Access& access, bool scaling, Step& step);
@@ -97,7 +99,7 @@ bool AttentionMatcher::add_mask(ValueId mask, const Shape& scores) {
     for (double x : to_doubles(*v.constant)) {
       visible.push_back(x == 0);
       if (x == 0) continue;
-      clear &= hides(x) && (hidden == 0 || x == hidden);
+      clear &= hides(x, v.dtype) && (hidden == 0 || x == hidden);
       hidden = x;
     }
     if (clear) {
@@ -113,15 +115,16 @@ bool AttentionMatcher::add_mask(ValueId mask, const Shape& scores) {
   return true;
 }
 
-bool AttentionMatcher::select_mask(ValueId condition, double otherwise, const Shape& scores) {
+bool AttentionMatcher::select_mask(ValueId condition, double otherwise, DType dtype, const Shape& scores) {
   if (p_.mask != kNoValue || p_.causal) return refuse("more than one mask");
   if (p_.scale != 1) return refuse("the masked value is scaled too");
   const Value& v = g_.value(condition);
-  if (v.constant && hides(otherwise)) {
+  if (v.constant && hides(otherwise, dtype)) {
     std::vector<bool> visible;
     for (int64_t x : to_ints(*v.constant)) visible.push_back(x != 0);
     if (const auto offset = causal_offset(*v.constant, visible, scores[scores.size() - 2], scores.back())) {
       p_.causal = true;
+      p_.masked_value = otherwise <= kHides ? -HUGE_VAL : otherwise;
       p_.offset = *offset;
       return true;
     }
@@ -166,7 +169,7 @@ bool AttentionMatcher::walk_up(ValueId v) {
     } else if (node->op == "Where") {
       const auto otherwise = scalar_constant(g_, node->inputs[2]);
       if (!otherwise) return refuse("the mask does not select between scores and a constant");
-      if (!select_mask(node->inputs[0], *otherwise, shape)) return false;
+      if (!select_mask(node->inputs[0], *otherwise, g_.value(node->inputs[2]).dtype, shape)) return false;
       v = node->inputs[1];
     } else {
       return refuse(fmt::format("{} between the product and the softmax", node->op));
@@ -263,7 +266,7 @@ void AttentionMatcher::set_params(Problem& problem) const {
   params.causal = p_.causal;
   if (p_.causal) params.causal_offset = p_.offset;
   params.hidden_added = p_.hidden_added;
-  if ((p_.hidden_added || p_.mask_selects) && std::isfinite(p_.masked_value)) params.masked_value = p_.masked_value;
+  if ((p_.causal || p_.mask_selects) && std::isfinite(p_.masked_value)) params.masked_value = p_.masked_value;
   params.zero_hidden_rows = params.zero_nan_weights = p_.zero_hidden_rows;
   params.write(problem);
 }

@@ -1,7 +1,7 @@
 // Activations written out in primitive operators are computed in their closed form:
 //   x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) are GELU.
 // The tanh form becomes x / (1 + exp(-2u)): one division and no cancellation; the other x times the share of a normal distribution below x. Where the tanh
-// form's numbers are not GELU's own, as half floats round them, it is x sigmoid(2u) with the numbers that stand there.
+// form's numbers are not GELU's own, as half floats round them, it is x sigmoid(2u) with the numbers that stand there; the other is GELU of a multiple of x.
 // Works on the program of a pointwise step, and on prologues and epilogues. (SiLU is closed by every fusion: simplify().)
 #include <cmath>
 
@@ -39,7 +39,9 @@ class Finder {
       if (curve < 0) continue;
       if (is(curve, "erf")) {
         const Product z = product(op(curve)->args[0]);
-        if (z.values == std::vector<int>{x} && near(z.factor, std::sqrt(0.5))) return {PointwiseOp{"gelu_product", {x}, type}};
+        if (z.values != std::vector<int>{x}) continue;
+        if (near(z.factor, std::sqrt(0.5))) return {PointwiseOp{"gelu_product", {x}, type}};
+        if (std::fabs(z.factor / std::sqrt(0.5) - 1) < 0.01) return gelu_of_multiple(z.factor / std::sqrt(0.5), x, v, type);
       }
       if (!is(curve, "tanh")) continue;
       const std::optional<Cubic> u = cubic(op(curve)->args[0], x);
@@ -96,6 +98,14 @@ class Finder {
       if (linear.factor == 1 && linear.values == std::vector<int>{x} && cube.values == std::vector<int>{x, x, x}) return Cubic{u.factor, cube.factor};
     }
     return std::nullopt;
+  }
+  // x times the share of a normal distribution below `factor` x; its first operation has number `first`.
+  static std::vector<PointwiseOp> gelu_of_multiple(double factor, int x, int first, DType type) {
+    return {{"const", {}, type, factor},
+            {"mul", {x, first}, type},
+            {"gelu_product", {first + 1}, type},
+            {"const", {}, type, 1 / factor},
+            {"mul", {first + 2, first + 3}, type}};
   }
   // x sigmoid(x (2 factor + 2 factor of_cube x^2)); its first operation has number `first`.
   static std::vector<PointwiseOp> gate_of_cubic(const Cubic& u, int x, int first, DType type) {

@@ -19,9 +19,10 @@ struct Text {
   std::string body;
   std::string before = "";  // the kernel
   std::string launches = "{0, 2, 1, 1, 64, 1, 1, 256}";
+  std::string defines = "";
 
   std::string whole() const {
-    return "enum { INPUTS = 1, OUTPUTS = 1 };\n#define HALF \"f16\"\n" + std::string(cuda_text("prelude.h")) + std::string(cuda_text("half.h")) +
+    return defines + "enum { INPUTS = 1, OUTPUTS = 1 };\n#define HALF \"f16\"\n" + std::string(cuda_text("prelude.h")) + std::string(cuda_text("half.h")) +
            std::string(cuda_text("scalar_math.h")) + std::string(cuda_text("mma.h")) + before +
            "\nextern \"C\" __global__ void __launch_bounds__(64) amdahl_kernel_0(const __grid_constant__ Operands o) {\n"
            "const float* x = (const float*)o.in[0];\nfloat* y = (float*)o.out[0];\nfloat* w = (float*)o.workspace;\n"
@@ -186,6 +187,22 @@ TEST(EmulatedCard, RefusesWhatNoCardLaunches) {
   const Text many{"y[t] = 0;", "", "{0, 1, 1, 1, 1025, 1, 1, 0}"}, shared{"y[t] = 0;", "", "{0, 1, 1, 1, 64, 1, 1, 102400}"},
       wide{"y[t] = 0;", "", "{0, 1, 65536, 1, 64, 1, 1, 0}"}, missing{"y[t] = 0;", "", "{1, 1, 1, 1, 64, 1, 1, 0}"};
   for (const Text* text : {&many, &shared, &wide, &missing}) EXPECT_THROW(run(*text), Error) << text->launches;
+}
+
+// The worst error of a thread's 2000 numbers from -7 to 7, in units of 2^-24: the oracle allows 4 and 6 of the share itself.
+TEST(ScalarMathOfCards, KnowsTheNormalShareOfHalfResultsToFourUnits) {
+  const std::string body =
+      "float worst = 0;\nfor (int i = 0; i < 2000; ++i) {\nconst float v = -7.f + 14.f * float(t * 2000 + i) / 128000.f;\n"
+      "const float error = float(scalar::abs(double(scalar::normal_share(v)) - scalar::normal_share(double(v))));\nworst = error > worst ? error : worst;\n}\n"
+      "if (first) y[t] = worst * 16777216.f;";
+  for (const char* defines : {"#define HALF_RESULTS\n", ""}) {
+    const Ending e = run({.body = body, .defines = defines});
+    ASSERT_EQ(e.fault, "");
+    for (float worst : e.y) {
+      EXPECT_LT(worst, 4.5) << defines;
+      EXPECT_GE(worst, 0);
+    }
+  }
 }
 
 }  // namespace

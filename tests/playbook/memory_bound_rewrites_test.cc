@@ -165,6 +165,19 @@ TEST(FuseGelu, KeepsNumbersThatAreNotItsOwn) {
   expect_right(graph, a.plan);
 }
 
+TEST(FuseGelu, KeepsARootOfTwoThatIsNotItsOwn) {
+  ExampleGraph g("half precision");
+  const auto number = [&](double x) { return g.floats({}, {x}, DType::kF16); };
+  const ValueId x = g.input(DType::kF16, {5, 33}), curve = g.node("Add", {g.node("Erf", {g.node("Div", {x, number(1.4140625)})}), number(1)});
+  const Graph graph = g.finish({g.node("Mul", {g.node("Mul", {x, curve}), number(0.5)})});
+  const Applied a = apply(graph, {"fuse_pointwise_chain", "fuse_gelu"});
+  const std::string program = program_text(PointwiseParams::of(a.plan.steps[0].variant.problem).program);
+  EXPECT_NE(program.find("gelu_product"), std::string::npos) << program;
+  EXPECT_EQ(program.find("erf"), std::string::npos) << program;
+  EXPECT_EQ(a.times, 2);
+  expect_right(graph, a.plan);
+}
+
 TEST(FusePointwiseChain, ClosesSiluEitherWayRound) {
   for (const bool gate_first : {false, true}) {
     ExampleGraph g("silu");

@@ -10,14 +10,27 @@
 
 namespace amdahl {
 
+std::string nothing_to_judge(double judged) {
+  return fmt::format("{:.0f}% of the model's outputs are no numbers in float64 on the inputs that are drawn: nothing can be judged on them",
+                     100 * (1 - judged));
+}
+
 // Inputs that no gate has had before: what a plan gives for them is known to nobody.
 std::optional<LedgerEntry> Gate::judge(const Plan& before, const Plan& after, double predicted, Random& random, const std::function<bool()>& give_up) {
   LedgerEntry entry;
   entry.predicted = predicted;
   Draw inputs;
   inputs.seed = random.next() >> 1;
-  const ModelCheck start = runner_.check_model(starter_, inputs);
+  ModelCheck start = runner_.check_model(plain_, inputs);
+  if (!start.failure && start.judged < kFewestJudged) {
+    inputs.distribution = Distribution::kUniform;  // all positive: there are logarithms and roots of them
+    start = runner_.check_model(plain_, inputs);
+  }
   if (start.failure) throw Error(exit_code(*start.failure, ExitCode::kInternal), "the starter plan fails on the whole model: " + start.failure->reason);
+  if (start.judged < kFewestJudged) {
+    entry.reason = nothing_to_judge(start.judged);
+    return entry;
+  }
   const ModelCheck check = runner_.check_model(after, inputs);
   if (check.failure) {
     entry.reason = check.failure->reason;

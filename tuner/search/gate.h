@@ -16,7 +16,7 @@ namespace amdahl {
 
 struct GateOptions {
   GateRule rule;
-  // Error of the model's outputs (relative norm, against float64): at most twice the starter plan's, or this more.
+  // Error of the model's outputs (relative norm, against float64): at most twice that of a kernel a node, or this more.
   double error_floor = 1e-6;
   double allowed_error = 0;                                  // what the user allows where precision is reduced, if that is more
   double made_again_seconds = PairsMadeAgain::kMostSeconds;  // for pairs that the host disturbed
@@ -24,9 +24,14 @@ struct GateOptions {
   double limit(double starter_error) const { return std::max(2 * starter_error + error_floor, allowed_error); }
 };
 
+// Of a model's outputs: with fewer numbers among them a check of the whole model proves nothing.
+inline constexpr double kFewestJudged = 0.5;
+std::string nothing_to_judge(double judged);
+
 class Gate {
  public:
-  Gate(TrialRunner& runner, const Plan& starter, const GateOptions& options = {}) : runner_(runner), starter_(starter), options_(options) {}
+  // `plain`: a kernel a node (starter_plan()), the yardstick of errors. It must outlive this.
+  Gate(TrialRunner& runner, const Plan& plain, const GateOptions& options = {}) : runner_(runner), plain_(plain), options_(options) {}
 
   // Of one pair, by the trial runner's clock; 0 before the first.
   double pair_seconds() const { return pair_seconds_; }
@@ -38,7 +43,7 @@ class Gate {
 
  private:
   TrialRunner& runner_;
-  const Plan& starter_;
+  const Plan& plain_;
   GateOptions options_;
   double pair_seconds_ = 0;
 };

@@ -115,7 +115,7 @@ bool PendingWins::gate_is_due() const {
 // Lets through the longest run of wins that the model confirms: all, else the first half of them, and so on down to one.
 void PendingWins::run_gate() {
   const double start = runner_.now();
-  if (!gate_) gate_ = std::make_unique<Gate>(runner_, state_.starter(), context_.options.gate());
+  if (!gate_) gate_ = std::make_unique<Gate>(runner_, plain_, context_.options.gate());
   const int64_t take_backs = state_.take_backs();
   for (size_t count = state_.confirmed(); count > 0 && !gate_waits_;) {
     const std::optional<LedgerEntry> entry = judge(count);

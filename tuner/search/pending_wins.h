@@ -17,7 +17,13 @@ namespace amdahl {
 class PendingWins {
  public:
   PendingWins(const TuneContext& context, SessionState& state, const SessionBudget& budget, HeadProfile& profile, ProgressReporter& progress)
-      : context_(context), runner_(context.runner), state_(state), budget_(budget), profile_(profile), progress_(progress) {}
+      : context_(context),
+        runner_(context.runner),
+        state_(state),
+        budget_(budget),
+        profile_(profile),
+        progress_(progress),
+        plain_(starter_plan(context.graph, context.options.threads, runner_.target())) {}
 
   // Puts a proven win into the head, everywhere it fits: the search goes on on top of it while its confirmation waits.
   void apply(Experiment e, const Opportunity& o, const Proposal& p);
@@ -54,6 +60,7 @@ class PendingWins {
   const SessionBudget& budget_;
   HeadProfile& profile_;
   ProgressReporter& progress_;
+  const Plan plain_;  // a kernel a node: how exact the model's own steps are, whatever the first plan fuses
   std::unique_ptr<Gate> gate_;
   bool gate_waits_ = false;
 };

@@ -181,7 +181,7 @@ const ModelTrials::Outputs& ModelTrials::reference(const Draw& draw) {
 
 ModelTrials::Deviation ModelTrials::deviation_of(const Program& program, const std::vector<std::byte>& outputs, const Outputs& reference) const {
   Deviation largest;
-  size_t at = 0;
+  size_t at = 0, all = 0, numbers = 0;
   for (size_t o = 0; o < graph_.outputs.size(); ++o) {
     const Program::Buffer& b = program.buffers[static_cast<size_t>(program.outputs[o])];
     std::byte* data;
@@ -191,7 +191,9 @@ ModelTrials::Deviation ModelTrials::deviation_of(const Program& program, const s
     const std::vector<double>& want = reference.at(graph_.outputs[o]);
     const std::vector<double> values = to_doubles(got);
     double error = 0, norm = 0;
+    all += want.size();
     for (size_t i = 0; i < want.size(); ++i) {
+      numbers += !std::isnan(want[i]);
       if (std::isnan(want[i]) && std::isnan(values[i])) continue;
       if (want[i] == values[i]) {  // infinities too
         if (std::isfinite(want[i])) norm += want[i] * want[i];
@@ -204,6 +206,7 @@ ModelTrials::Deviation ModelTrials::deviation_of(const Program& program, const s
     if (!(relative < INFINITY)) relative = INFINITY;
     if (relative > largest.relative) largest = {relative, graph_.outputs[o]};
   }
+  if (all > 0) largest.judged = static_cast<double>(numbers) / static_cast<double>(all);
   return largest;
 }
 
@@ -247,6 +250,7 @@ ModelCheck ModelTrials::check(const Plan& plan, const Draw& inputs) {
   }
   const Deviation largest = deviation_of(program, outputs, reference(inputs));
   result.error = largest.relative;
+  result.judged = largest.judged;
   if (!std::isfinite(largest.relative))
     result.failure = Failure{Outcome::kWrong, "wrong-value", "gate",
                              fmt::format("output '{}' of the whole model is not finite where it should be", shown(graph_.value(largest.of).name)), inputs.seed};

@@ -39,6 +39,7 @@ class ModelTrials {
   struct Deviation {
     double relative = 0;    // norm of the error over the norm of the output, the largest of all outputs; infinite where one is not finite that should be
     ValueId of = kNoValue;  // that output
+    double judged = 1;      // as ModelCheck::judged
   };
   Deviation deviation_of(const Program& program, const std::vector<std::byte>& outputs, const Outputs& want) const;
   AtFault at_fault(RemoteProgram& before, RemoteProgram& after, size_t slot) const;

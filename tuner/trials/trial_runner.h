@@ -45,7 +45,8 @@ struct PairTrial {
 
 struct ModelCheck {
   std::optional<Failure> failure;
-  double error = 0;  // largest relative norm of an output's error against float64
+  double error = 0;   // largest relative norm of an output's error against float64
+  double judged = 1;  // share of the outputs' elements that are numbers in float64: what is NaN agrees with every NaN
 };
 
 class TrialRunner {

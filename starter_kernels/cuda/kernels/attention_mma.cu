@@ -42,16 +42,21 @@ static inline int smaller(int64_t a, int b) { return a < b ? int(a) : b; }
 // ROWS x COLUMNS numbers to shared memory, zeros from `rows` and `columns` on.
 template <int ROWS, int COLUMNS, int TO_STEP>
 static inline void copy_rows(uint16_t* to, const uint16_t* from, int64_t stride, int64_t rows, int64_t columns) {
-  const bool aligned = stride % 8 == 0 && uint64_t(from) % 16 == 0;
-  for_own<ROWS * (COLUMNS / 8), THREADS>([&](int i) {
-    const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
-    const int real = row < rows && column < columns ? smaller(columns - column, 8) : 0;
-    const uint16_t* source = real > 0 ? from + row * stride + column : from;
-    uint16_t* place = to + row * TO_STEP + column;
-    if (aligned) copy_async<16>(place, source, real * 2);
-    else
+  const auto pieces = [&](auto copy) {  // of eight numbers, of which `real` are there
+    for_own<ROWS * (COLUMNS / 8), THREADS>([&](int i) {
+      const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
+      const int real = row < rows && column < columns ? smaller(columns - column, 8) : 0;
+      copy(to + row * TO_STEP + column, real > 0 ? from + row * stride + column : from, real);
+    });
+  };
+  // Asked once: asked for each piece, both ways of copying stand side by side for all of them.
+  if (stride % 8 == 0 && uint64_t(from) % 16 == 0) {
+    pieces([](uint16_t* place, const uint16_t* source, int real) { copy_async<16>(place, source, real * 2); });
+  } else {
+    pieces([](uint16_t* place, const uint16_t* source, int real) {
       for (int j = 0; j < 8; ++j) place[j] = j < real ? source[j] : uint16_t(0);
-  });
+    });
+  }
 }
 
 static inline uint32_t bits_of(v_t x) { return *(const uint16_t*)&x; }

@@ -92,8 +92,24 @@ template <class T> SCALAR T quotient(T x, T y) { return x / y; }
 SCALAR float quotient(float x, float y) { return __fdividef(x, y); }
 #endif
 template <class T> SCALAR T sigmoid(T x) { return quotient(T(1), T(1) + exp(-x)); }
-// x times the share of a normal distribution that lies below x, without cancellation in the tail.
+// The share of a normal distribution that lies below x, without cancellation in the tail.
+#ifdef HALF_RESULTS
+// exp(-x^2 / 2) t P(t) with t = 1 / (1 + 0.2546 |x|), fitted to a relative 1.0e-7: a third of erfcf's instructions. In float within 4 units of 2^-24.
+SCALAR float normal_share(float x) {
+  const float a = abs(x), t = quotient(1.f, 1.f + 0.254558444f * a);
+  float p = -0.0858683437f;
+  p = p * t + 0.299241453f;
+  p = p * t - 0.20738925f;
+  p = p * t + 0.240830421f;
+  p = p * t + 0.0408398584f;
+  p = p * t + 0.111573473f;
+  p = p * t + 0.100772336f;
+  const float tail = p * t * ::exp2f(x * x * -0.72134752f);
+  return x > 0.f ? 1.f - tail : tail;
+}
+#else
 SCALAR float normal_share(float x) { return 0.5f * ::erfcf(x * -0.70710678118654752f); }
+#endif
 SCALAR double normal_share(double x) { return 0.5 * ::erfc(x * -0.70710678118654752); }
 // As the products that exporters write them as: NaN at -infinity, where the operators have their limit.
 template <class T> SCALAR T gelu_product(T x) { return x * normal_share(x); }

@@ -9,7 +9,7 @@
   double name(double, double);
 // clang-format off
 extern "C" {
-OF_ONE(fabs) OF_ONE(sqrt) OF_ONE(floor) OF_ONE(ceil) OF_ONE(rint) OF_ONE(exp) OF_ONE(expm1) OF_ONE(log) OF_ONE(log1p) OF_ONE(erf) OF_ONE(erfc)
+OF_ONE(fabs) OF_ONE(sqrt) OF_ONE(floor) OF_ONE(ceil) OF_ONE(rint) OF_ONE(exp) OF_ONE(exp2) OF_ONE(expm1) OF_ONE(log) OF_ONE(log1p) OF_ONE(erf) OF_ONE(erfc)
 OF_ONE(sin) OF_ONE(cos) OF_ONE(tan) OF_ONE(asin) OF_ONE(acos) OF_ONE(atan) OF_ONE(sinh) OF_ONE(cosh) OF_ONE(tanh) OF_ONE(asinh) OF_ONE(acosh) OF_ONE(atanh)
 OF_TWO(copysign) OF_TWO(fmod) OF_TWO(pow)
 }

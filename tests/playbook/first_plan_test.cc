@@ -1,0 +1,83 @@
+// What a session begins with on a card: what is fused before anything is measured, in models of every family.
+
+#include "playbook/first_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "graph/models/builders.h"
+#include "starter_kernels/cpu/cpu_target.h"
+#include "starter_kernels/kinds/kind_names.h"
+#include "tests/starter_kernels/absent_card.h"
+
+namespace amdahl {
+namespace {
+
+using testing::hopper;
+
+Graph model(const char* name) { return build_shipped_model(name, {}).value(); }
+
+std::map<std::string, int> kinds_of(const Plan& plan) {
+  std::map<std::string, int> count;
+  for (const Step& s : plan.steps) ++count[std::string(s.variant.problem.kind)];
+  return count;
+}
+
+// Each node once, by steps that the target computes as they stand.
+void expect_whole(const Graph& graph, const Plan& plan, const Target& target) {
+  EXPECT_EQ(check(graph, plan), "");
+  std::multiset<NodeId> nodes, once;
+  for (const Step& s : starter_plan(graph, 1, target).steps) once.insert(s.nodes.begin(), s.nodes.end());
+  for (const Step& s : plan.steps) {
+    nodes.insert(s.nodes.begin(), s.nodes.end());
+    const SearchSpace space = target.space(s.variant.problem);
+    EXPECT_EQ(space.refuse ? space.refuse(s.variant.knobs) : "", "") << s.variant.problem.canonical();
+  }
+  EXPECT_EQ(nodes, once);
+}
+
+TEST(FirstPlan, OfATransformerHasSevenStepsALayerOnACard) {
+  const Graph graph = model("gpt2-mini@fp16");
+  const Plan plan = first_plan(graph, 1, hopper());
+  expect_whole(graph, plan, hopper());
+  std::map<std::string, int> kinds = kinds_of(plan);
+  constexpr int kLayers = 2;
+  EXPECT_EQ(kinds["attention"], kLayers);
+  EXPECT_EQ(kinds["layernorm"], 2 * kLayers + 1);
+  EXPECT_EQ(kinds["matmul"], 4 * kLayers + 1);
+  EXPECT_EQ(kinds["softmax"], 0);
+  EXPECT_EQ(kinds["pointwise"], 1) << "words and places are added";
+}
+
+// fuse_rmsnorm() matches what it has made: the plan ends all the same.
+TEST(FirstPlan, OfAGatedTransformerHasNormsAndRotationsOfOneStep) {
+  const Graph graph = model("llama-mini@fp16");
+  const Plan plan = first_plan(graph, 1, hopper());
+  expect_whole(graph, plan, hopper());
+  std::map<std::string, int> kinds = kinds_of(plan);
+  constexpr int kLayers = 2;
+  EXPECT_EQ(kinds["attention"], kLayers);
+  EXPECT_EQ(kinds["rmsnorm"], 2 * kLayers + 1);
+  EXPECT_EQ(kinds["rotary_embedding"], 2 * kLayers);
+  EXPECT_EQ(kinds["reduce"], 0);
+  EXPECT_EQ(kinds["pointwise"], 0);
+}
+
+TEST(FirstPlan, OfAConvolutionalNetworkHasPointwiseStepsInEpilogues) {
+  for (const char* name : {"resnet50-mini@fp16", "resnet50-mini"}) {
+    const Graph graph = model(name);
+    const Plan plan = first_plan(graph, 1, hopper());
+    expect_whole(graph, plan, hopper());
+    EXPECT_EQ(kinds_of(plan)["pointwise"], 0) << name;
+  }
+}
+
+TEST(FirstPlan, IsAKernelANodeOnAProcessor) {
+  const Graph graph = model("gpt2-mini");
+  EXPECT_EQ(first_plan(graph, 1, cpu_target()).steps.size(), starter_plan(graph, 1, cpu_target()).steps.size());
+}
+
+}  // namespace
+}  // namespace amdahl
