@@ -67,7 +67,7 @@ static inline void copy_tile(uint16_t* to, const uint16_t* first, int64_t stride
   if constexpr (!APPENDED) {
     copy_rows<KEYS, COLUMNS, TO_STEP>(to, first + t0 * stride, stride, end - t0, columns);
   } else {
-    const bool first_aligned = in_sixteens(first, stride), more_aligned = in_sixteens(more, more_stride);
+    const bool aligned = in_sixteens(first, stride) && in_sixteens(more, more_stride);  // of all, so that a loop has one way to copy
     for_own<KEYS * (COLUMNS / 8), THREADS>([&](int i) {
       const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
       const int64_t t = t0 + row;
@@ -75,7 +75,7 @@ static inline void copy_tile(uint16_t* to, const uint16_t* first, int64_t stride
       const bool appended = t >= FIRST_KEYS;
       const uint16_t* rows = appended ? more : first;
       const int64_t at = appended ? (t - FIRST_KEYS) * more_stride : t * stride;
-      copy_eight(to + row * TO_STEP + column, real > 0 ? rows + at + column : rows, real, appended ? more_aligned : first_aligned);
+      copy_eight(to + row * TO_STEP + column, real > 0 ? rows + at + column : rows, real, aligned);
     });
   }
 }
