@@ -43,8 +43,8 @@ bool is_carried_far(const Plan& plan) {
 // What somebody who writes for a card fuses before measuring anything: every step is a launch, 1 us beside products of 4. In this order: what is recognised by
 // the steps that others would take into themselves comes before them.
 const std::vector<const Rewrite*>& fused_from_the_start() {
-  static const std::vector<const Rewrite*> rewrites{fuse_attention(),       fuse_rope(),    fuse_layernorm(), fuse_rmsnorm(), fuse_gelu(),
-                                                    fuse_pointwise_chain(), fuse_epilogue()};
+  static const std::vector<const Rewrite*> rewrites{fuse_attention(), read_pieces(),          fuse_rope(),    fuse_layernorm(), fuse_rmsnorm(),
+                                                    fuse_gelu(),      fuse_pointwise_chain(), fuse_epilogue()};
   return rewrites;
 }
 

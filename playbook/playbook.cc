@@ -24,6 +24,7 @@ const std::vector<const Rewrite*>& playbook() {
       absorb_movement(),
       read_in_place(),
       write_in_place(),
+      read_pieces(),
       pack_constant_weights(),
       set_prefetch_distance(),
       carry_blocked_layout(),

@@ -45,6 +45,7 @@ const Rewrite* use_depthwise_row_reuse();
 const Rewrite* choose_rows_per_task();
 const Rewrite* read_in_place();
 const Rewrite* write_in_place();
+const Rewrite* read_pieces();
 const Rewrite* transpose_in_blocks();
 const Rewrite* use_streaming_stores();
 const Rewrite* fuse_pointwise_chain();

@@ -46,8 +46,7 @@ class AbsorbMovement final : public Rewrite {
     }
     // Movement that this step has absorbed before may be covered by others too.
     std::set<NodeId> nodes(step.nodes.begin(), step.nodes.end()), core;
-    for (NodeId n : nodes)
-      if (!view_of(context.graph, context.graph.node(n), 0)) core.insert(n);
+    for (NodeId n : nodes) (view_of(context.graph, context.graph.node(n), 0) ? absorbed : core).insert(n);
     nodes.insert(absorbed.begin(), absorbed.end());
     fused.nodes.assign(nodes.begin(), nodes.end());
     // Knobs that the new strides rule out go back to where a starter would have them.

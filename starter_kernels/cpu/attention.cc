@@ -30,7 +30,7 @@ class AttentionOnCpu final : public KernelImplementation {
   SearchSpace space(const Problem& problem, const DeviceInfo& device) const override {
     const AttentionSizes s(problem);
     const bool avx512 = device.has("avx512f");
-    const bool copies = accumulator_of(problem.in[0].dtype) != problem.in[0].dtype;
+    const bool copies = accumulator_of(problem.in[0].dtype) != problem.in[0].dtype || AttentionParams::of(problem).appended;
     SearchSpace space;
     const auto knob = [&](const char* name, std::vector<int64_t> values, int64_t starter, const char* meaning) {
       space.knobs.push_back({name, std::move(values), starter, meaning});
@@ -72,7 +72,8 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
   const AttentionSizes s(p);
   const AttentionParams params = AttentionParams::of(p);
   const DType acc = accumulator_of(q.dtype);
-  const bool has_mask = p.in.size() > 3;
+  const AttentionInputs inputs(p);
+  const bool has_mask = inputs.mask > 0;
   const bool selects = has_mask && p.in[3].dtype == DType::kBool;
   std::vector<DType> types{q.dtype, k.dtype, v.dtype};
   if (has_mask && !selects) types.push_back(p.in[3].dtype);
@@ -84,6 +85,8 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
                       storage_type(k.dtype), storage_type(v.dtype), storage_type(out.dtype), has_mask ? storage_type(p.in[3].dtype) : "float");
   const auto constant = [&](const std::string& name, int64_t value) { text += fmt::format("constexpr int64_t {} = {};\n", name, value); };
   constant("HEADS", s.batch * s.heads), constant("S", s.queries), constant("T", s.keys), constant("D", s.width);
+  constant("FIRST_KEYS", s.first_keys), constant("MORE_K_INPUT", static_cast<int64_t>(inputs.more_keys));
+  constant("MORE_V_INPUT", static_cast<int64_t>(inputs.more_values));
   constant("DV", s.value_width), constant("THREADS", p.threads);
   const auto operand = [&](const std::string& name, const Access& a) {
     constant(name + "_ROW", a.strides[2]), constant(name + "_COL", a.strides[3]);
@@ -95,6 +98,7 @@ std::string AttentionOnCpu::source(const Variant& variant, const DeviceInfo&) co
                         a.strides[0], s.heads, group, a.strides[1]);
   };
   operand("Q", q), operand("K", k), operand("V", v), operand("OUT", out);
+  operand("MORE_K", p.in[inputs.more_keys]), operand("MORE_V", p.in[inputs.more_values]);
   if (has_mask) operand("MASK", p.in[3]);
   else text += "constexpr int64_t MASK_ROW = 0, MASK_COL = 0;\nstatic inline int64_t mask_head(int64_t) { return 0; }\n";
   for (const auto& [name, value] : variant.knobs) constant(name, value);

@@ -84,7 +84,9 @@ struct MmaTile {
 // Whether all are of one half float type, and numbers of a row adjacent.
 bool has_mma_form(const Problem& problem) {
   const DType type = problem.in[0].dtype;
-  const bool rows = std::all_of(problem.in.begin(), problem.in.begin() + 3, [&](const Access& a) { return a.dtype == type && a.strides.back() == 1; });
+  const AttentionInputs inputs(problem);
+  const std::initializer_list<size_t> operands{0, 1, 2, inputs.more_keys, inputs.more_values};
+  const bool rows = std::all_of(operands.begin(), operands.end(), [&](size_t i) { return problem.in[i].dtype == type && problem.in[i].strides.back() == 1; });
   const AttentionSizes s(problem);
   return is_half(type) && rows && s.keys > 0 && s.queries > 0 && MmaTile(s, type).fits();
 }
@@ -137,9 +139,10 @@ std::string operand_text(const std::string& name, const std::string& upper, cons
 
 std::string mask_text(const Problem& p, const AttentionParams& params, DType sum, int64_t heads) {
   const auto number = [&](double x) { return sum == DType::kF64 ? double_text(x) : float_text(x); };
-  const bool has = p.in.size() > 3, selects = has && p.in[3].dtype == DType::kBool;
+  const size_t mask = AttentionInputs(p).mask;
+  const bool has = mask > 0, selects = has && p.in[mask].dtype == DType::kBool;
   const std::string hidden = number(params.masked_value);
-  std::string text = has ? operand_text("mask", "MASK", p.in[3], heads)
+  std::string text = has ? operand_text("mask", "MASK", p.in[mask], heads)
                          : "typedef float mask_t;\nenum : long long { MASK_ROW, MASK_COLUMN = 0 };\nstatic inline int64_t mask_head(int64_t) { return 0; }\n"
                            "static inline float load_mask(mask_t x) { return x; }\n";
   text += fmt::format("enum : bool {{ HAS_MASK = {}, CAUSAL = {}, ZERO_HIDDEN_ROWS = {}, ZERO_NAN_WEIGHTS = {} }};\n", has, params.causal,
@@ -196,6 +199,7 @@ class AttentionOnCuda final : public KernelImplementation {
   std::string source(const Variant& variant, const DeviceInfo&) const override {
     const Problem& p = variant.problem;
     const AttentionSizes s(p);
+    const AttentionInputs inputs(p);
     const AttentionParams params = AttentionParams::of(p);
     const DType sum = accumulator_of(p.in[0].dtype);
     const RowTile row(s, sum);
@@ -209,6 +213,9 @@ class AttentionOnCuda final : public KernelImplementation {
                                   cuda_sizes({{"HEADS", s.batch * s.heads},
                                               {"S", s.queries},
                                               {"T", s.keys},
+                                              {"FIRST_KEYS", s.first_keys},
+                                              {"MORE_K_INPUT", static_cast<int64_t>(inputs.more_keys)},
+                                              {"MORE_V_INPUT", static_cast<int64_t>(inputs.more_values)},
                                               {"D", s.width},
                                               {"DV", s.value_width},
                                               {"CAUSAL_OFFSET", params.causal_offset},
@@ -217,11 +224,12 @@ class AttentionOnCuda final : public KernelImplementation {
                                               {"VALUE_GROUPS", row.value_groups}})});
     for (const auto& [name, value] : k) text += cuda_sizes({{name, value}});
     text += operand_text("q", "Q", p.in[0], s.heads) + operand_text("k", "K", p.in[1], s.heads) + operand_text("v", "V", p.in[2], s.heads) +
+            operand_text("more_k", "MORE_K", p.in[inputs.more_keys], s.heads) + operand_text("more_v", "MORE_V", p.in[inputs.more_values], s.heads) +
             operand_text("out", "OUT", p.out[0], s.heads) + mask_text(p, params, sum, s.heads);
     text += fmt::format("static inline out_t store_out(sum_t y) {{ return {}; }}\n", store_text(p.out[0].dtype, "y"));
     if (on_mma) text = join_text({text, mma_text(p.in[0].dtype, s.largest_weight())});
     return join_text(
-        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention_result.h")),
+        {text, std::string(cuda_text("shared_loop.h")), std::string(cuda_text("attention_rows.h")), std::string(cuda_text("attention_result.h")),
          std::string(cuda_text(on_mma ? "attention_mma.cu" : "attention.cu")), skips ? std::string(cuda_text("attention_finite.cu")) : "",
          in_parts ? std::string(cuda_text("attention_parts.cu")) : "",
          fmt::format("TABLE Launch amdahl_launches[] = {{{}ATTENTION_LAUNCH{}}};", skips ? "FINITE_LAUNCH, " : "", in_parts ? ", PARTS_LAUNCH" : "")});

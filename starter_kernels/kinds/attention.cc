@@ -3,6 +3,8 @@
 // in[0] = q [B, H, S, D], in[1] = k [B, Hkv, T, D], in[2] = v [B, Hkv, T, Dv], out[0] = [B, H, S, Dv]; strides express where the
 // heads lie. H is a multiple of Hkv: query head h reads key head h / (H / Hkv). in[3], if any, is the mask over
 // [B, H, S, T] (broadcast by stride 0): floats are added to the scaled scores; where a bool is false, the score is `masked_value`.
+// Where keys are `appended`, two inputs follow: k and v of the last keys, over [B, Hkv, T - T1, D] and [B, Hkv, T - T1, Dv]; in[1] and in[2] then have the first
+// T1 keys alone. So lie the keys of earlier tokens, and of the new ones.
 
 #include "starter_kernels/kinds/attention.h"
 
@@ -154,6 +156,7 @@ AttentionParams AttentionParams::of(const Problem& problem) {
   p.zero_nan_weights = params.value("zero_nan_weights", false);
   if (params.contains("masked_value")) p.masked_value = number_of(params.at("masked_value"));
   p.hidden_added = params.value("hidden_added", false);
+  p.appended = params.value("appended", false);
   return p;
 }
 
@@ -166,6 +169,7 @@ void AttentionParams::write(Problem& problem) const {
   put_param(params, "zero_nan_weights", zero_nan_weights, true);
   put_param(params, "masked_value", masked_value != -HUGE_VAL, number_json(masked_value));
   put_param(params, "hidden_added", hidden_added, true);
+  put_param(params, "appended", appended, true);
 }
 
 const KernelKind* attention_kind() {

@@ -16,19 +16,32 @@ struct AttentionParams {
   bool zero_nan_weights = false;    // weights that are no numbers become zeros, which values that are no numbers still show through
   double masked_value = -HUGE_VAL;  // score of what a mask of bools, or causality, hides
   bool hidden_added = false;        // causality adds it to the score rather than put it in its place (an infinite score then is no number)
+  bool appended = false;            // the last two inputs are keys and values behind those of in[1] and in[2]
 
   static AttentionParams of(const Problem& problem);
   void write(Problem& problem) const;
 };
 
+// Numbers of the inputs that not every problem has.
+struct AttentionInputs {
+  size_t mask = 0;                        // 0: none
+  size_t more_keys = 1, more_values = 2;  // of the appended ones; where there are none, those of all
+  explicit AttentionInputs(const Problem& p) {
+    const size_t own = p.in.size() - (AttentionParams::of(p).appended ? 2 : 0);
+    if (own > 3) mask = 3;
+    if (own < p.in.size()) more_keys = own, more_values = own + 1;
+  }
+};
+
 struct AttentionSizes {
-  int64_t batch, heads, queries, keys, width, value_width;
+  int64_t batch, heads, queries, first_keys, keys, width, value_width;  // first_keys: of in[1]; keys: the appended ones too
   bool causal;
   explicit AttentionSizes(const Problem& p)
       : batch(p.out[0].shape[0]),
         heads(p.out[0].shape[1]),
         queries(p.out[0].shape[2]),
-        keys(p.in[1].shape[2]),
+        first_keys(p.in[1].shape[2]),
+        keys(first_keys + (AttentionParams::of(p).appended ? p.in[AttentionInputs(p).more_keys].shape[2] : 0)),
         width(p.in[0].shape[3]),
         value_width(p.out[0].shape[3]),
         causal(AttentionParams::of(p).causal) {}

@@ -1,6 +1,7 @@
 #pragma once
 // Plans of the kinds and forms that no single node lowers to, made by hand so that tests below the playbook reach them:
-// steps on channel blocks between two reorders, two products with an activation between as one fused_mlp, three convolutions as one inverted_residual.
+// steps on channel blocks between two reorders, two products with an activation between as one fused_mlp, three convolutions as one inverted_residual,
+// attention to keys in two tensors.
 
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "starter_kernels/kinds/pointwise.h"
 #include "starter_kernels/kinds/rotary_embedding.h"
 #include "tests/plan/kernel_bench.h"
+#include "tests/starter_kernels/appended_keys.h"
 
 namespace amdahl::testing {
 
@@ -368,11 +370,28 @@ inline std::vector<Case> inverted_residuals(const Target& target, const std::str
           inverted_residual("no padding, strides that leave rows out", {1, 8, 11, 37}, 20, 12, 2, 3, 0, false, target, format)};
 }
 
+inline std::vector<Case> attention_to_appended_keys(const Target& target) {
+  std::vector<Case> cases;
+  for (const AppendedKeys& keys : appended_keys()) {
+    AppendedKeysProblem made = problem_of(keys);
+    Step step;
+    for (size_t n = 0; n < made.graph.nodes.size(); ++n)
+      if (!is_renaming(made.graph.nodes[n])) step.nodes.push_back(static_cast<NodeId>(n));
+    for (ValueId v : made.inputs) step.inputs.push_back({v, ""});
+    step.outputs = {{made.graph.outputs[0], ""}};
+    step.variant.problem = made.problem;
+    step.variant.knobs = target.space(made.problem).starters();
+    cases.push_back({"appended keys: " + keys.name, std::move(made.graph), {{std::move(step)}, 2}});
+  }
+  return cases;
+}
+
 // What no single node lowers to.
 inline std::vector<Case> made_of_several(const std::string& kind, const Target& target = cpu_target(), const std::string& format = kBlocks) {
   if (kind == "inverted_residual") return inverted_residuals(target, format);
   if (kind == "fused_mlp") return {fused_mlp_with_biases(target), gated_fused_mlp(target)};
   if (kind == "rotary_embedding") return ropes_of_tables(target);
+  if (kind == "attention") return attention_to_appended_keys(target);
   return {};
 }
 

@@ -65,6 +65,19 @@ TEST(FirstPlan, OfAGatedTransformerHasNormsAndRotationsOfOneStep) {
   EXPECT_EQ(kinds["pointwise"], 0);
 }
 
+// Keys and values of earlier tokens are read where they lie.
+TEST(FirstPlan, OfAStepBehindOthersCopiesNoKeys) {
+  for (const char* name : {"gpt2-decode-mini@fp16", "llama-decode-mini@fp16"}) {
+    const Graph graph = model(name);
+    const Plan plan = first_plan(graph, 1, hopper());
+    expect_whole(graph, plan, hopper());
+    for (const Step& s : plan.steps) {
+      if (s.variant.problem.kind == kind::kMovement) EXPECT_NE(s.variant.problem.out[0].shape, (Shape{1, 2, 16, 32})) << name;
+      if (s.variant.problem.kind == kind::kAttention) EXPECT_EQ(s.variant.problem.in.size(), 5u) << name;
+    }
+  }
+}
+
 TEST(FirstPlan, OfAConvolutionalNetworkHasPointwiseStepsInEpilogues) {
   for (const char* name : {"resnet50-mini@fp16", "resnet50-mini"}) {
     const Graph graph = model(name);

@@ -20,6 +20,7 @@
 #include "starter_kernels/toolchain/cpu_toolchain.h"
 #include "starter_kernels/toolchain/cuda_toolchain.h"
 #include "tests/starter_kernels/absent_card.h"
+#include "tests/starter_kernels/appended_keys.h"
 #include "tests/starter_kernels/channels_last.h"
 
 namespace amdahl {
@@ -55,13 +56,15 @@ std::optional<Variant> varied(const Target& target, Variant v, Random& random) {
 
 class CudaTexts : public ::testing::TestWithParam<const KernelKind*> {};
 
-// The kind's nodes of all examples, and its problems over channels last.
+// The kind's nodes of all examples, its problems over channels last, and attention to keys in two tensors.
 std::vector<Problem> problems_of(const KernelKind& kind, const Target& target) {
   std::vector<Problem> problems;
   for (const Graph& graph : kind.examples())
     for (const Node& node : graph.nodes)
       if (const auto lowering = kind.lower(graph, node, 1)) problems.push_back(lowering->variant.problem);
   for (const Problem& problem : testing::problems_channels_last(kind.name(), target)) problems.push_back(problem);
+  if (kind.name() == kind::kAttention)
+    for (const testing::AppendedKeys& keys : testing::appended_keys()) problems.push_back(testing::problem_of(keys).problem);
   return problems;
 }
 

@@ -11,7 +11,8 @@ constexpr int64_t DV_VECS = ceil_div(DV, LANES), DV_PADDED = DV_VECS * LANES;
 constexpr int T_LEFT = T % MR, Q_LEFT = Q_BLOCK % MR, DV_LEFT = DV_VECS % NRV;
 // Vectors of the last panel of queries that hold any.
 constexpr int LAST_VECS = static_cast<int>(ceil_div((S + NR - 1) % NR + 1, LANES));
-// Vectors of v are loaded where they are only if they cannot pass the end of a row; otherwise from a padded copy.
+// Vectors of v are loaded where they are only if they cannot pass the end of a row; otherwise from a padded copy. Keys and values in two tensors, those from
+// FIRST_KEYS on in the other, are copied.
 constexpr bool COPY_K = PACK_KV, COPY_V = PACK_KV || V_COL != 1 || DV % LANES != 0;
 constexpr int64_t K_STEP = COPY_K ? D : K_ROW, K_ELEMENT = COPY_K ? 1 : K_COL, V_STEP = COPY_V ? DV_PADDED : V_ROW;
 
@@ -258,6 +259,13 @@ static void attend(const Head& head, int64_t q0, bool skip, ACC* scratch) {
   }
 }
 
+// `rows` rows of `columns` numbers, with zeros up to `padded`.
+template <int64_t ROW, int64_t COLUMN, class Number>
+static void copy_rows(const Number* from, int64_t rows, int64_t columns, int64_t padded, ACC* to) {
+  for (int64_t t = 0; t < rows; ++t)
+    for (int64_t d = 0; d < padded; ++d) to[t * padded + d] = d < columns ? to_acc(from[t * ROW + d * COLUMN]) : ACC(0);
+}
+
 // ---- the interface ---------------------------------------------------------------------------------------------------
 
 // Parts of the queries of a head, so that the tasks divide evenly among the threads.
@@ -282,15 +290,20 @@ extern "C" void amdahl_run(const void* const* in, void* const* out, void* worksp
     if constexpr (MASK_ADDED || MASK_SELECTS) head.mask = static_cast<const MASK_T*>(in[3]) + mask_head(head_number);
     if constexpr (COPY_K) {
       ACC* copy = scratch + AT_K;
-      for (int64_t t = 0; t < T; ++t)
-        for (int64_t d = 0; d < D; ++d) copy[t * D + d] = to_acc(k[t * K_ROW + d * K_COL]);
+      copy_rows<K_ROW, K_COL>(k, FIRST_KEYS, D, D, copy);
+      if constexpr (FIRST_KEYS < T) {
+        const K_T* more = static_cast<const K_T*>(in[MORE_K_INPUT]) + more_k_head(head_number);
+        copy_rows<MORE_K_ROW, MORE_K_COL>(more, T - FIRST_KEYS, D, D, copy + FIRST_KEYS * D);
+      }
       head.k = copy;
     }
     if constexpr (COPY_V) {
       ACC* copy = scratch + AT_V;
-      for (int64_t t = 0; t < T; ++t)
-        for (int64_t d = 0; d < DV_PADDED; ++d)
-          copy[t * DV_PADDED + d] = d < DV ? to_acc(v[t * V_ROW + d * V_COL]) : ACC(0);
+      copy_rows<V_ROW, V_COL>(v, FIRST_KEYS, DV, DV_PADDED, copy);
+      if constexpr (FIRST_KEYS < T) {
+        const V_T* more = static_cast<const V_T*>(in[MORE_V_INPUT]) + more_v_head(head_number);
+        copy_rows<MORE_V_ROW, MORE_V_COL>(more, T - FIRST_KEYS, DV, DV_PADDED, copy + FIRST_KEYS * DV_PADDED);
+      }
       head.v = copy;
     }
     const int64_t first = part * Q_BLOCKS / PARTS;

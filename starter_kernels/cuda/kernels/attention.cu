@@ -60,8 +60,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   const int64_t v0 = blockIdx.x % VALUE_TILES * TILE_V;
   const int64_t begin = blockIdx.y * PART, end = begin + PART < T ? begin + PART : T;
   const q_t* q = (const q_t*)o.in[0] + q_head(head);
-  const k_t* k = (const k_t*)o.in[1] + k_head(head);
-  const v_t* v = (const v_t*)o.in[2] + v_head(head);
+  const Keys k = keys_of(o, head);
+  const Values v = values_of(o, head);
   const mask_t* mask = HAS_MASK ? (const mask_t*)o.in[HAS_MASK ? 3 : 0] + mask_head(head) : nullptr;
   const uint8_t* finite = (const uint8_t*)o.workspace + head * KEY_TILES;
 
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
       copy_tile<KEYS, DEPTH, STEP, K_COLUMN == 1>(kv, [&](int row, int column) {
         const int64_t t = t0 + row;
         const int d = d0 + column;
-        return t < end && d < D ? load_k(k[index_t(t) * index_t(K_ROW) + d * index_t(K_COLUMN)]) : sum_t(0);
+        return t < end && d < D ? load_key<index_t>(k, t, d) : sum_t(0);
       });
       __syncthreads();
 #pragma unroll 4
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
 
     copy_tile<KEYS, TILE_V, TILE_V, V_COLUMN == 1>(kv, [&](int row, int column) {
       const int64_t t = t0 + row, c = v0 + column;
-      return t < end && c < DV ? load_v(v[index_t(t) * index_t(V_ROW) + index_t(c) * index_t(V_COLUMN)]) : sum_t(0);
+      return t < end && c < DV ? load_value<index_t>(v, t, c) : sum_t(0);
     });
     __syncthreads();
 #pragma unroll 4

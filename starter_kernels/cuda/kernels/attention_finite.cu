@@ -5,12 +5,12 @@ enum : int { FINITE_THREADS = 128 };
 extern "C" __global__ void __launch_bounds__(FINITE_THREADS) amdahl_kernel_1(const __grid_constant__ Operands o) {
   wait_for_producers();
   const int64_t head = blockIdx.x / KEY_TILES, t0 = blockIdx.x % KEY_TILES * KEYS;
-  const v_t* v = (const v_t*)o.in[2] + v_head(head);
+  const Values v = values_of(o, head);
   int odd = 0;
   for (int64_t i = threadIdx.x; i < KEYS * DV; i += FINITE_THREADS) {
     const int64_t t = t0 + (V_COLUMN == 1 ? i / DV : i % KEYS), c = V_COLUMN == 1 ? i % DV : i / KEYS;
     if (t >= T) continue;
-    const sum_t x = load_v(v[t * V_ROW + c * V_COLUMN]);
+    const sum_t x = load_value<int64_t>(v, t, c);
     odd |= !(x - x == sum_t(0));
   }
   odd = __syncthreads_or(odd);

@@ -39,22 +39,50 @@ static inline sum_t subtracted(sum_t maximum) { return maximum == -sum_t(__built
 
 static inline int smaller(int64_t a, int b) { return a < b ? int(a) : b; }
 
+static inline bool in_sixteens(const uint16_t* from, int64_t stride) { return stride % 8 == 0 && uint64_t(from) % 16 == 0; }
+
+// Calls copies(copy), where copy(place, source, real) brings eight numbers to shared memory, zeros from `real` on. `aligned`: all of them. Asked once: asked for
+// each eight, both ways of copying stand side by side for all of them.
+template <class Copies>
+static inline void in_one_way(bool aligned, Copies copies) {
+  if (aligned) {
+    copies([](uint16_t* place, const uint16_t* source, int real) { copy_async<16>(place, source, real * 2); });
+  } else {
+    copies([](uint16_t* place, const uint16_t* source, int real) {
+      for (int j = 0; j < 8; ++j) place[j] = j < real ? source[j] : uint16_t(0);
+    });
+  }
+}
+
 // ROWS x COLUMNS numbers to shared memory, zeros from `rows` and `columns` on.
 template <int ROWS, int COLUMNS, int TO_STEP>
 static inline void copy_rows(uint16_t* to, const uint16_t* from, int64_t stride, int64_t rows, int64_t columns) {
-  const auto pieces = [&](auto copy) {  // of eight numbers, of which `real` are there
+  in_one_way(in_sixteens(from, stride), [&](auto copy) {
     for_own<ROWS * (COLUMNS / 8), THREADS>([&](int i) {
       const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
       const int real = row < rows && column < columns ? smaller(columns - column, 8) : 0;
       copy(to + row * TO_STEP + column, real > 0 ? from + row * stride + column : from, real);
     });
-  };
-  // Asked once: asked for each piece, both ways of copying stand side by side for all of them.
-  if (stride % 8 == 0 && uint64_t(from) % 16 == 0) {
-    pieces([](uint16_t* place, const uint16_t* source, int real) { copy_async<16>(place, source, real * 2); });
+  });
+}
+
+// Rows of a tile of keys, or of their values: t0 … end - 1, those from FIRST_KEYS on of `more`.
+template <int COLUMNS, int TO_STEP>
+static inline void copy_tile(uint16_t* to, const uint16_t* first, int64_t stride, const uint16_t* more, int64_t more_stride, int64_t t0, int64_t end,
+                             int64_t columns) {
+  if constexpr (!APPENDED) {
+    copy_rows<KEYS, COLUMNS, TO_STEP>(to, first + t0 * stride, stride, end - t0, columns);
   } else {
-    pieces([](uint16_t* place, const uint16_t* source, int real) {
-      for (int j = 0; j < 8; ++j) place[j] = j < real ? source[j] : uint16_t(0);
+    in_one_way(in_sixteens(first, stride) && in_sixteens(more, more_stride), [&](auto copy) {
+      for_own<KEYS * (COLUMNS / 8), THREADS>([&](int i) {
+        const int row = i / (COLUMNS / 8), column = i % (COLUMNS / 8) * 8;
+        const int64_t t = t0 + row;
+        const int real = t < end && column < columns ? smaller(columns - column, 8) : 0;
+        const bool appended = t >= FIRST_KEYS;
+        const uint16_t* rows = appended ? more : first;
+        const int64_t at = appended ? (t - FIRST_KEYS) * more_stride : t * stride;
+        copy(to + row * TO_STEP + column, real > 0 ? rows + at + column : rows, real);
+      });
     });
   }
 }
@@ -278,6 +306,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   const uint16_t* q = (const uint16_t*)o.in[0] + q_head(head) + q0 * Q_ROW;
   const uint16_t* k = (const uint16_t*)o.in[1] + k_head(head);
   const uint16_t* v = (const uint16_t*)o.in[2] + v_head(head);
+  const uint16_t* more_k = APPENDED ? (const uint16_t*)o.in[MORE_K_INPUT] + more_k_head(head) : nullptr;
+  const uint16_t* more_v = APPENDED ? (const uint16_t*)o.in[MORE_V_INPUT] + more_v_head(head) : nullptr;
   const mask_t* mask = HAS_MASK ? (const mask_t*)o.in[HAS_MASK ? 3 : 0] + mask_head(head) : nullptr;
   const uint8_t* finite = (const uint8_t*)o.workspace + head * KEY_TILES;
   uint16_t* const weights = shared + AT_WEIGHTS;
@@ -291,9 +321,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) amdahl_kernel_0(const __gr
   // Two groups of copies, of which there may be nothing: keys are waited for first.
   const auto copy_keys = [&](int64_t t0, int place) {
     uint16_t* tile = shared + AT_KEYS + place * TILE;
-    if (t0 < end) copy_rows<KEYS, MMA_DEPTH, QK_STEP>(tile, k + t0 * K_ROW, K_ROW, end - t0, D);
+    if (t0 < end) copy_tile<MMA_DEPTH, QK_STEP>(tile, k, K_ROW, more_k, MORE_K_ROW, t0, end, D);
     end_group();
-    if (t0 < end) copy_rows<KEYS, MMA_WIDTH, V_STEP>(tile + KEYS * QK_STEP, v + t0 * V_ROW, V_ROW, end - t0, DV);
+    if (t0 < end) copy_tile<MMA_WIDTH, V_STEP>(tile + KEYS * QK_STEP, v, V_ROW, more_v, MORE_V_ROW, t0, end, DV);
     end_group();
   };
 

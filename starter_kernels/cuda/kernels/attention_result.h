@@ -2,9 +2,9 @@
 
 static inline sum_t result_of(const Operands& o, int64_t head, int64_t column, sum_t values, sum_t weights) {
   if (ZERO_NAN_WEIGHTS && weights != weights) {  // the weights become zeros; values that are no numbers show
-    const v_t* v = (const v_t*)o.in[2] + v_head(head) + column * V_COLUMN;
+    const Values v = values_of(o, head);
     values = 0;
-    for (int64_t t = 0; t < T; ++t) values += sum_t(0) * load_v(v[t * V_ROW]);
+    for (int64_t t = 0; t < T; ++t) values += sum_t(0) * load_value<int64_t>(v, t, column);
     return values;
   }
   return values * (ZERO_HIDDEN_ROWS && weights == 0 ? sum_t(0) : sum_t(1) / weights);

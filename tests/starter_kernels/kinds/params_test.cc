@@ -72,8 +72,8 @@ TEST(Params, WhatHasItsDefaultIsNotWritten) {
 
 TEST(Params, WhatDiffersIsWritten) {
   expect_text(
-      AttentionParams{0.125, true, 3, true, true, -1e9, true},
-      R"({"causal":true,"causal_offset":3,"hidden_added":true,"masked_value":-1000000000.0,"scale":0.125,"zero_hidden_rows":true,"zero_nan_weights":true})");
+      AttentionParams{0.125, true, 3, true, true, -1e9, true, true},
+      R"({"appended":true,"causal":true,"causal_offset":3,"hidden_added":true,"masked_value":-1000000000.0,"scale":0.125,"zero_hidden_rows":true,"zero_nan_weights":true})");
   expect_text(ConvParams{{{3}, {2}, {1}, {1, 0}}, 4, true}, R"({"dilations":[1],"group":4,"kernel":[3],"pads":[1,0],"strides":[2],"transposed":true})");
   expect_text(CrossEntropyParams{CrossEntropyParams::Reduction::kNone, 0, true, true},
               R"({"ignore_index":0,"logarithms":true,"reduction":"none","weighted":true})");
