@@ -58,19 +58,19 @@ def judged(entry, kernel, operator):
     row["theirs"] = sum(r.is_correct for r in results)
     faults = set()
     for test, theirs in zip(tests, results):
-        case = (tuple(test.args), dict(test.kwargs))
-        error, why = answered(gate.judge, entry.op, operator, kernel, case)
-        strided, why_strided = answered(gate.judge_strided, entry.op, operator, kernel, case)
+        case = gate.Case(entry.op, operator, (tuple(test.args), dict(test.kwargs)))
+        error, why = answered(case.judge, kernel)
+        strided, why_strided = answered(case.judge_strided, kernel)
         row["ours"] += error is not None
         row["strided"] += strided is not None and not math.isnan(strided)
         row["strided_cases"] += strided is None or not math.isnan(strided)
-        row["aten"] += answered(gate.judge_once, entry.op, operator, entry.op, case)[0] is not None
+        row["aten"] += answered(case.judge_once, entry.op)[0] is not None
         row["worst"] = max(row["worst"], error or 0.0)
         said = [f"{label}: {text}" for label, text in (("theirs", reason(theirs)), ("ours", why), ("in other strides", why_strided)) if text]
         if said:
             row["reasons"].append(f"{serialize_args(test.args, test.kwargs)[:160]}: {'; '.join(said)}"[:500])
         try:
-            faults |= set(dispatch.computed_by(kernel, *gate.cloned(case)))
+            faults |= set(dispatch.computed_by(kernel, *gate.cloned(case.arguments)))
         except Exception:  # noqa: BLE001: said above
             pass
     row["reasons"] = row["reasons"][:6]

@@ -1,4 +1,5 @@
 """Writes the folders of BackendBench's format: a file an operator, and beside them amdahl_aten with its library, built once."""
+import ast
 import glob
 import hashlib
 import os
@@ -10,17 +11,35 @@ from bb import operators
 LIBRARY = os.path.join(operators.HERE, "library")
 FLAGS = ["-std=c++20", "-O2", "-march=native", "-fPIC", "-shared"]
 
-TEXT = '''"""aten.{operator}: amdahl_aten/{module}.py gives it to the library of kernels beside it. No function of PyTorch computes."""
+TEXT = '''"""aten.{operator}: amdahl_aten/{module}.py gives it to the library of kernels beside it. No function of PyTorch computes.
+Signatures that Amdahl tuned are computed by its plans."""
 import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
-from amdahl_aten import {module}  # noqa: E402
+from amdahl_aten import {module}, tuned  # noqa: E402
 
-{folder}_kernel_impl = {module}.{folder}
+{folder}_kernel_impl = tuned.behind("{folder}", {module}.{folder})
 '''
+
+
+TABLE = "tuned_table.py"
+
+
+def write_table(out, plans):
+    """plans: by folder and signature, where a plan lies, type and size of its result."""
+    path = os.path.join(out, "amdahl_aten", TABLE)
+    with open(path + ".part", "w") as file:
+        file.write('"""Which signatures Amdahl tuned: (folder, types and sizes) to (its plan, type and size of the result)."""\n')
+        file.write("PLANS = {\n" + "".join(f"    {key!r}: {value!r},\n" for key, value in sorted(plans.items())) + "}\n")
+    os.replace(path + ".part", path)
+
+
+def read_table(out):
+    with open(os.path.join(out, "amdahl_aten", TABLE)) as file:
+        return ast.literal_eval(ast.parse(file.read()).body[-1].value)
 
 
 def compiler():
@@ -36,9 +55,10 @@ def texts():
     return [*sorted(glob.glob(os.path.join(LIBRARY, "*.h"))), *sources(), *(os.path.join(operators.SOURCES, m) for m in operators.modules())]
 
 
-def fingerprint():
-    digest = hashlib.sha256(" ".join([compiler(), *FLAGS]).encode())
-    for path in texts():
+def fingerprint(paths=None):
+    """Of the library and its operators, or of other files."""
+    digest = hashlib.sha256(" ".join([compiler(), *FLAGS]).encode() if paths is None else b"")
+    for path in texts() if paths is None else paths:
         with open(path, "rb") as file:
             digest.update(file.read())
     return digest.hexdigest()[:12]
@@ -66,6 +86,8 @@ def write(out, wanted=None):
     os.makedirs(package, exist_ok=True)
     for module in operators.modules():
         shutil.copyfile(os.path.join(operators.SOURCES, module), os.path.join(package, module))
+    if not os.path.exists(os.path.join(package, TABLE)):
+        write_table(out, {})
     build_library(package)
     written = []
     for folder, module in sorted(operators.served().items()):

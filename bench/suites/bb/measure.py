@@ -23,6 +23,8 @@ def options_of_command_line():
     parser.add_argument("--limit", type=float, default=300, metavar="S")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--tune", metavar="CASE")
+    parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("operators", nargs="*", metavar="OP")
     options = parser.parse_args()
     options.checkout, options.out = os.path.abspath(options.checkout), os.path.abspath(options.out)
@@ -76,9 +78,14 @@ def main():
         written = folders.write(options.out, set(options.operators) or None)
     except RuntimeError as error:
         sys.exit(f"backendbench: {error}")
+    if options.tune:
+        from bb.tune import tune
+        return tune(options)
     facts = versions.provenance(options, folders.fingerprint(), folders.compiler())
     stem = os.path.join(options.out, f"{options.device}-{options.dtype}")
-    rows = Rows(f"{stem}.jsonl", f"{facts['build']}, torch {facts['versions']['torch']}, seed {options.seed}", options.limit)
+    table = os.path.join(options.out, "amdahl_aten", folders.TABLE)
+    judges = folders.fingerprint([table, *(os.path.join(HERE, name + ".py") for name in ("gate", "twice", "entries", "dispatch", "text_check"))])
+    rows = Rows(f"{stem}.jsonl", f"{facts['build']} judged by {judges}, torch {facts['versions']['torch']}, seed {options.seed}", options.limit)
     from bb import entries
     named = entries.load(options.checkout, options.device, options.dtype, options.seed, options.operators)
     backend, faults = entries.kernels(options.out), text_faults(options.out, written)

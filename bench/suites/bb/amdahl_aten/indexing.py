@@ -348,7 +348,7 @@ def bounds(numbers, low, high):
 def histc__default(self, bins=100, min=0, max=0):
     low, high = bounds(view(self), min, max)
     out = torch.empty((bins,), dtype=self.dtype)
-    call("equal_bins", [view(out)], [flat(self)], [low, high, self.dtype != torch.float64])
+    call("equal_bins", [view(out)], [flat(self)], [low, high, self.element_size()])
     return out
 
 

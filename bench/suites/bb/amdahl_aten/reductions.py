@@ -283,7 +283,7 @@ def topk__default(self, k, dim=-1, largest=True, sorted=True):
     if size:
         size[dimension(dim, self.dim())] = k
     values, indices = torch.empty(size, dtype=self.dtype), torch.empty(size, dtype=torch.int64)
-    along("sort", [view(values), view(indices)], [view(self)], dim, [largest])
+    along("topk", [view(values), view(indices)], [view(self)], dim, [largest])
     return values, indices
 
 

@@ -29,7 +29,10 @@ const PointwiseKernels& activations() {
       {"elu", each([](double x, P p) { return x <= 0 ? p[0] * p[1] * std::expm1(x * p[2]) : x * p[1]; })},
       {"hardtanh", each([](auto x, P p) { return clamped(x, p[0], p[1]); })},
       {"hardshrink", each([](double x, P p) { return x >= -p[0] && x <= p[0] ? 0 : x; })},
-      {"softshrink", each([](double x, P p) { return x > p[0] ? x - p[0] : x < -p[0] ? x + p[0] : std::isnan(x) ? x : 0; })},
+      {"softshrink", each([](double x, P p) { return x > p[0]        ? x - p[0]
+                                                     : x < -p[0]     ? x + p[0]
+                                                     : std::isnan(x) ? x
+                                                                     : 0; })},
       {"softplus", each([](double x, P p) { return x * p[0] > p[1] ? x : std::log1p(std::exp(x * p[0])) / p[0]; })},
       {"threshold", each([](auto x, P p) { return x <= p[0] ? p[1] : x; })},
       {"hardsigmoid", each([](double x, P) { return clamped(x + 3, 0, 6) / 6; })},
@@ -47,9 +50,8 @@ const PointwiseKernels& activations() {
          return z < p[0] ? 0.5 * z * z / p[0] : z - 0.5 * p[0];
        })},
       {"soft_margin", each([](double x, double target, P) { return softplus(-target * x); })},
-      {"cross_entropy", each([](double x, double target, double weight, P) {
-         return weight * ((target - 1) * std::max(std::log1p(-x), -100.0) - target * boundedLog(x));
-       })},
+      {"cross_entropy",
+       each([](double x, double target, double weight, P) { return weight * ((target - 1) * std::max(std::log1p(-x), -100.0) - target * boundedLog(x)); })},
       {"cross_entropy_with_logits", each([](double x, double target, double weight, double positive, P) {
          double slope = 1 + (positive - 1) * target;
          return weight * ((1 - target) * x + slope * (softplus(-std::abs(x)) + std::max(-x, 0.0)));

@@ -66,17 +66,19 @@ const PointwiseKernels& arithmetic() {
       {"div_trunc", each([](auto a, auto b, P) { return truncated(a, b); })},
       {"div_floor", each([](auto a, auto b, P) { return floored(a, b); })},
       {"fmod", each([](auto a, auto b, P) {
-         if constexpr (std::is_same_v<decltype(a), double>)
-           return std::fmod(a, b);
-         else
-           return a % b;
+         if constexpr (std::is_same_v<decltype(a), double>) return std::fmod(a, b);
+         else return a % b;
        })},
       {"remainder", each([](auto a, auto b, P) { return remainder(a, b); })},
       {"pow", each([](auto a, auto b, P) { return power(a, b); })},
       {"maximum", each([](auto a, auto b, P) { return isNan(b) ? b : greater(a, b); })},
       {"minimum", each([](auto a, auto b, P) { return isNan(b) ? b : smaller(a, b); })},
-      {"fmax", each([](auto a, auto b, P) { return isNan(a) ? b : isNan(b) ? a : greater(a, b); })},
-      {"fmin", each([](auto a, auto b, P) { return isNan(a) ? b : isNan(b) ? a : smaller(a, b); })},
+      {"fmax", each([](auto a, auto b, P) { return isNan(a)   ? b
+                                                   : isNan(b) ? a
+                                                              : greater(a, b); })},
+      {"fmin", each([](auto a, auto b, P) { return isNan(a)   ? b
+                                                   : isNan(b) ? a
+                                                              : smaller(a, b); })},
       {"clamp", each([](auto x, auto low, auto high, P) {
          if (isNan(low)) return low;
          if (isNan(high)) return high;
@@ -92,7 +94,9 @@ const PointwiseKernels& arithmetic() {
       {"logical_and", each([](auto a, auto b, P) { return a != 0 && b != 0; })},
       {"logical_or", each([](auto a, auto b, P) { return a != 0 || b != 0; })},
       {"logical_xor", each([](auto a, auto b, P) { return (a != 0) != (b != 0); })},
-      {"heaviside", each([](auto x, auto at_zero, P) { return isNan(x) ? x : x == 0 ? at_zero : decltype(x)(x > 0); })},
+      {"heaviside", each([](auto x, auto at_zero, P) { return isNan(x) ? x
+                                                              : x == 0 ? at_zero
+                                                                       : decltype(x)(x > 0); })},
       {"where", each([](auto mask, auto a, auto b, P) { return mask != 0 ? a : b; })},
       {"close", each([](double a, double b, P p) {
          if (isNan(a) || isNan(b)) return p[2] != 0 && isNan(a) && isNan(b);

@@ -45,10 +45,8 @@ void runAs(void (*kernel)(Blocks<C>&, const double*), const Call& call) {
 }  // namespace
 
 void runBlocks(const BlockKernel& kernel, const Call& call) {
-  if (call.isFloating() || !kernel.integers)
-    runAs<double>(kernel.reals, call);
-  else
-    runAs<int64_t>(kernel.integers, call);
+  if (call.isFloating() || !kernel.integers) runAs<double>(kernel.reals, call);
+  else runAs<int64_t>(kernel.integers, call);
 }
 
 }  // namespace aten

@@ -38,7 +38,9 @@ const PointwiseKernels& functions() {
       {"asinh", each([](double x, P) { return std::asinh(x); })},
       {"atan", each([](double x, P) { return std::atan(x); })},
       {"atanh", each([](double x, P) { return std::atanh(x); })},
-      {"angle", each([](double x, P) { return std::isnan(x) ? x : x < 0 ? kPi : 0.0; })},
+      {"angle", each([](double x, P) { return std::isnan(x) ? x
+                                              : x < 0       ? kPi
+                                                            : 0.0; })},
       {"ceil", each([](double x, P) { return std::ceil(x); })},
       {"cos", each([](double x, P) { return std::cos(x); })},
       {"cosh", each([](double x, P) { return std::cosh(x); })},
@@ -67,7 +69,10 @@ const PointwiseKernels& functions() {
          return std::log(z / (1 - z));
        })},
       {"mvlgamma", each([](double x, P p) { return logMultigamma(x, int(p[0])); })},
-      {"nan_to_num", each([](double x, P p) { return std::isnan(x) ? p[0] : x == kInfinity ? p[1] : x == -kInfinity ? p[2] : x; })},
+      {"nan_to_num", each([](double x, P p) { return std::isnan(x)     ? p[0]
+                                                     : x == kInfinity  ? p[1]
+                                                     : x == -kInfinity ? p[2]
+                                                                       : x; })},
       {"rad2deg", each([](double x, P) { return x * (180 / kPi); })},
       {"reciprocal", each([](double x, P) { return 1 / x; })},
       {"round", each([](double x, P) { return std::nearbyint(x); })},
@@ -107,7 +112,9 @@ const PointwiseKernels& functions() {
       {"nextafter_bfloat16", each([](double a, double b, P) { return nextBfloat16(a, b); })},
       {"polar_real", each([](double r, double phi, P) { return r * std::cos(phi); })},
       {"polar_imaginary", each([](double r, double phi, P) { return r * std::sin(phi); })},
-      {"xlogy", each([](double x, double y, P) { return std::isnan(y) ? y : x == 0 ? 0 : x * std::log(y); })},
+      {"xlogy", each([](double x, double y, P) { return std::isnan(y) ? y
+                                                        : x == 0      ? 0
+                                                                      : x * std::log(y); })},
       {"power_base", each([](double x, P p) { return std::pow(p[0], x); })},
   };
   return kernels;

@@ -30,14 +30,10 @@ void putAt(Blocks<C>& b, P p) {
     C x = b[3][i] * C(p[2]), old = b[0][at];
     bool first = way == kPut || members[at]++ == 0;
     bool is_nan = x != x || old != old;
-    if (first)
-      b[0][at] = x;
-    else if (way == kSum || way == kMean)
-      b[0][at] = old + x;
-    else if (way == kProduct)
-      b[0][at] = old * x;
-    else
-      b[0][at] = is_nan ? old + x : way == kLeast ? std::min(old, x) : std::max(old, x);
+    if (first) b[0][at] = x;
+    else if (way == kSum || way == kMean) b[0][at] = old + x;
+    else if (way == kProduct) b[0][at] = old * x;
+    else b[0][at] = is_nan ? old + x : way == kLeast ? std::min(old, x) : std::max(old, x);
   }
   if (way != kMean) return;
   for (int64_t i = 0; i < n; ++i)
@@ -54,7 +50,11 @@ void reduceSegments(Blocks<double>& b, P p) {
     for (int64_t i = from; i < to; ++i) {
       double x = b[1][i];
       bool is_nan = x != x || result != result;
-      result = way == kSum || way == kMean ? result + x : way == kProduct ? result * x : is_nan ? result + x : way == kLeast ? std::min(result, x) : std::max(result, x);
+      result = way == kSum || way == kMean ? result + x
+               : way == kProduct           ? result * x
+               : is_nan                    ? result + x
+               : way == kLeast             ? std::min(result, x)
+                                           : std::max(result, x);
     }
     if (way == kMean && to > from) result /= double(to - from);
     if (way == kMean && to == from && p[1] == 0) result = std::numeric_limits<double>::quiet_NaN();

@@ -25,10 +25,8 @@ void runAs(Chunk<C> kernel, const Call& call) {
 }  // namespace
 
 void runPointwise(const Pointwise& kernel, const Call& call) {
-  if (call.isFloating())
-    runAs<double>(kernel.reals, call);
-  else
-    runAs<int64_t>(kernel.integers, call);
+  if (call.isFloating()) runAs<double>(kernel.reals, call);
+  else runAs<int64_t>(kernel.integers, call);
 }
 
 }  // namespace aten

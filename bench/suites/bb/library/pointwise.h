@@ -23,16 +23,11 @@ template <class F, class C>
 void chunk(C* out, const C* const* in, int64_t n, const double* p) {
   using P = const double*;
   for (int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_invocable_v<F, P>)
-      out[i] = C(F()(p));
-    else if constexpr (std::is_invocable_v<F, C, P>)
-      out[i] = C(F()(in[0][i], p));
-    else if constexpr (std::is_invocable_v<F, C, C, P>)
-      out[i] = C(F()(in[0][i], in[1][i], p));
-    else if constexpr (std::is_invocable_v<F, C, C, C, P>)
-      out[i] = C(F()(in[0][i], in[1][i], in[2][i], p));
-    else
-      out[i] = C(F()(in[0][i], in[1][i], in[2][i], in[3][i], p));
+    if constexpr (std::is_invocable_v<F, P>) out[i] = C(F()(p));
+    else if constexpr (std::is_invocable_v<F, C, P>) out[i] = C(F()(in[0][i], p));
+    else if constexpr (std::is_invocable_v<F, C, C, P>) out[i] = C(F()(in[0][i], in[1][i], p));
+    else if constexpr (std::is_invocable_v<F, C, C, C, P>) out[i] = C(F()(in[0][i], in[1][i], in[2][i], p));
+    else out[i] = C(F()(in[0][i], in[1][i], in[2][i], in[3][i], p));
   }
 }
 

@@ -62,12 +62,9 @@ double norm(const Block<double>& x, double p) {
   for (double v : x.numbers) {
     double a = std::abs(v);
     if (isNan(a)) return kNan;
-    if (p == kInfinity)
-      result = std::max(result, a);
-    else if (p == -kInfinity)
-      result = std::min(result, a);
-    else
-      result += p == 0 ? a != 0 : p == 1 ? a : p == 2 ? a * a : std::pow(a, p);
+    if (p == kInfinity) result = std::max(result, a);
+    else if (p == -kInfinity) result = std::min(result, a);
+    else result += p == 0 ? a != 0 : p == 1 ? a : p == 2 ? a * a : std::pow(a, p);
   }
   return p == 2 ? std::sqrt(result) : p == 0 || p == 1 || std::isinf(p) ? result : std::pow(result, 1 / p);
 }

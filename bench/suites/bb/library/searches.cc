@@ -28,6 +28,31 @@ constexpr auto sorted = [](auto& b, P p) {
   for (int64_t i = 0; i < b[0].count(); ++i) b[0][i] = b[2][at[i]], b[1][i] = at[i];
 };
 
+template <class C>
+using Placed = std::pair<C, int64_t>;
+
+template <class C>
+std::vector<Placed<C>> placed(const Block<C>& x) {
+  std::vector<Placed<C>> all(x.count());
+  for (int64_t i = 0; i < x.count(); ++i) all[i] = {x[i], i};
+  return all;
+}
+
+// The first k in their order. Which of equal numbers they are, PyTorch leaves to the standard library's selection: the same steps name the same ones.
+template <class C>
+void select(Blocks<C>& b, P p) {
+  auto before = [&](const Placed<C>& x, const Placed<C>& y) { return p[0] != 0 ? isLess(y.first, x.first) : isLess(x.first, y.first); };
+  std::vector<Placed<C>> all = placed(b[2]);
+  int64_t k = b[0].count();
+  if (k * 64 <= int64_t(all.size())) {
+    std::partial_sort(all.begin(), all.begin() + k, all.end(), before);
+  } else if (k > 0) {
+    std::nth_element(all.begin(), all.begin() + k - 1, all.end(), before);
+    std::sort(all.begin(), all.begin() + k - 1, before);
+  }
+  for (int64_t i = 0; i < k; ++i) b[0][i] = all[i].first, b[1][i] = all[i].second;
+}
+
 // The number at a rank, counted from 0. PyTorch names the last of equal ones where its selection happens to leave it; here it is the first.
 template <class C>
 void takeRank(Blocks<C>& b, int64_t rank) {
@@ -51,16 +76,19 @@ constexpr auto median = [](auto& b, P) {
   takeRank(b, (numbers - 1) / 2);
 };
 
-// The most frequent number, the smallest of several; its last index.
-constexpr auto mode = [](auto& b, P) {
-  std::vector<int64_t> at = order(b[2], false);
-  int64_t best = 0, run = 0, longest = 0;
-  for (int64_t i = 0; i < int64_t(at.size()); ++i) {
-    run = i && b[2][at[i]] == b[2][at[i - 1]] ? run + 1 : 1;
-    if (run > longest) longest = run, best = at[i];
+// The most frequent number, the smallest of several; the index that comes last where the standard library sorts, as PyTorch has it.
+template <class C>
+void takeMode(Blocks<C>& b) {
+  std::vector<Placed<C>> all = placed(b[2]);
+  std::sort(all.begin(), all.end(), [](const Placed<C>& x, const Placed<C>& y) { return isLess(x.first, y.first); });
+  int64_t run = 0, longest = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    ++run;
+    if (i + 1 < all.size() && all[i].first == all[i + 1].first) continue;
+    if (run > longest) longest = run, b[0][0] = all[i].first, b[1][0] = all[i].second;
+    run = 0;
   }
-  b[0][0] = b[2][best], b[1][0] = best;
-};
+}
 
 // How many of the sorted numbers are below (p[0]: not above) each value; b[1] sorted, b[2] values, b[3], if it is there, the order that sorts b[1].
 template <class C>
@@ -76,20 +104,19 @@ void positions(Blocks<C>& b, P p) {
   }
 }
 
-// Of n bins of equal width; the last one has its upper edge too. In the type of the numbers, as an edge has no meaning that is finer than theirs.
-template <class T>
-int64_t equalBin(T x, T low, T high, int64_t n) {
+// Of n bins of equal width; the last one has its upper edge too. Every step is rounded to the type of the numbers, as an edge has no meaning that is finer than theirs.
+template <class Round>
+int64_t equalBin(double x, double low, double high, int64_t n, Round round) {
   if (!(x >= low && x <= high)) return -1;
-  return std::min(int64_t((x - low) * T(n) / (high - low)), n - 1);
+  return std::min(int64_t(round(round(round(x - low) * double(n)) / round(high - low))), n - 1);
 }
 
-// b[0] counts of b[1]; p: least, most, whether the numbers are floats.
+// b[0] counts of b[1]; p: least, most, bytes of the type of the numbers.
 void equalBins(Blocks<double>& b, P p) {
+  auto round = [&](double x) { return p[2] == 8 ? x : p[2] == 4 ? double(float(x)) : fromBfloat16(toBfloat16(x)); };
   std::fill(b[0].begin(), b[0].end(), 0);
-  for (double x : b[1].numbers) {
-    int64_t at = p[2] != 0 ? equalBin(float(x), float(p[0]), float(p[1]), b[0].count()) : equalBin(x, p[0], p[1], b[0].count());
-    if (at >= 0) b[0][at] += 1;
-  }
+  for (double x : b[1].numbers)
+    if (int64_t at = equalBin(x, round(p[0]), round(p[1]), b[0].count(), round); at >= 0) b[0][at] += 1;
 }
 
 // The edges are b[2]; b[3] weights.
@@ -148,7 +175,8 @@ const BlockKernels& searches() {
       {"kthvalue", block([](auto& b, P p) { takeRank(b, int64_t(p[0]) - 1); })},
       {"median", block(median<false>)},
       {"nanmedian", block(median<true>)},
-      {"mode", block(mode)},
+      {"mode", block([](auto& b, P) { takeMode(b); })},
+      {"topk", block([](auto& b, P p) { select(b, p); })},
       {"searchsorted", block([](auto& b, P p) { positions(b, p); })},
       {"equal_bins", block([](Blocks<double>& b, P p) { equalBins(b, p); })},
       {"given_bins", block([](Blocks<double>& b, P p) { givenBins(b, p); })},

@@ -90,12 +90,9 @@ void store(Type type, char* data, int64_t stride, int64_t n, const C* in) {
     auto* to = reinterpret_cast<decltype(none)>(data);
     using T = std::remove_reference_t<decltype(*to)>;
     for (int64_t i = 0; i < n; ++i) {
-      if constexpr (std::is_same_v<T, Bfloat16>)
-        to[i * stride] = toBfloat16(double(in[i]));
-      else if constexpr (std::is_same_v<T, bool>)
-        to[i * stride] = in[i] != 0;
-      else
-        to[i * stride] = static_cast<T>(in[i]);
+      if constexpr (std::is_same_v<T, Bfloat16>) to[i * stride] = toBfloat16(double(in[i]));
+      else if constexpr (std::is_same_v<T, bool>) to[i * stride] = in[i] != 0;
+      else to[i * stride] = static_cast<T>(in[i]);
     }
   });
 }
