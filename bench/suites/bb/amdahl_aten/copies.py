@@ -312,43 +312,34 @@ def flip__default(self, dims):
 def rot90__default(self, k=1, dims=(0, 1)):
     a, b = (dimension(d, self.dim()) for d in dims)
     source = view(self)
-    turned = {0: lambda: source, 1: lambda: source.flip([b]).transpose(a, b), 2: lambda: source.flip([a, b]), 3: lambda: source.flip([a]).transpose(a, b)}[k % 4]()
-    if k % 4 == 0:
-        return cloned(self)
-    if k % 4 == 2:
+    if k % 2 == 0:
         out = like(self)
-    else:
-        turned_strides = view(self).transpose(a, b)
-        out = torch.empty_strided(turned.size, turned_strides.stride if is_dense(turned.size, turned_strides.stride) else views.dense_strides(turned.size), dtype=self.dtype)
+        copy(view(out), source.flip([a, b] if k % 4 == 2 else []))
+        return out
+    turned, stride = source.flip([b if k % 4 == 1 else a]).transpose(a, b), source.transpose(a, b).stride
+    out = torch.empty_strided(turned.size, stride if is_dense(turned.size, stride) else views.dense_strides(turned.size), dtype=self.dtype)
     copy(view(out), turned)
     return out
 
 
 def roll__default(self, shifts, dims=()):
+    """Each dimension is cut in two, and the parts change places; without dimensions the tensor is one line."""
     shifts, dims = ([x] if isinstance(x, int) else list(x) for x in (shifts, dims))
     out = torch.empty(self.shape, dtype=self.dtype)
-    source = view(self)
+    source, target = view(self), view(out)
     if not dims:
-        source, target, dims = (v.with_((v.count(),), (1,)) for v in (view(copied(source)), view(out))), None, [0]
-        source, target = source
-    else:
-        target = view(out)
+        source, target = (v.with_((v.count(),), (1,)) for v in (view(copied(source)), target))
     parts = [(source, target)]
-    for shift, dim in zip(shifts, dims):
-        d = dimension(dim, source.rank)
-        cut = []
+    for shift, dim in zip(shifts, dims or [0]):
+        d, cut = dimension(dim, source.rank), []
         for before, after in parts:
             size = before.size[d]
             by = shift % size if size else 0
             cut += [(before.narrow(d, 0, size - by), after.narrow(d, by, size - by)), (before.narrow(d, size - by, by), after.narrow(d, 0, by))]
         parts = cut
-    rolled_over(parts)
-    return out
-
-
-def rolled_over(parts):
     for before, after in parts:
         copy(after, before)
+    return out
 
 
 def stack__default(tensors, dim=0):
@@ -390,8 +381,7 @@ def _chunk_cat__default(tensors, dim, num_chunks):
 
 def constant_pad_nd__default(self, pad, value=0):
     rank, source = self.dim(), view(self)
-    size, target = list(self.shape), None
-    cuts = []
+    size, cuts = list(self.shape), []
     for i in range(len(pad) // 2):
         d, (before, after) = rank - 1 - i, pad[2 * i:2 * i + 2]
         size[d] += before + after

@@ -367,12 +367,12 @@ def soft_margin_loss__default(self, target, reduction=1):
 
 
 def binary_cross_entropy__default(self, target, weight=None, reduction=1):
-    return loss("cross_entropy", [self, target, 1 if weight is None else weight], reduction)
+    return loss("binary_cross_entropy", [self, target, 1 if weight is None else weight], reduction)
 
 
 def binary_cross_entropy_with_logits__default(self, target, weight=None, pos_weight=None, reduction=1):
     weights = [1 if w is None else w for w in (weight, pos_weight)]
-    return loss("cross_entropy_with_logits", [self, target, *weights], reduction)
+    return loss("binary_cross_entropy_with_logits", [self, target, *weights], reduction)
 
 
 def multi_margin_loss__default(self, target, p=1, margin=1, weight=None, reduction=1):

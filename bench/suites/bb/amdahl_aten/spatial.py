@@ -4,7 +4,7 @@ import math
 import torch
 
 from . import views
-from .layouts import strides_in_order
+from .layouts import like, strides_in_order
 from .reductions import along
 from .views import call, copy, fill, scratch, view
 
@@ -102,14 +102,10 @@ def of_ones(tensor, otherwise):
     return number
 
 
-def accumulated(dtype):
-    return dtype
-
-
 def native_layer_norm__default(input, normalized_shape, weight, bias, eps):
     inner, outer = len(normalized_shape), input.dim() - len(normalized_shape)
     out = torch.empty(input.shape, dtype=input.dtype)
-    kept = [torch.empty((*input.shape[:outer], *[1] * inner), dtype=accumulated(input.dtype)) for _ in range(2)]
+    kept = [torch.empty((*input.shape[:outer], *[1] * inner), dtype=input.dtype) for _ in range(2)]
     numbers = [view(k).with_(k.shape[:outer], k.stride()[:outer]) for k in kept]
     call("layer_norm", [view(out), *numbers], [view(input), *(of_ones(t, d).expand(input.shape) for t, d in ((weight, 1), (bias, 0)))], [eps], outer)
     return out, *kept
@@ -121,7 +117,7 @@ def native_group_norm__default(input, weight, bias, N, C, HxW, group, eps):
     channels_last = input.dim() == 4 and not input.is_contiguous() and input.is_contiguous(memory_format=torch.channels_last)
     out = torch.empty_strided(input.shape, strides_in_order(input.shape, [0, 2, 3, 1] if channels_last else list(range(input.dim()))), dtype=input.dtype)
     normalised = scratch(source.size, input.dtype)
-    kept = [torch.empty((N, group), dtype=accumulated(input.dtype)) for _ in range(2)]
+    kept = [torch.empty((N, group), dtype=input.dtype) for _ in range(2)]
     factors = []
     for t, otherwise in ((weight, 1), (bias, 0)):
         v = of_ones(t, otherwise)
@@ -137,9 +133,8 @@ def channels(v):
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """out, mean, reciprocal deviation; the running statistics follow in place."""
-    from .layouts import like
     out, count = like(input), input.shape[1]
-    kept = [torch.empty((count if training else 0,), dtype=accumulated(input.dtype)) for _ in range(2)]
+    kept = [torch.empty((count if training else 0,), dtype=input.dtype) for _ in range(2)]
     numbers = [view(k) if training else scratch((count,), torch.float32) for k in kept]
     statistics = [view(t) if t is not None else scratch((count,), torch.float64) for t in (running_mean, running_var)]
     for statistic, given in zip(statistics, (running_mean, running_var)):

@@ -50,9 +50,9 @@ const PointwiseKernels& activations() {
          return z < p[0] ? 0.5 * z * z / p[0] : z - 0.5 * p[0];
        })},
       {"soft_margin", each([](double x, double target, P) { return softplus(-target * x); })},
-      {"cross_entropy",
+      {"binary_cross_entropy",
        each([](double x, double target, double weight, P) { return weight * ((target - 1) * std::max(std::log1p(-x), -100.0) - target * boundedLog(x)); })},
-      {"cross_entropy_with_logits", each([](double x, double target, double weight, double positive, P) {
+      {"binary_cross_entropy_with_logits", each([](double x, double target, double weight, double positive, P) {
          double slope = 1 + (positive - 1) * target;
          return weight * ((1 - target) * x + slope * (softplus(-std::abs(x)) + std::max(-x, 0.0)));
        })},

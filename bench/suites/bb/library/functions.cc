@@ -26,8 +26,6 @@ double nextBfloat16(double a, double b) {
   return fromBfloat16({uint16_t((a < b) == (a > 0) ? bits + 1 : bits - 1)});
 }
 
-double logGamma(double x) { return std::lgamma(x); }
-
 }  // namespace
 
 const PointwiseKernels& functions() {
@@ -59,7 +57,7 @@ const PointwiseKernels& functions() {
       {"isnan", each([](double x, P) { return std::isnan(x); })},
       {"isneginf", each([](double x, P) { return x == -kInfinity; })},
       {"isposinf", each([](double x, P) { return x == kInfinity; })},
-      {"lgamma", each([](double x, P) { return logGamma(x); })},
+      {"lgamma", each([](double x, P) { return std::lgamma(x); })},
       {"log", each([](double x, P) { return std::log(x); })},
       {"log10", each([](double x, P) { return std::log10(x); })},
       {"log1p", each([](double x, P) { return std::log1p(x); })},
