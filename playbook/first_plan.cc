@@ -43,8 +43,8 @@ bool is_carried_far(const Plan& plan) {
 // What somebody who writes for a card fuses before measuring anything: every step is a launch, 1 us beside products of 4. In this order: what is recognised by
 // the steps that others would take into themselves comes before them.
 const std::vector<const Rewrite*>& fused_from_the_start() {
-  static const std::vector<const Rewrite*> rewrites{fuse_attention(), read_pieces(),          fuse_rope(),    fuse_layernorm(), fuse_rmsnorm(),
-                                                    fuse_gelu(),      fuse_pointwise_chain(), fuse_epilogue()};
+  static const std::vector<const Rewrite*> rewrites{fuse_attention(),       read_pieces(),   fuse_rope(),      fuse_layernorm(), fuse_rmsnorm(),
+                                                    fuse_pointwise_chain(), fuse_epilogue(), write_in_place(), read_in_place()};
   return rewrites;
 }
 
@@ -54,10 +54,11 @@ Plan first_plan(const Graph& graph, int threads, const Target& target) {
   Plan plan = starter_plan(graph, threads, target);
   const Rewrite& layout = *carry_channels_last();
   if (layout.backend() != target.backend) return plan;
-  if (Plan carried = with_all(graph, plan, target, layout, [](const Match&) { return true; }); is_carried_far(carried)) plan = std::move(carried);
+  const auto any = [](const Match&) { return true; };
   const auto has_fewer_steps = [](const Match& m) { return m.replacement.size() < m.window.steps.size(); };
+  if (Plan carried = with_all(graph, plan, target, layout, any); is_carried_far(carried)) plan = std::move(carried);
   for (const Rewrite* rewrite : fused_from_the_start()) plan = with_all(graph, plan, target, *rewrite, has_fewer_steps);
-  return plan;
+  return with_all(graph, std::move(plan), target, *fuse_gelu(), any);  // of what a step computes
 }
 
 }  // namespace amdahl

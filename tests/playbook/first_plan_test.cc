@@ -25,10 +25,10 @@ std::map<std::string, int> kinds_of(const Plan& plan) {
   return count;
 }
 
-// Each node once, by steps that the target computes as they stand.
+// All nodes (what only moves numbers may be in several steps), by steps that the target computes as they stand.
 void expect_whole(const Graph& graph, const Plan& plan, const Target& target) {
   EXPECT_EQ(check(graph, plan), "");
-  std::multiset<NodeId> nodes, once;
+  std::set<NodeId> nodes, once;
   for (const Step& s : starter_plan(graph, 1, target).steps) once.insert(s.nodes.begin(), s.nodes.end());
   for (const Step& s : plan.steps) {
     nodes.insert(s.nodes.begin(), s.nodes.end());
@@ -49,6 +49,16 @@ TEST(FirstPlan, OfATransformerHasSevenStepsALayerOnACard) {
   EXPECT_EQ(kinds["matmul"], 4 * kLayers + 1);
   EXPECT_EQ(kinds["softmax"], 0);
   EXPECT_EQ(kinds["pointwise"], 1) << "words and places are added";
+}
+
+// Activations written out in primitive operators are closed, also where half floats round their numbers.
+TEST(FirstPlan, HasActivationsInClosedForm) {
+  for (const char* name : {"gpt2-mini@fp16", "bert-mini@fp16", "vit-mini@bf16", "vit-mini"})
+    for (const Step& s : first_plan(model(name), 1, hopper()).steps) {
+      const std::string problem = Json(s.variant.problem).dump();
+      EXPECT_EQ(problem.find("\"erf\""), std::string::npos) << name;
+      if (s.variant.problem.kind == kind::kMatmul && s.nodes.size() > 4) EXPECT_EQ(problem.find("\"tanh\""), std::string::npos) << name;
+    }
 }
 
 // fuse_rmsnorm() matches what it has made: the plan ends all the same.
