@@ -168,7 +168,7 @@ class SimulatedTrials : public TrialRunner {
   ModelCheck check_model(const Plan&, const Draw& inputs) override {
     clock += check_seconds;
     checked.push_back(inputs);
-    return {std::nullopt, model_error};
+    return {std::nullopt, model_error, inputs.distribution == Distribution::kNormal ? judged_on_normal : judged_on_others};
   }
   std::vector<Distribution> families;  // of the inputs of model pairs
   std::vector<Draw> checked;
@@ -177,6 +177,7 @@ class SimulatedTrials : public TrialRunner {
   double model_loses = 0;  // log ratio that pairs of whole models show less, once the gates have passed
   std::function<void(Profile&)> change_profile;
   double model_error = 1e-6;
+  double judged_on_normal = 1, judged_on_others = 1;  // ModelCheck::judged
 
   // One stage of a proof: what drew from which builds, and when it began.
   struct Stage {
