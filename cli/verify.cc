@@ -55,7 +55,7 @@ Outputs check_outputs(const OpenSession& open, LocalTrials& trials, const Plan& 
     inputs.distribution = distribution;
     inputs.seed = random.next() >> 1;
     const ModelCheck before = trials.check_model(plain, inputs), after = trials.check_model(kept, inputs);
-    if (before.failure) throw Error(exit_code(*before.failure, ExitCode::kNotVerified), "a kernel a node fails: " + before.failure->reason);
+    if (before.failure) throw Error(exit_code(*before.failure, ExitCode::kNotVerified), "the plan of a kernel a node fails: " + before.failure->reason);
     if (after.failure) throw Error(exit_code(*after.failure, ExitCode::kNotVerified), "the kept plan fails: " + after.failure->reason);
     result.judged = std::max(result.judged, after.judged);
     result.right = result.right && after.error <= open.options.gate().limit(before.error);

@@ -94,7 +94,7 @@ bool is_called(const fs::path& path, const std::string& name) {
 }
 
 // Operators of PyTorch that a suite of others' asks for are no operators of ours, though some are called alike.
-bool is_of_others(const std::string& path) { return path.starts_with("bench/suites/"); }
+bool is_of_others(const std::string& path) { return path.starts_with("bench/suites/bb/"); }
 
 Files files_that_mention(const std::string& name) {
   Files found;

@@ -10,7 +10,7 @@ import time
 import unittest
 
 KB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "suites", "kb")
-sys.path[:0] = [KB]
+sys.path[:0] = [KB, os.path.join(KB, os.pardir)]
 import budget  # noqa: E402
 import processes  # noqa: E402
 import rows  # noqa: E402

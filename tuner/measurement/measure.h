@@ -53,7 +53,7 @@ struct Contents {
   double tolerance = 0;         // between the arms' outputs; when negative, of their root mean square
   double share_allowed = 1e-3;  // of elements beyond it: where a rounding decides a comparison, honest programs differ
   // Asked about a call where more are: numbers drawn alike may be worse than those that the tolerance is from. Two large scores that tie, or overflow in half
-  // precision, are one head of attention in ten calls of needles. None: the challenger is to blame.
+  // precision, are a head of attention in some calls of needles. None: the challenger is to blame.
   Referee referee;
 };
 

@@ -10,7 +10,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, os.pardir, "peers")]
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir), os.path.join(HERE, os.pardir, os.pardir, "peers")]
 import budget  # noqa: E402
 import rows as kept_rows  # noqa: E402
 import sources  # noqa: E402

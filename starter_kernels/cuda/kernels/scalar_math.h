@@ -94,7 +94,7 @@ SCALAR float quotient(float x, float y) { return __fdividef(x, y); }
 template <class T> SCALAR T sigmoid(T x) { return quotient(T(1), T(1) + exp(-x)); }
 // The share of a normal distribution that lies below x, without cancellation in the tail.
 #ifdef HALF_RESULTS
-// exp(-x^2 / 2) t P(t) with t = 1 / (1 + 0.2546 |x|), fitted to a relative 1.0e-7: a third of erfcf's instructions. In float within 4 units of 2^-24.
+// exp(-x^2 / 2) t P(t) with t = 1 / (1 + 0.2546 |x|), fitted to a relative 1.0e-7: 26 instructions for GELU where erfcf makes them 51 (sm_90a). In float within 4 units of 2^-24.
 SCALAR float normal_share(float x) {
   const float a = abs(x), t = quotient(1.f, 1.f + 0.254558444f * a);
   float p = -0.0858683437f;
